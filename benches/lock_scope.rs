@@ -1,0 +1,49 @@
+//! 64 reads at once, each with a downstream of 1 ms.
+//!
+//! The case's 50 ms would make one iteration of slow last 3.2 s. With 1 ms the shape is the same:
+//! slow takes one wait after the other, fixed takes them all at once.
+
+use std::{hint::black_box, time::Duration};
+
+use case_server::InProcess;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lock_scope::{
+    fixed, slow,
+    steps::{early_drop, rwlock_held},
+};
+use tokio::task::JoinSet;
+use warp::service;
+
+const READS: u64 = 64;
+const DOWNSTREAM: Duration = Duration::from_millis(1);
+
+fn lock_scope(c: &mut Criterion) {
+    let runtime = benches::runtime();
+    let mut group = c.benchmark_group("lock-scope");
+    group.throughput(Throughput::Elements(READS));
+    for (variant, routes) in [
+        ("slow", InProcess::new(service(slow::routes(DOWNSTREAM)))),
+        ("early-drop", InProcess::new(service(early_drop::routes(DOWNSTREAM)))),
+        ("rwlock-held", InProcess::new(service(rwlock_held::routes(DOWNSTREAM)))),
+        ("fixed", InProcess::new(service(fixed::routes(DOWNSTREAM)))),
+    ] {
+        group.bench_function(variant, |bencher| {
+            bencher.to_async(&runtime).iter(|| reads_at_once(&routes));
+        });
+    }
+    group.finish();
+}
+
+async fn reads_at_once(routes: &InProcess) {
+    let mut reads = JoinSet::new();
+    for _ in 0..READS {
+        let routes = routes.clone();
+        reads.spawn(async move { routes.get("/read").await });
+    }
+    for answer in black_box(reads.join_all().await) {
+        assert_eq!(answer, (200, "6".into()));
+    }
+}
+
+criterion_group! { name = benches; config = benches::criterion(); targets = lock_scope }
+criterion_main!(benches);

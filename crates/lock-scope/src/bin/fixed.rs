@@ -1,0 +1,10 @@
+//! Serves the fixed variant.
+
+use lock_scope::{Options, fixed};
+
+fn main() -> std::process::ExitCode {
+    case_server::main(
+        "lock-scope, fixed: a shared lock, dropped before a read waits",
+        |options: Options| Ok(warp::service(fixed::routes(options.downstream()))),
+    )
+}

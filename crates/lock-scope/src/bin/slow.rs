@@ -1,0 +1,10 @@
+//! Serves the slow variant.
+
+use lock_scope::{Options, slow};
+
+fn main() -> std::process::ExitCode {
+    case_server::main(
+        "lock-scope, slow: the guard is held while a read waits",
+        |options: Options| Ok(warp::service(slow::routes(options.downstream()))),
+    )
+}

@@ -1,0 +1,100 @@
+//! A lock guard held across an await: while one request waits for its downstream, all others wait
+//! for the lock.
+//!
+//! Read [`slow`], then `diff src/slow.rs src/fixed.rs`. Two things change at once there; [`steps`]
+//! makes each of them alone, so that you can tell which one did it. Here is only what all variants
+//! share and the lesson does not touch.
+
+pub mod fixed;
+pub mod slow;
+pub mod steps;
+
+use std::{collections::HashMap, convert::Infallible, time::Duration};
+
+use serde::Deserialize;
+use warp::{Filter, Rejection, http::StatusCode};
+
+/// The shared map would otherwise grow for as long as somebody writes to it.
+const MOST_CLIENTS: usize = 10_000;
+/// The largest body that the write route takes, in bytes.
+const LARGEST_BODY: u64 = 16 * 1024;
+
+/// The case's own flags.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Options {
+    /// Milliseconds that a read waits for its downstream, in place of a database or another service
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(..=10_000))]
+    pub downstream_ms: u64,
+}
+
+impl Options {
+    /// How long a read waits for its downstream.
+    pub fn downstream(self) -> Duration {
+        Duration::from_millis(self.downstream_ms)
+    }
+}
+
+/// One subscriber, as the service keeps it in memory.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Client {
+    /// Summed up by the read route.
+    pub user_id: u32,
+    /// Kept for the service's sake; no route reads them.
+    pub subscribed_topics: Vec<String>,
+}
+
+/// Clients by name: what the lock guards.
+pub type ClientMap = HashMap<String, Client>;
+
+/// The three clients that every variant starts with.
+fn first_clients() -> ClientMap {
+    [
+        ("87-89-34", 1, &["cats", "dogs"][..]),
+        ("22-38-21", 2, &["cats", "reptiles"]),
+        ("12-67-22", 3, &["mice", "birds", "snakes"]),
+    ]
+    .into_iter()
+    .map(|(name, user_id, topics)| {
+        let subscribed_topics = topics.iter().map(ToString::to_string).collect();
+        (name.to_owned(), Client { user_id, subscribed_topics })
+    })
+    .collect()
+}
+
+/// What a read needs from the map: a copy that outlives the guard.
+fn user_ids(clients: &ClientMap) -> Vec<String> {
+    clients.values().map(|client| client.user_id.to_string()).collect()
+}
+
+/// What a read answers once its downstream has.
+fn sum(user_ids: &[String]) -> String {
+    let ids = user_ids.iter().map(|id| id.parse::<u64>().expect("made from a number"));
+    ids.sum::<u64>().to_string()
+}
+
+/// Takes a client into the map, unless the map is full.
+fn insert(clients: &mut ClientMap, name: String, client: Client) -> StatusCode {
+    if clients.len() >= MOST_CLIENTS && !clients.contains_key(&name) {
+        return StatusCode::INSUFFICIENT_STORAGE;
+    }
+    clients.insert(name, client);
+    StatusCode::NO_CONTENT
+}
+
+/// `GET /read`.
+fn read_route() -> impl Filter<Extract = (), Error = Rejection> + Copy {
+    warp::path!("read").and(warp::get())
+}
+
+/// `PUT /clients/NAME` with a [`Client`] as JSON.
+fn write_route() -> impl Filter<Extract = (String, Client), Error = Rejection> + Copy {
+    warp::path!("clients" / String)
+        .and(warp::put())
+        .and(warp::body::content_length_limit(LARGEST_BODY))
+        .and(warp::body::json())
+}
+
+/// Hands a clone of `value` to a handler.
+fn with<T: Clone + Send>(value: T) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
+    warp::any().map(move || value.clone())
+}
