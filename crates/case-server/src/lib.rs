@@ -21,7 +21,7 @@ use hyper::{
     Request, Response,
     body::{Body, Incoming},
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tower::Service;
 
 pub use in_process::InProcess;
@@ -96,7 +96,7 @@ where
     let runtime = tokio::runtime::Runtime::new().context("cannot start the Tokio runtime")?;
     runtime.block_on(async {
         let service = service(cli.case)?;
-        let listener = TcpListener::bind(cli.server.addr).await.with_context(|| {
+        let listener = listen(cli.server.addr).with_context(|| {
             format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", cli.server.addr)
         })?;
         let stop = stop::requested(cli.server.exit_with_parent)?;
@@ -108,6 +108,19 @@ where
         serve(listener, service, limits, stop).await;
         Ok(())
     })
+}
+
+/// How many connections may wait to be accepted. The usual 128 overflows when thousands of users
+/// arrive at once, and an overflow costs each of them a second.
+const BACKLOG: u32 = 4096;
+
+fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As Tokio's own `bind` does: a server that is started again gets its old port back.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(addr)?;
+    socket.listen(BACKLOG)
 }
 
 /// Prints the one line that says where the server can be reached.

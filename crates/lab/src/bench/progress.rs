@@ -1,0 +1,73 @@
+//! What runs now, and how long is left.
+
+use std::{fmt::Write as _, io::IsTerminal as _, time::Duration};
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+use super::Effort;
+
+/// A progress bar on standard error that counts planned time.
+///
+/// Where standard error is no terminal, it is a line a case instead.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    runs: std::cell::Cell<u64>,
+    ticker: tokio::task::JoinHandle<()>,
+}
+
+/// How often the bar moves.
+const TICK: Duration = Duration::from_millis(200);
+
+impl Progress {
+    /// For so many runs of so much effort. Has to be called within a Tokio runtime.
+    pub fn new(runs: usize, effort: Effort) -> Self {
+        let bar = ProgressBar::new((effort.run() * runs as u32).as_millis() as u64);
+        let style = ProgressStyle::with_template("  {msg:<46} {bar:20} {left:>9}")
+            .expect("the template is valid")
+            .progress_chars("━━╌")
+            .with_key("left", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                let ms = state.len().unwrap_or_default().saturating_sub(state.pos());
+                let seconds = ms.div_ceil(1000);
+                let _ = write!(text, "{}:{:02} left", seconds / 60, seconds % 60);
+            });
+        bar.set_style(style);
+        let ticking = bar.clone();
+        let ticker = tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(TICK);
+            loop {
+                ticks.tick().await;
+                // A run that takes longer than planned does not eat into the next one's time.
+                if !ticking.is_finished() {
+                    ticking.inc(TICK.as_millis() as u64);
+                }
+            }
+        });
+        Self { bar, runs: 0.into(), ticker }
+    }
+
+    /// A run begins.
+    pub fn run(&self, case: &str, pair: usize, effort: Effort, variant: &str) {
+        let run = self.runs.get();
+        self.runs.set(run + 1);
+        self.bar.set_position(effort.run().as_millis() as u64 * run);
+        let mut message = case.to_owned();
+        let _ = write!(message, "  pair {} of {}  {variant}", pair + 1, effort.pairs);
+        self.bar.set_message(message);
+        if !std::io::stderr().is_terminal() && pair == 0 {
+            eprintln!("measuring {case}-{variant}");
+        }
+    }
+
+    /// Runs `print` with the bar out of the way.
+    pub fn aside(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.ticker.abort();
+        self.bar.finish_and_clear();
+    }
+}

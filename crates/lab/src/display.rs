@@ -1,0 +1,85 @@
+//! Numbers as people read them.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::stats::Speedup;
+
+/// `5405.3` as `5,405`.
+pub fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Three significant digits: `19.6`, `276`, `5,405`.
+pub fn significant(value: f64) -> String {
+    match value {
+        v if v < 9.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => thousands(v),
+    }
+}
+
+/// A time in the unit that suits it.
+pub fn time_ms(ms: f64) -> String {
+    match ms {
+        ms if ms < 0.9995 => format!("{} µs", significant(ms * 1e3)),
+        ms if ms < 999.5 => format!("{} ms", significant(ms)),
+        ms => format!("{} s", significant(ms / 1e3)),
+    }
+}
+
+/// `276×`.
+pub fn factor(value: f64) -> String {
+    format!("{}×", significant(value))
+}
+
+/// `276× (275 to 278)`.
+pub fn speedup(speedup: &Speedup) -> String {
+    let Speedup { estimate, low, high } = *speedup;
+    format!("{} ({} to {})", factor(estimate), significant(low), significant(high))
+}
+
+/// What stands where there is no figure.
+pub const NONE: &str = "n/a";
+
+/// An aligned table without lines: the first column to the left, figures to the right.
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 2 } else { 1 }, 1));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_digits() {
+        assert_eq!(significant(2.714), "2.71");
+        assert_eq!(significant(19.58), "19.6");
+        assert_eq!(significant(275.7), "276");
+        assert_eq!(significant(5405.3), "5,405");
+        assert_eq!(thousands(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_that_suits_them() {
+        assert_eq!(time_ms(0.0381), "38.1 µs");
+        assert_eq!(time_ms(51.6), "51.6 ms");
+        assert_eq!(time_ms(2150.0), "2.15 s");
+        assert_eq!(time_ms(999.9), "1.00 s");
+    }
+}

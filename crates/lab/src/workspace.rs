@@ -1,0 +1,124 @@
+//! Where the cases are, and where the binaries and the results are.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, bail};
+
+use crate::{case::Case, cmd::Places};
+
+/// The directories that the laboratory works in.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// The directory with `crates/CASE/case.toml` below it.
+    root: PathBuf,
+    /// Where the server binaries are.
+    bin_dir: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace around the current directory, and the binaries beside the running `lab`.
+    pub fn find(places: &Places) -> anyhow::Result<Self> {
+        let root = match &places.root {
+            Some(root) => root.clone(),
+            None => around(&env::current_dir().context("cannot read the current directory")?)?,
+        };
+        let bin_dir = match &places.bin_dir {
+            Some(dir) => dir.clone(),
+            None => {
+                let lab = env::current_exe().context("cannot find the path of `lab` itself")?;
+                lab.parent().context("`lab` has no directory")?.to_owned()
+            }
+        };
+        Ok(Self { root, bin_dir })
+    }
+
+    /// All cases, by name.
+    pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        let mut cases = Vec::new();
+        for path in case_files(&self.root)? {
+            cases.push(Case::read(&path)?);
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
+    }
+
+    /// The cases with these names, or all cases for none; an unknown name is an error that says
+    /// which case is nearest.
+    pub fn cases_named(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
+        let cases = self.cases()?;
+        if names.is_empty() {
+            return Ok(cases);
+        }
+        names.iter().map(|name| pick(&cases, name)).collect()
+    }
+
+    /// The path of a binary, which has to exist.
+    pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.bin_dir.join(name).with_extension(env::consts::EXE_EXTENSION);
+        if !path.is_file() {
+            bail!("{} is missing; build it with `cargo build --release`", path.display());
+        }
+        Ok(path)
+    }
+
+    /// Where results are written: `lab` in the target directory that holds the binaries, so that
+    /// it follows `CARGO_TARGET_DIR`.
+    pub fn results(&self) -> PathBuf {
+        self.bin_dir.parent().unwrap_or(&self.root).join("lab")
+    }
+
+    /// Where Criterion keeps its figures: beside [`Workspace::results`].
+    pub fn criterion(&self) -> PathBuf {
+        self.results().with_file_name("criterion")
+    }
+}
+
+/// The nearest directory above `start` that has cases in it.
+fn around(start: &Path) -> anyhow::Result<PathBuf> {
+    for dir in start.ancestors() {
+        if case_files(dir).is_ok_and(|files| !files.is_empty()) {
+            return Ok(dir.to_owned());
+        }
+    }
+    bail!(
+        "no cases in {} or above it: run `lab` inside the workspace, or name it with `--root`",
+        start.display()
+    )
+}
+
+/// Every `crates/*/case.toml` below `root`.
+fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let crates = root.join("crates");
+    let entries = crates.read_dir().with_context(|| format!("cannot read {}", crates.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry?.path().join("case.toml");
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+fn pick(cases: &[Case], name: &str) -> anyhow::Result<Case> {
+    if let Some(case) = cases.iter().find(|case| case.name == name) {
+        return Ok(case.clone());
+    }
+    let nearest = cases
+        .iter()
+        .max_by(|a, b| strsim::jaro(&a.name, name).total_cmp(&strsim::jaro(&b.name, name)));
+    match nearest {
+        Some(nearest) => {
+            let all: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
+            bail!(
+                "no case is named `{name}`; did you mean `{}`? The cases: {}",
+                nearest.name,
+                all.join(", ")
+            )
+        }
+        None => bail!("there are no cases here"),
+    }
+}

@@ -1,0 +1,83 @@
+//! A stand-in for a case's server, which misbehaves on request: for the tests of `lab`.
+//!
+//! It is plain `std`, a thread a connection, so that its failures are its own and not a framework's.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    process::exit,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use clap::Parser;
+
+#[derive(Clone, Parser)]
+struct Options {
+    /// What every request is answered
+    #[arg(long, default_value = "6")]
+    answer: String,
+    /// Fail before listening
+    #[arg(long)]
+    die_at_start: bool,
+    /// Fail in the middle of this request
+    #[arg(long)]
+    die_at_request: Option<u64>,
+    /// Never answer
+    #[arg(long)]
+    stall: bool,
+    /// Announce this port instead of the real one
+    #[arg(long)]
+    announce: Option<u16>,
+    /// Leave a file with the process id as its name here
+    #[arg(long)]
+    pid_dir: Option<PathBuf>,
+    #[arg(long)]
+    exit_with_parent: bool,
+}
+
+fn main() -> std::io::Result<()> {
+    let options = Options::parse();
+    if let Some(dir) = &options.pid_dir {
+        std::fs::write(dir.join(std::process::id().to_string()), "")?;
+    }
+    if options.die_at_start {
+        eprintln!("the first of my last words\nthe database is missing");
+        exit(3);
+    }
+    if options.exit_with_parent {
+        std::thread::spawn(|| {
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            exit(0);
+        });
+    }
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = options.announce.unwrap_or(listener.local_addr()?.port());
+    println!("listening on http://127.0.0.1:{port}");
+    let served = Arc::new(AtomicU64::new(0));
+    for stream in listener.incoming() {
+        let (stream, options, served) = (stream?, options.clone(), served.clone());
+        std::thread::spawn(move || serve(stream, &options, &served));
+    }
+    Ok(())
+}
+
+/// Answers requests without a body until the connection ends.
+fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    for line in BufReader::new(stream.try_clone()?).lines() {
+        if !line?.is_empty() || options.stall {
+            continue;
+        }
+        if Some(served.fetch_add(1, Ordering::Relaxed) + 1) == options.die_at_request {
+            eprintln!("out of memory, says the stand-in");
+            exit(4);
+        }
+        let answer = &options.answer;
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! `lab` from outside, as its users and their scripts see it; its servers are stand-ins.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bench;
+mod toy;
+mod verbs;

@@ -1,0 +1,105 @@
+//! A workspace with one case, whose servers are stand-ins.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// The workspace; it goes when this is dropped.
+pub struct Toy {
+    dir: TempDir,
+}
+
+impl Toy {
+    /// A workspace whose servers get these arguments.
+    pub fn new(args: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let toy = Self { dir };
+        let case = toy.path("crates/toy");
+        std::fs::create_dir_all(&case).unwrap();
+        std::fs::create_dir_all(toy.path("target/bin")).unwrap();
+        std::fs::create_dir_all(toy.path("pids")).unwrap();
+        let pids = toy.path("pids").display().to_string();
+        let args: Vec<_> = args.iter().copied().chain(["--pid-dir", &pids]).collect();
+        std::fs::write(
+            case.join("case.toml"),
+            format!(
+                "title = \"A stand-in\"\nquestion = \"Does it answer?\"\n\
+                 variants = [\"slow\", \"fixed\"]\nargs = {args:?}\nload = {{ users = 3 }}\n\
+                 [[request]]\npath = \"/\"\nanswer = \"6\"\n"
+            ),
+        )
+        .unwrap();
+        for variant in ["toy-slow", "toy-fixed"] {
+            std::fs::copy(env!("CARGO_BIN_EXE_lab-stand-in"), toy.path("target/bin").join(variant))
+                .unwrap();
+        }
+        toy
+    }
+
+    /// A path in the workspace.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    /// `lab` with these arguments, run in the workspace.
+    pub fn lab(&self, args: &[&str]) -> Command {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        lab.current_dir(self.dir.path())
+            .args(args)
+            .args(["--bin-dir", "target/bin"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        lab
+    }
+
+    /// Runs a quick bench to its end.
+    pub fn bench(&self, args: &[&str]) -> Output {
+        const SHORT: [&str; 7] =
+            ["bench", "--pairs", "2", "--measurement", "0.2", "--warm-up", "0.1"];
+        self.lab(&[&SHORT[..], args].concat()).output().unwrap()
+    }
+
+    /// The results that were kept.
+    pub fn results(&self) -> Vec<PathBuf> {
+        let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// The process ids of all servers that were ever started.
+    pub fn started(&self) -> Vec<u32> {
+        let entries = self.path("pids").read_dir().unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
+    }
+
+    /// Waits until a server runs.
+    pub fn wait_for_a_server(&self) {
+        wait_until("a server runs", || !self.started().is_empty());
+    }
+
+    /// Waits until no server runs any more.
+    pub fn wait_until_all_servers_ended(&self) {
+        wait_until("all servers have ended", || {
+            self.started().iter().all(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+        });
+    }
+}
+
+/// Waits for something that happens on its own; fails after far longer than it can take.
+pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !happened() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// What was written to standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
