@@ -1,6 +1,6 @@
 //! Refuses what cannot be a find reply before anything parses it; every variant pays the same.
 //!
-//! The bson crate decodes nested documents by recursion without a limit: a few hundred kilobytes
+//! The bson crate decodes nested documents by recursion without a limit: sixteen kilobytes
 //! of documents in documents overflow the stack, which ends the process and not just the request.
 //! So this module walks over the elements first, by their types and lengths alone, and lets nothing
 //! nest deeper than a find reply does.
