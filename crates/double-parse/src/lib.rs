@@ -53,6 +53,7 @@ fn routes(summarise: Summarise) -> Router {
         })
 }
 
+/// Blocks its Tokio worker for the milliseconds that parsing takes, in all variants alike.
 fn answer(summarise: Summarise, body: Result<Bytes, BytesRejection>) -> Response {
     match body {
         Ok(bytes) => match summarise(&bytes) {

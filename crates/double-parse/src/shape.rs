@@ -1,13 +1,13 @@
 //! Refuses what cannot be a find reply before anything parses it; every variant pays the same.
 //!
-//! The bson crate decodes nested documents by recursion without a limit: sixteen kilobytes
-//! of documents in documents overflow the stack, which ends the process and not just the request.
-//! So this module walks over the elements first, by their types and lengths alone, and lets nothing
-//! nest deeper than a find reply does.
+//! The bson crate, 3.1 at least, decodes nested documents by recursion without a limit. Sixteen
+//! kilobytes of documents in documents overflow a thread's usual stack of 2 MiB, and that ends the
+//! process, not just the request. So this module walks over the elements first, by their types and
+//! lengths alone, and lets nothing nest deeper than a find reply does.
 //!
 //! It also settles what the variants would otherwise settle differently. Of a field that is there
-//! twice, a document keeps the last and a struct refuses both; of bytes behind the document's end,
-//! a reader sees nothing. Here there is no room for either.
+//! twice, a document keeps the last and a struct refuses both; bytes behind the document's end are
+//! left unread by a reader and refused in a slice. Here there is no room for either.
 
 use crate::NotAFindReply;
 

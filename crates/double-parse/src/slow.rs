@@ -39,6 +39,8 @@ struct CommandResponse {
 
 impl CommandResponse {
     /// The body as the type that the command's caller expects.
+    ///
+    /// It has only borrowed the document, but to parse it means to take it apart: hence the clone.
     #[inline(never)]
     #[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
     fn body<T: DeserializeOwned>(&self) -> Result<T, bson::error::Error> {

@@ -1,7 +1,10 @@
 //! Writes the body of the case's request to standard output: for the load generator, and for
 //! `double-parse-batch | curl --data-binary @- URL/summary`.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
 
 use anyhow::{Context as _, ensure};
 use clap::Parser;
@@ -14,13 +17,22 @@ struct Options {
     documents: u32,
 }
 
-fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match write_reply(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write_reply(options: &Options) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     ensure!(
         !stdout.is_terminal(),
-        "raw BSON is nothing to read on a terminal: pipe it into `curl --data-binary @-`, or into a file"
+        "raw BSON is nothing to read on a terminal; pipe it into `curl --data-binary @-` or a file"
     );
-    let body = double_parse::batch::find_reply(options.documents);
-    stdout.write_all(&body).and_then(|()| stdout.flush()).context("cannot write the body")
+    let reply = double_parse::batch::find_reply(options.documents);
+    stdout.write_all(&reply).and_then(|()| stdout.flush()).context("cannot write the reply")
 }
