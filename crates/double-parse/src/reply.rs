@@ -1,0 +1,82 @@
+//! The struct that the service wants, and what it makes of it.
+
+use bson::oid::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use crate::NotAFindReply;
+
+/// What a database answers to a find that fits into one batch.
+///
+/// `S` is the type of its strings: `String` copies them out of the reply, `&str` points into it.
+///
+/// An unknown field is refused and not ignored: it would be parsed in full on the way through a
+/// document, but skipped on the straight way, and a broken one would then get two answers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FindReply<S> {
+    cursor: Cursor<S>,
+    ok: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Cursor<S> {
+    first_batch: Vec<Item<S>>,
+    id: i64,
+    ns: S,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Item<S> {
+    #[serde(rename = "_id")]
+    id: ObjectId,
+    hello: S,
+    another_key: S,
+    number: i32,
+}
+
+/// What the service answers: something of every field, so that none is parsed for nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The database and the collection that were searched.
+    pub namespace: String,
+    /// The documents in the batch.
+    pub documents: usize,
+    /// Whether the batch is all that was found.
+    pub complete: bool,
+    /// The sum of all numbers.
+    pub number: i64,
+    /// The length of all texts, in bytes.
+    pub text_bytes: usize,
+    /// When the first document was made, in seconds since 1970, by its id.
+    pub oldest: Option<i64>,
+    /// When the last document was made, in seconds since 1970, by its id.
+    pub newest: Option<i64>,
+}
+
+impl<S: AsRef<str>> FindReply<S> {
+    /// Sums up the batch, unless the database says that the find failed.
+    ///
+    /// # Errors
+    ///
+    /// If `ok` is anything but 1.
+    pub fn summary(&self) -> Result<Summary, NotAFindReply> {
+        if self.ok != 1.0 {
+            return Err(NotAFindReply);
+        }
+        let items = &self.cursor.first_batch;
+        let text_bytes =
+            |item: &Item<S>| item.hello.as_ref().len() + item.another_key.as_ref().len();
+        let made = || items.iter().map(|item| item.id.timestamp().timestamp_millis() / 1000);
+        Ok(Summary {
+            namespace: self.cursor.ns.as_ref().to_owned(),
+            documents: items.len(),
+            complete: self.cursor.id == 0,
+            number: items.iter().map(|item| i64::from(item.number)).sum(),
+            text_bytes: items.iter().map(text_bytes).sum(),
+            oldest: made().min(),
+            newest: made().max(),
+        })
+    }
+}

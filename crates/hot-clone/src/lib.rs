@@ -1,0 +1,84 @@
+//! A clone in a hot loop: every round asks the allocator for memory that it only reads once and
+//! gives back.
+//!
+//! Read [`slow`], then `diff src/slow.rs src/fixed.rs`: one line. Here is only what both variants
+//! share and the lesson does not touch.
+
+pub mod fixed;
+pub mod slow;
+
+use std::{collections::HashMap, convert::Infallible, sync::Arc};
+
+use serde::Deserialize;
+use warp::{Filter, Rejection, Reply, http::StatusCode, reject::InvalidQuery};
+
+/// What a request gets that does not say how many rounds it wants.
+const USUAL_ROUNDS: u64 = 1_000_000;
+/// Rounds cost CPU time, so a stranger must not be able to ask for any number of them. This many
+/// also keep the sum far from the end of a `u64`.
+const MOST_ROUNDS: u64 = 5_000_000;
+
+/// One subscriber, as the service keeps it in memory.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// Added up in every round.
+    pub user_id: u32,
+}
+
+/// Clients by name. All requests share the map and none writes to it, so it needs no lock.
+pub type Clients = Arc<HashMap<String, Client>>;
+
+/// The three clients that every variant starts with.
+fn first_clients() -> Clients {
+    let clients = [("87-89-34", 1), ("22-38-21", 2), ("12-67-22", 3)]
+        .map(|(name, user_id)| (name.to_owned(), Client { user_id }));
+    Arc::new(clients.into())
+}
+
+/// The ids as text, as if they had come from a file or a header: parsing them is the real work.
+fn user_ids(clients: &Clients) -> Vec<String> {
+    clients.values().map(|client| client.user_id.to_string()).collect()
+}
+
+/// A number of rounds that is within bounds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u64")]
+struct Rounds(u64);
+
+impl TryFrom<u64> for Rounds {
+    type Error = &'static str;
+
+    fn try_from(rounds: u64) -> Result<Self, Self::Error> {
+        if (1..=MOST_ROUNDS).contains(&rounds) { Ok(Self(rounds)) } else { Err("out of bounds") }
+    }
+}
+
+#[derive(Deserialize)]
+struct Query {
+    #[serde(default = "usual_rounds")]
+    rounds: Rounds,
+}
+
+fn usual_rounds() -> Rounds {
+    Rounds(USUAL_ROUNDS)
+}
+
+/// `GET /cpu?rounds=N`.
+fn cpu_route() -> impl Filter<Extract = (u64,), Error = Rejection> + Copy {
+    let rounds = warp::query().map(|query: Query| query.rounds.0);
+    warp::path!("cpu").and(warp::get()).and(rounds)
+}
+
+/// Says what is wrong with a number of rounds; all else is as in the other cases.
+async fn explain(rejection: Rejection) -> Result<impl Reply, Infallible> {
+    if rejection.find::<InvalidQuery>().is_some() {
+        let message = format!("rounds has to be a whole number from 1 to {MOST_ROUNDS}\n");
+        return Ok(warp::reply::with_status(message, StatusCode::BAD_REQUEST).into_response());
+    }
+    case_server::explain(rejection).await.map(Reply::into_response)
+}
+
+/// Hands a clone of `value` to a handler.
+fn with<T: Clone + Send>(value: T) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
+    warp::any().map(move || value.clone())
+}
