@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn run(options: Options) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the Tokio runtime")?;
     runtime.block_on(async {
-        let server = Server::bind(options.addr).await?;
+        let server = Server::bind(options.addr)?;
         let stop = case_server::stop_requested(options.exit_with_parent)?;
         let bundle = Bundle::new(options.ca_bundle);
         // Before the announcement: a proxy that has read it can load the bundle.

@@ -21,7 +21,10 @@ impl Background {
     pub fn start() -> anyhow::Result<Self> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("cannot start the upstream's runtime")?;
-        let server = runtime.block_on(Server::bind(([127, 0, 0, 1], 0).into()))?;
+        let server = {
+            let _within = runtime.enter();
+            Server::bind(([127, 0, 0, 1], 0).into())?
+        };
         let (stop, stopped) = oneshot::channel();
         Ok(Self {
             url: server.url()?,

@@ -1,6 +1,12 @@
 //! The accept loop: TCP, TLS, then HTTP/1.1 with keep-alive, and everything counted.
 
-use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::{self, SocketAddr},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use hyper::{server::conn::http1, service::service_fn};
@@ -33,13 +39,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes the certificates and listens on `addr`, which has to be on the loopback.
-    pub async fn bind(addr: SocketAddr) -> anyhow::Result<Self> {
+    /// Makes the certificates and listens on `addr`, which has to be on the loopback. Has to be
+    /// called from within a Tokio runtime.
+    pub fn bind(addr: SocketAddr) -> anyhow::Result<Self> {
         anyhow::ensure!(addr.ip().is_loopback(), "the certificate is for 127.0.0.1 alone");
         let (config, authority) = certificate::for_loopback()?;
-        let listener = TcpListener::bind(addr).await.with_context(|| {
+        let listener = net::TcpListener::bind(addr).with_context(|| {
             format!("cannot listen on {addr}; `--addr 127.0.0.1:0` takes a free port")
         })?;
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
         Ok(Self { listener, tls: config.into(), authority, counters: Arc::default() })
     }
 
