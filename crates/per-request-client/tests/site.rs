@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use per_request_client::upstream::site;
+use per_request_client::upstream::{bundle, site};
 use toml::{Table, Value};
 
 /// The requests of the case file, as the site has them.
@@ -56,6 +56,7 @@ fn the_case_file_asks_for_the_site() {
          case.toml with these:\n\n{}",
         requests()
     );
+    assert_eq!(case["env"]["SSL_CERT_DIR"], Value::from(bundle::DIRECTORY));
     // One connection more or less would be another case: mechanism.rs counts on 6.
-    assert_eq!(case["load"]["connections"], Value::Integer(6));
+    assert_eq!(case["load"]["connections"], Value::from(6));
 }

@@ -83,7 +83,8 @@ async fn the_process_announces_itself_and_leaves_nothing_behind() {
     let mut help = String::new();
     stdout.read_to_string(&mut help).unwrap();
     let command = format!(
-        "SSL_CERT_FILE={} cargo run --release --bin per-request-client-slow -- --upstream {url}\n",
+        "SSL_CERT_FILE={} SSL_CERT_DIR=/etc/ssl/certs \
+         cargo run --release --bin per-request-client-slow -- --upstream {url}\n",
         bundle.display()
     );
     assert!(help.contains(&command), "{help}");

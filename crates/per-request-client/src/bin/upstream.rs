@@ -83,12 +83,13 @@ impl Drop for Bundle {
 /// Prints where the upstream can be reached, which is all that a laboratory reads, and then what a
 /// person does with it. A reader that has gone away is no reason not to serve.
 fn announce(url: &str, bundle: &Path) {
-    let bundle = bundle.display();
+    let (bundle, directory) = (bundle.display(), bundle::DIRECTORY);
     let text = format!(
         "listening on {url}\n\
          \n\
          A proxy in front of it, in another terminal:\n\
-         SSL_CERT_FILE={bundle} cargo run --release --bin per-request-client-slow -- --upstream {url}\n\
+         SSL_CERT_FILE={bundle} SSL_CERT_DIR={directory} \
+         cargo run --release --bin per-request-client-slow -- --upstream {url}\n\
          \n\
          How many connections it took so far:\n\
          curl --cacert {bundle} {url}/counters\n"
