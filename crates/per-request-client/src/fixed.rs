@@ -14,10 +14,10 @@ use crate::{Failure, HttpsClient, Upstream};
 #[expect(clippy::disallowed_methods, reason = "once, at start-up")]
 pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
     let client = Client::builder(TokioExecutor::new()).build(crate::connector()?);
-    Ok(Router::new().fallback(proxy).with_state((client, upstream)))
+    Ok(Router::new().fallback(reverse_proxy).with_state((client, upstream)))
 }
 
-async fn proxy(
+async fn reverse_proxy(
     State((client, upstream)): State<(HttpsClient, Upstream)>,
     request: Request,
 ) -> Result<Response, Failure> {

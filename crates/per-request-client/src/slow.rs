@@ -12,11 +12,14 @@ use crate::{Failure, Upstream};
 
 /// The proxy's routes: every path is the upstream's.
 pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
-    Ok(Router::new().fallback(proxy).with_state(upstream))
+    Ok(Router::new().fallback(reverse_proxy).with_state(upstream))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
-async fn proxy(State(upstream): State<Upstream>, request: Request) -> Result<Response, Failure> {
+async fn reverse_proxy(
+    State(upstream): State<Upstream>,
+    request: Request,
+) -> Result<Response, Failure> {
     let client = Client::builder(TokioExecutor::new()).build(crate::connector()?);
     upstream.forward(&client, request).await
 }

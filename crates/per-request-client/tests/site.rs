@@ -1,7 +1,5 @@
 //! The site is what the case says it is: 19 resources of 368,000 bytes, the same every time.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use per_request_client::upstream::{bundle, site};
 use toml::{Table, Value};
 

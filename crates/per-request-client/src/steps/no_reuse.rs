@@ -15,10 +15,10 @@ use crate::{Failure, HttpsClient, Upstream};
 pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
     let mut builder = Client::builder(TokioExecutor::new());
     let client = builder.pool_max_idle_per_host(0).build(crate::connector()?);
-    Ok(Router::new().fallback(proxy).with_state((client, upstream)))
+    Ok(Router::new().fallback(reverse_proxy).with_state((client, upstream)))
 }
 
-async fn proxy(
+async fn reverse_proxy(
     State((client, upstream)): State<(HttpsClient, Upstream)>,
     request: Request,
 ) -> Result<Response, Failure> {

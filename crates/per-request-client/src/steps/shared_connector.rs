@@ -13,11 +13,11 @@ use crate::{Connector, Failure, Upstream};
 /// The proxy's routes: every path is the upstream's.
 pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
     let connector = crate::connector()?;
-    Ok(Router::new().fallback(proxy).with_state((connector, upstream)))
+    Ok(Router::new().fallback(reverse_proxy).with_state((connector, upstream)))
 }
 
 #[expect(clippy::disallowed_methods, reason = "half of the fault that this case is about")]
-async fn proxy(
+async fn reverse_proxy(
     State((connector, upstream)): State<(Connector, Upstream)>,
     request: Request,
 ) -> Result<Response, Failure> {
