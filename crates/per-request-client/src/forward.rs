@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{bail, ensure};
 use axum::{
     body::{Body, HttpBody as _},
     extract::Request,
@@ -49,20 +49,16 @@ impl Upstream {
     /// The upstream at `url`, which is `https://HOST` or `https://HOST:PORT`. It has `timeout` for
     /// accepting a connection and for the head of its answer together.
     pub fn new(url: &str, timeout: Duration) -> anyhow::Result<Self> {
-        anyhow::ensure!(!url.is_empty(), "the proxy needs an upstream; {REMEDY}");
-        let unusable = || format!("`{url}` is no upstream; {REMEDY}");
-        let uri: Uri = url.parse().with_context(unusable)?;
-        let bare = uri.path() == "/" && uri.query().is_none() && !url.contains('#');
-        match uri.into_parts() {
-            Parts { scheme: Some(scheme), authority: Some(authority), .. }
-                if scheme == Scheme::HTTPS && bare && !authority.as_str().contains('@') =>
+        ensure!(!url.is_empty(), "the proxy needs an upstream; {REMEDY}");
+        let uri: Option<Uri> = url.parse().ok();
+        let bare = |uri: &Uri| uri.path() == "/" && uri.query().is_none() && !url.contains('#');
+        match uri.filter(bare).map(Uri::into_parts) {
+            Some(Parts { scheme: Some(scheme), authority: Some(authority), .. })
+                if scheme == Scheme::HTTPS && !authority.as_str().contains('@') =>
             {
                 Ok(Self { authority: Arc::new(authority), timeout })
             }
-            _ => {
-                Err(anyhow::anyhow!("it has to be https://HOST:PORT and no more")
-                    .context(unusable()))
-            }
+            _ => bail!("`{url}` is not https://HOST:PORT, or is more than that; {REMEDY}"),
         }
     }
 
