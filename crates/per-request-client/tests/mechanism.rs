@@ -123,7 +123,7 @@ fn in_parallel_all_others_still_connect_for_every_request() {
 /// A request that finds no idle connection begins to open one, and takes whichever comes first:
 /// that, or one that another request gives back. In the second case the new connection is still
 /// completed, and kept. So a page that nobody has loaded yet may open more than 6 connections,
-/// 8 to 12 as a rule and never more than one a request. What is exact is the state before that and
+/// 6 to 12 as a rule and never more than one a request. What is exact is the state before that and
 /// after it: 6 requests at once need 6 connections, and where 6 are open, nobody has to wait.
 #[test]
 fn in_parallel_fixed_connects_once_for_each_of_6_at_a_time() {
