@@ -27,6 +27,7 @@ use tower::Service;
 pub use in_process::InProcess;
 pub use rejection::explain;
 pub use serve::{Limits, serve};
+pub use stop::requested as stop_requested;
 
 /// The flags of every case server.
 #[derive(Debug, clap::Args)]

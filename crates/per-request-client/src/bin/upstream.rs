@@ -1,0 +1,99 @@
+//! Serves the HTTPS site that the variants forward to, and says how to start one in front of it.
+
+use std::{
+    io::Write as _,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use per_request_client::upstream::{Server, bundle};
+
+/// per-request-client, upstream: one page of 19 resources over HTTPS, and a count of connections
+#[derive(clap::Parser)]
+struct Options {
+    /// Address to listen on, on the loopback; port 0 takes a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    addr: SocketAddr,
+
+    /// Where to write the certificate authorities for the proxy to trust [default: a temporary
+    /// file, removed at the end]
+    #[arg(long, value_name = "PATH")]
+    ca_bundle: Option<PathBuf>,
+
+    /// Stop when standard input closes, as it does when the process that started this one dies
+    #[arg(long)]
+    exit_with_parent: bool,
+}
+
+fn main() -> ExitCode {
+    match run(Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: Options) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the Tokio runtime")?;
+    runtime.block_on(async {
+        let server = Server::bind(options.addr)?;
+        let stop = case_server::stop_requested(options.exit_with_parent)?;
+        let bundle = Bundle::new(options.ca_bundle);
+        // Before the announcement: a proxy that has read it can load the bundle.
+        if bundle::write(&bundle.path, server.authority())? == 0 {
+            eprintln!(
+                "note: this machine has no certificate authorities; the bundle has ours alone"
+            );
+        }
+        announce(&server.url()?, &bundle.path);
+        server.run(stop).await;
+        Ok(())
+    })
+}
+
+/// The file of certificate authorities, removed at the end if nobody asked for it by name.
+struct Bundle {
+    path: PathBuf,
+    temporary: bool,
+}
+
+impl Bundle {
+    fn new(path: Option<PathBuf>) -> Self {
+        let temporary = path.is_none();
+        let path = path.unwrap_or_else(|| {
+            std::env::temp_dir().join(format!("per-request-client-{}.pem", std::process::id()))
+        });
+        Self { path, temporary }
+    }
+}
+
+impl Drop for Bundle {
+    fn drop(&mut self) {
+        if self.temporary {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Prints where the upstream can be reached, which is all that a laboratory reads, and then what a
+/// person does with it. A reader that has gone away is no reason not to serve.
+fn announce(url: &str, bundle: &Path) {
+    let (bundle, directory) = (bundle.display(), bundle::DIRECTORY);
+    let text = format!(
+        "listening on {url}\n\
+         \n\
+         A proxy in front of it, in another terminal:\n\
+         SSL_CERT_FILE={bundle} SSL_CERT_DIR={directory} \
+         cargo run --release --bin per-request-client-slow -- --upstream {url}\n\
+         \n\
+         How many connections it took so far:\n\
+         curl --cacert {bundle} {url}/counters\n"
+    );
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

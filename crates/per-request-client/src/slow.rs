@@ -1,0 +1,25 @@
+//! The fault: every request builds a client, which loads the certificate authorities, connects, and
+//! drops the connection with itself.
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::Response,
+};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+
+use crate::{Failure, Upstream};
+
+/// The proxy's routes: every path is the upstream's.
+pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
+    Ok(Router::new().fallback(reverse_proxy).with_state(upstream))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
+async fn reverse_proxy(
+    State(upstream): State<Upstream>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let client = Client::builder(TokioExecutor::new()).build(crate::connector()?);
+    upstream.forward(&client, request).await
+}

@@ -1,0 +1,102 @@
+//! The upstream as a process: what it announces, what it counts, what it leaves behind.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::{Command, Stdio},
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::{Request, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use per_request_client::upstream::Background;
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{
+        ClientConfig, RootCertStore,
+        pki_types::{CertificateDer, ServerName, pem::PemObject as _},
+    },
+};
+
+/// Asks `GET path` for each of `paths`, over one connection that trusts `authorities`, a PEM.
+async fn ask(url: &str, host: &str, authorities: &str, paths: &[&str]) -> Vec<String> {
+    let mut roots = RootCertStore::empty();
+    let authorities = CertificateDer::pem_slice_iter(authorities.as_bytes());
+    roots.add_parsable_certificates(authorities.map(Result::unwrap));
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let stream = TcpStream::connect(url.strip_prefix("https://").unwrap()).await.unwrap();
+    let name = ServerName::try_from(host.to_owned()).unwrap();
+    let stream = TlsConnector::from(std::sync::Arc::new(config)).connect(name, stream).await;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream.unwrap())).await.unwrap();
+    tokio::spawn(connection);
+    let mut answers = Vec::new();
+    for path in paths {
+        let request = Request::get(*path).header("host", host).body(Empty::<Bytes>::new());
+        let answer = sender.send_request(request.unwrap()).await.unwrap();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        answers.push(String::from_utf8(body.into()).unwrap());
+    }
+    answers
+}
+
+#[tokio::test]
+async fn asking_for_the_counters_changes_nothing() {
+    let upstream = Background::start().unwrap();
+    let nothing = "{\"tcp_connections\":0,\"full_handshakes\":0,\"resumed_handshakes\":0,\
+                   \"requests\":0}\n";
+    let ask = |paths| ask(upstream.url(), "localhost", upstream.authority(), paths);
+    assert_eq!(ask(&["/counters", "/counters"]).await, [nothing, nothing]);
+    ask(&["/", "/css/core.css"]).await;
+    let one_visit = nothing
+        .replace("connections\":0", "connections\":1")
+        .replace("full_handshakes\":0", "full_handshakes\":1")
+        .replace("requests\":0", "requests\":2");
+    assert_eq!(ask(&["/counters"]).await, [&*one_visit]);
+    assert_eq!(ask(&["/counters"]).await, [&*one_visit]);
+}
+
+#[tokio::test]
+async fn the_process_announces_itself_and_leaves_nothing_behind() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut upstream = Command::new(env!("CARGO_BIN_EXE_per-request-client-upstream"))
+        .arg("--exit-with-parent")
+        .env("TMPDIR", scratch.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(upstream.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let url = line.trim_end().strip_prefix("listening on ").unwrap();
+
+    let bundle = scratch.path().join(format!("per-request-client-{}.pem", upstream.id()));
+    let authorities = std::fs::read_to_string(&bundle).unwrap();
+    let page = ask(url, "127.0.0.1", &authorities, &["/"]).await.remove(0);
+    assert!(page.starts_with("<!doctype html>"));
+
+    drop(upstream.stdin.take());
+    assert!(upstream.wait().unwrap().success());
+    let mut help = String::new();
+    stdout.read_to_string(&mut help).unwrap();
+    let command = format!(
+        "SSL_CERT_FILE={} SSL_CERT_DIR=/etc/ssl/certs \
+         cargo run --release --bin per-request-client-slow -- --upstream {url}\n",
+        bundle.display()
+    );
+    assert!(help.contains(&command), "{help}");
+    assert_eq!(scratch.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn an_address_beyond_the_loopback_is_refused() {
+    let upstream = Command::new(env!("CARGO_BIN_EXE_per-request-client-upstream"))
+        .args(["--addr", "0.0.0.0:0"])
+        .output()
+        .unwrap();
+    assert!(!upstream.status.success());
+    assert!(String::from_utf8_lossy(&upstream.stderr).contains("127.0.0.1"), "{upstream:?}");
+}
