@@ -1,0 +1,59 @@
+# The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
+
+_list:
+    @just --list --unsorted
+
+# Measure all cases: Criterion, then the servers under load (`--quick`: a rough look in 90 seconds)
+[group('measure')]
+bench-all *FLAGS: _build
+    cargo bench --workspace --quiet -- {{ if FLAGS =~ '--quick' { '--quick' } else { '' } }}
+    cargo run --release --quiet --bin lab -- bench --criterion {{ FLAGS }}
+
+# Measure one case under load: `just bench lock-scope`, with `--steps` every change alone
+[group('measure')]
+bench *CASES_AND_FLAGS: _build
+    cargo run --release --quiet --bin lab -- bench {{ CASES_AND_FLAGS }}
+
+# Name the cases and their variants
+[group('measure')]
+list:
+    @cargo run --release --quiet --bin lab -- list
+
+# Start one server by hand: `just serve lock-scope-slow`
+[group('measure')]
+serve SERVER *FLAGS:
+    cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
+
+# Prove the workspace right: all tests, then every server asked over HTTP
+[group('check')]
+test:
+    cargo test --workspace
+    cargo build --workspace
+    cargo run --quiet --bin lab -- verify
+
+# All that CI checks
+[group('check')]
+ci: fmt-check lint test docs
+
+# Check that the code is formatted
+[group('check')]
+fmt-check:
+    cargo fmt --all --check
+
+# Check with clippy; a warning is an error
+[group('check')]
+lint:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Build the API documentation; a broken link is an error
+[group('check')]
+docs $RUSTDOCFLAGS="-D warnings":
+    cargo doc --workspace --no-deps
+
+# Format the code
+[group('check')]
+fmt:
+    cargo fmt --all
+
+_build:
+    cargo build --release --workspace
