@@ -6,7 +6,7 @@ _list:
 # Measure all cases: Criterion, then the servers under load (`--quick`: a rough look in 90 seconds)
 [group('measure')]
 bench-all *FLAGS: _build
-    cargo bench --workspace --quiet -- {{ if FLAGS =~ '--quick' { '--quick' } else { '' } }}
+    cargo bench --workspace --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
     cargo run --release --quiet --bin lab -- bench --criterion {{ FLAGS }}
 
 # Measure one case under load: `just bench lock-scope`, with `--steps` every change alone

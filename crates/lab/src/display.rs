@@ -40,10 +40,10 @@ pub fn factor(value: f64) -> String {
     format!("{}×", significant(value))
 }
 
-/// `276× (275 to 278)`.
+/// `276× (275–278)`.
 pub fn speedup(speedup: &Speedup) -> String {
     let Speedup { estimate, low, high } = *speedup;
-    format!("{} ({} to {})", factor(estimate), significant(low), significant(high))
+    format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
 /// What stands where there is no figure.

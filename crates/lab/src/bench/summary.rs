@@ -39,7 +39,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     for variant in &case.variants {
         if let Some(fault) = &variant.first_fault {
             notes.push(format!(
-                "{}: {} wrong and {} failed answers, the first: {fault}",
+                "{}: {} wrong and {} failed answers, the first:\n        {fault}",
                 variant.variant,
                 thousands(variant.wrong as f64),
                 thousands(variant.failed as f64)
@@ -49,9 +49,9 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
             // Little's law for a closed loop: users = throughput * (latency + pause).
             let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
             notes.push(format!(
-                "{}: most requests outlast the run, so its latencies are lower bounds; once the \
-                 queue has settled, Little's law puts them at {:.0} s",
-                variant.variant, settled
+                "{} answers most requests after the run: its latencies are lower bounds.\n        \
+                 Once the queue has settled, Little's law puts them at {settled:.0} s.",
+                variant.variant
             ));
         }
     }
@@ -71,7 +71,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
 pub fn summary_table(record: &Record, micro: impl Fn(&str) -> Option<f64>) -> Table {
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
     let with_micro = micros.iter().any(Option::is_some);
-    let mut header = vec!["fixed beats slow by", "throughput", "CPU per request", "p50 latency"];
+    let mut header = vec!["fixed beats slow by", "throughput", "CPU per request", "p50"];
     if with_micro {
         header.push("Criterion");
     }
@@ -81,10 +81,9 @@ pub fn summary_table(record: &Record, micro: impl Fn(&str) -> Option<f64>) -> Ta
         let bounded = [BASELINE, CANDIDATE]
             .iter()
             .any(|name| case.variant(name).is_some_and(|variant| variant.latency_ms.lower_bounds));
-        let latency = match factors.latency_p50 {
-            Some(found) if bounded => format!("≥{}", factor(found.estimate)),
-            found => text(found),
-        };
+        let latency = factors.latency_p50.map_or(NONE.into(), |found| {
+            format!("{}{}", if bounded { "≥" } else { "" }, factor(found.estimate))
+        });
         let mut row = vec![
             case.case.clone(),
             text(factors.throughput),

@@ -111,7 +111,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("  Quick figures are rough: run without --quick before you quote one.");
     }
     eprintln!("\n  Results    {}", path.display());
-    if options.criterion {
+    // A quick run of Criterion draws no plots.
+    if options.criterion && !options.quick {
         let report = workspace.criterion().join("report/index.html");
         eprintln!("  Criterion  {}", report.display());
     }
@@ -164,7 +165,7 @@ fn spread_in_words(pairs: usize) -> String {
     match pairs {
         1 => "One pair has no spread.".to_owned(),
         pairs => format!(
-            "In brackets: the smallest and the largest of {pairs} pairs, a {:.0} % interval for the median.",
+            "In brackets the smallest and the largest of {pairs} pairs: a {:.0} % interval.",
             100.0 * (1.0 - 2.0 * 0.5_f64.powi(pairs as i32))
         ),
     }

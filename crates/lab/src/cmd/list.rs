@@ -2,17 +2,18 @@
 
 use std::process::ExitCode;
 
+use console::style;
+
 use super::Places;
-use crate::{display, workspace::Workspace};
+use crate::workspace::Workspace;
 
 /// Prints each case with what is wrong in it, and its variants.
 pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     let cases = Workspace::find(places)?.cases()?;
-    let rows = cases.into_iter().map(|case| vec![case.name, case.title, case.variants.join(", ")]);
-    let mut table = display::table(&["case", "what is wrong", "variants"], rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    let widest = cases.iter().map(|case| case.name.len()).max().unwrap_or_default();
+    for case in cases {
+        println!("{:widest$}  {}", style(&case.name).bold().cyan(), case.title);
+        println!("{:widest$}  {}", "", style(case.variants.join(", ")).dim());
     }
-    println!("{}", table.trim_fmt());
     Ok(ExitCode::SUCCESS)
 }
