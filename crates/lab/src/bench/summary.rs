@@ -11,8 +11,7 @@ use crate::{
 
 /// The variants of one case, side by side.
 pub fn case_table(case: &CaseRecord) -> Table {
-    let header =
-        ["variant", "req/s", "p50", "p90", "p99", "CPU/req", "peak MiB", "errors", "unfinished"];
+    let header = ["variant", "req/s", "p50", "p90", "p99", "CPU/req", "peak MiB", "errors"];
     display::table(&header, case.variants.iter().map(variant_row))
 }
 
@@ -29,7 +28,6 @@ fn variant_row(variant: &VariantRecord) -> Vec<String> {
         variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
         variant.peak_rss_mib.map_or(NONE.into(), significant),
         thousands((variant.wrong + variant.failed) as f64),
-        thousands(variant.unfinished as f64),
     ]
 }
 
@@ -49,11 +47,21 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
             // Little's law for a closed loop: users = throughput * (latency + pause).
             let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
             notes.push(format!(
-                "{} answers most requests after the run: its latencies are lower bounds.\n        \
-                 Once the queue has settled, Little's law puts them at {settled:.0} s.",
-                variant.variant
+                "{}: {} of {} requests outlast their run: its latencies\n        \
+                 are lower bounds. Once the queue has settled, Little's law\n        puts them at {settled:.0} s.",
+                variant.variant,
+                thousands(variant.unfinished as f64),
+                thousands(variant.sent as f64)
             ));
         }
+    }
+    if case.variants.len() > 2 {
+        let factors = case.variants.iter().filter_map(|variant| {
+            let found = variant.speedup?.throughput?;
+            Some(format!("{} {}", variant.variant, factor(found.estimate)))
+        });
+        let factors: Vec<_> = factors.collect();
+        notes.push(format!("throughput over slow: {}", factors.join(", ")));
     }
     if let (Some(promised), Some(found)) = (case.promised_throughput, case.speedup.throughput)
         && found.estimate < promised

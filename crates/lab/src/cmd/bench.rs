@@ -152,7 +152,9 @@ async fn measure(
 
 fn print_case(case: &Case, record: &CaseRecord) {
     println!("{}  {}", style(&case.name).bold().cyan(), case.title);
-    println!("{}, {} pairs of {} s\n", record.load, record.pairs, record.measurement_s);
+    println!("{}", record.load);
+    let plural = if record.pairs == 1 { "" } else { "s" };
+    println!("{} pair{plural} of runs, {} s each\n", record.pairs, record.measurement_s);
     println!("{}", bench::case_table(record).trim_fmt());
     for note in bench::notes(record) {
         println!("  note: {note}");
