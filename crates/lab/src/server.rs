@@ -12,8 +12,9 @@ use anyhow::{Context as _, bail, ensure};
 use hyper::Uri;
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncRead, BufReader, Lines},
-    process::{Child, ChildStdin, ChildStdout, Command},
+    io::{AsyncBufReadExt as _, BufReader, Lines},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    task::JoinHandle,
     time::timeout,
 };
 
@@ -41,8 +42,11 @@ pub struct Server {
 }
 
 /// The last lines that a server wrote to its standard error.
-#[derive(Clone, Debug, Default)]
-struct Tail(Arc<Mutex<VecDeque<String>>>);
+#[derive(Debug)]
+struct Tail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    reader: JoinHandle<()>,
+}
 
 impl Server {
     /// Starts `binary`, waits for its announcement, and makes sure that the listener is this very
@@ -65,17 +69,23 @@ impl Server {
             .with_context(|| format!("cannot start {}", binary.display()))?;
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?).lines();
-        let tail = Tail::default();
-        tokio::spawn(tail.clone().follow(child.stderr.take().context("stderr is a pipe")?));
+        let mut tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
 
         let url = match timeout(START, announcement(&mut stdout)).await {
             Ok(Ok(Some(url))) => url,
             Ok(Ok(None)) => {
                 let status = child.wait().await?;
-                bail!("{name} ended before it listened ({}){tail}", in_words(status));
+                bail!(
+                    "{name} ended before it listened ({}){}",
+                    in_words(status),
+                    tail.words().await
+                );
             }
-            Ok(Err(error)) => return Err(error.context(format!("{name}: no announcement{tail}"))),
-            Err(_) => bail!("{name} did not announce itself within {} s{tail}", START.as_secs()),
+            Ok(Err(error)) => return Err(error.context(format!("{name}: no announcement"))),
+            Err(_) => {
+                let seconds = START.as_secs();
+                bail!("{name} did not announce itself within {seconds} s{}", tail.words().await);
+            }
         };
         // Whatever it prints from here on is read and dropped, lest a full pipe stops it.
         tokio::spawn(async move { while let Ok(Some(_)) = stdout.next_line().await {} });
@@ -105,9 +115,8 @@ impl Server {
     pub async fn died(&mut self) -> anyhow::Error {
         match self.child.wait().await {
             Ok(status) => {
-                // What it wrote last may still be on its way through the pipe.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                anyhow::anyhow!("{} died under load ({}){}", self.name, in_words(status), self.tail)
+                let last_words = self.tail.words().await;
+                anyhow::anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
             }
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
         }
@@ -141,26 +150,38 @@ fn in_words(status: ExitStatus) -> String {
 }
 
 impl Tail {
-    async fn follow(self, stderr: impl AsyncRead + Unpin) {
-        let mut lines = BufReader::new(stderr).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if tail.len() == LAST_LINES {
-                tail.pop_front();
+    fn follow(stderr: ChildStderr) -> Self {
+        let lines = Arc::new(Mutex::new(VecDeque::new()));
+        let reader = tokio::spawn({
+            let tail = lines.clone();
+            async move {
+                let mut lines = BufReader::new(stderr).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                    if tail.len() == LAST_LINES {
+                        tail.pop_front();
+                    }
+                    tail.push_back(line);
+                }
             }
-            tail.push_back(line);
-        }
+        });
+        Self { lines, reader }
     }
-}
 
-impl std::fmt::Display for Tail {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if tail.is_empty() {
-            return write!(f, "; it wrote nothing to standard error");
+    /// The lines, fit for the end of an error message.
+    ///
+    /// What a server wrote before it died may still be in the pipe, so this reads to its end; not
+    /// for long, as a process that the server started may hold the pipe open.
+    async fn words(&mut self) -> String {
+        if !self.reader.is_finished() {
+            let _ = timeout(Duration::from_millis(500), &mut self.reader).await;
         }
-        write!(f, "; its last lines:")?;
-        tail.iter().try_for_each(|line| write!(f, "\n  | {line}"))
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return "; it wrote nothing to standard error".to_owned();
+        }
+        let lines = lines.iter().map(|line| format!("\n  | {line}"));
+        format!("; its last lines:{}", lines.collect::<String>())
     }
 }
 
