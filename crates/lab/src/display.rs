@@ -42,7 +42,7 @@ pub fn factor(value: f64) -> String {
 
 /// `276× (275–278)`.
 pub fn speedup(speedup: &Speedup) -> String {
-    let Speedup { estimate, low, high } = *speedup;
+    let Speedup { estimate, low, high, .. } = *speedup;
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 

@@ -166,6 +166,7 @@ fn print_case(case: &Case, record: &CaseRecord) {
 fn spread_in_words(pairs: usize) -> String {
     match pairs {
         1 => "One pair has no spread.".to_owned(),
+        7.. => format!("In brackets the 95 % interval of {pairs} pairs (signed-rank test)."),
         pairs => format!(
             "In brackets the smallest and the largest of {pairs} pairs: a {:.0} % interval.",
             100.0 * (1.0 - 2.0 * 0.5_f64.powi(pairs as i32))

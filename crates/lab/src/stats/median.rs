@@ -1,0 +1,31 @@
+//! The middle of some values, which a single stalled run cannot move far.
+
+/// The median of values in any order, or `None` without a value.
+///
+/// Of an even number of values it is the mean of the two in the middle.
+pub fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let (lower, upper) = middle(&values)?;
+    // Two equal values are their own mean, whatever rounding makes of their sum.
+    Some(if lower == upper { lower } else { (lower + upper) / 2.0 })
+}
+
+/// The two values in the middle of sorted ones; of an odd number, the one in the middle twice.
+pub(super) fn middle(sorted: &[f64]) -> Option<(f64, f64)> {
+    let last = sorted.len().checked_sub(1)?;
+    Some((sorted[last / 2], sorted[last.div_ceil(2)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_or_between_the_two_in_the_middle() {
+        assert_eq!(median_of([3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median_of([4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median_of([7.0]), Some(7.0));
+        assert_eq!(median_of([]), None);
+    }
+}

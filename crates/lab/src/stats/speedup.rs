@@ -1,0 +1,191 @@
+//! How a speedup is estimated: from pairs of runs that were neighbours in time.
+//!
+//! A machine's speed drifts while it works. Two runs that follow each other share most of that
+//! drift, so it cancels in their ratio; it does not cancel in a ratio of two averages. What is left
+//! has outliers, because now and then something else takes the machine for a while. Ranks bear
+//! outliers, where means do not; `simulation.rs` counts what that is worth.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    median::middle,
+    signed_rank::{self, NOMINAL},
+};
+
+/// A factor by which a candidate is better than its baseline: above 1, the candidate wins.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Speedup {
+    /// The Hodges-Lehmann estimate: the median of all Walsh averages.
+    pub estimate: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+    /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.951 for 10 pairs.
+    ///
+    /// At least 0.95 from 6 pairs on. It is 0, for unknown, in a file of a time before it was kept.
+    #[serde(default)]
+    pub confidence: f64,
+}
+
+impl Speedup {
+    /// From one ratio a pair. Without a positive finite ratio there is no speedup.
+    ///
+    /// Everything happens to the logarithms of the ratios, because a ratio of 2 and one of 1/2 are
+    /// equally far from no difference. The *Walsh averages* are the means of two of them, for all
+    /// pairs of pairs and each with itself; as a factor that is a geometric mean. Their median is
+    /// the estimate (Hodges and Lehmann, *Annals of Mathematical Statistics* 34, 1963), and two of
+    /// them, equally many from either end, are the interval: the factors that Wilcoxon's
+    /// signed-rank test does not reject. [`Speedup::confidence`] is exact if the logarithms are
+    /// symmetric about the true one, which they are where order and noise hit both sides alike.
+    ///
+    /// Equal ratios and ratios of 1 need no correction here, other than in the test's p-value: they
+    /// are values like any other, and with ties the closed interval covers at least as often.
+    pub fn of_pairs(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let ratios: Vec<_> =
+            ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
+        let averages = walsh_averages(&ratios);
+        let (lower, upper) = middle(&averages)?;
+        let depth = signed_rank::depth(ratios.len());
+        Some(Self {
+            estimate: geometric_mean(lower, upper),
+            low: averages[depth.k - 1],
+            high: averages[averages.len() - depth.k],
+            confidence: depth.confidence,
+        })
+    }
+
+    /// Whether the interval has the confidence that a verdict needs.
+    pub fn is_confident(&self) -> bool {
+        self.confidence >= NOMINAL
+    }
+
+    /// How far the interval reaches from 1, as a factor of at least 1: of `0.95..1.02`, 1 / 0.95.
+    ///
+    /// Of a control, a baseline against itself, this is the noise floor.
+    pub fn reach(&self) -> f64 {
+        self.high.max(1.0 / self.low).max(1.0)
+    }
+}
+
+/// The Walsh averages of the ratios' logarithms, as factors, sorted.
+fn walsh_averages(ratios: &[f64]) -> Vec<f64> {
+    let mut averages = Vec::with_capacity(ratios.len() * (ratios.len() + 1) / 2);
+    for (index, a) in ratios.iter().enumerate() {
+        averages.extend(ratios[index..].iter().map(|b| geometric_mean(*a, *b)));
+    }
+    averages.sort_by(f64::total_cmp);
+    averages
+}
+
+/// The factor in the middle of two, which for two equal ones is exactly the same.
+fn geometric_mean(a: f64, b: f64) -> f64 {
+    if a == b { a } else { a.sqrt() * b.sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Hamilton depression scale of nine patients before and after treatment, the standard
+    /// example of the signed-rank test (Hollander and Wolfe, table 3.1; R's `?wilcox.test`).
+    const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
+    const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
+
+    fn near(found: f64, expected: f64) -> bool {
+        (found - expected).abs() < 1e-9
+    }
+
+    #[test]
+    fn the_textbook_example_comes_out_as_printed() {
+        let ratios = BEFORE.iter().zip(AFTER).map(|(before, after)| (before - after).exp());
+        let found = Speedup::of_pairs(ratios).unwrap();
+        // Printed there: an estimate of 0.46 and the 96.1 % interval from 0.010 to 0.786.
+        assert!(near(found.estimate.ln(), 0.46), "{found:?}");
+        assert!(near(found.low.ln(), 0.010) && near(found.high.ln(), 0.786), "{found:?}");
+        assert_eq!(found.confidence, 1.0 - 20.0 / 512.0);
+    }
+
+    /// Ratios, and estimate, low, high and confidence for them: scipy 1.17.1's exact
+    /// `stats.wilcoxon` of the logarithms, asked at every possible end of the interval.
+    #[test]
+    fn another_implementation_finds_the_same() {
+        let references: [(&[f64], [f64; 4]); 3] = [
+            (
+                &[1.0513, 1.0703, 1.0341, 0.9966, 1.023, 0.9905, 1.0551],
+                [1.0312087831459094, 0.9966, 1.060757460496979, 0.953125],
+            ),
+            (
+                &[1.1393, 1.0207, 1.0129, 1.0826, 1.074, 1.0579, 0.9942, 1.0494, 1.0961, 0.9698],
+                [1.0494, 1.0128926004271135, 1.084993732700793, 0.951171875],
+            ),
+            (
+                // With a tie: 1.0015 twice.
+                &[
+                    1.0228, 0.9379, 0.973, 0.9413, 1.0365, 0.9743, 1.0685, 1.0612, 1.0395, 0.9039,
+                    1.0178, 1.0482, 1.0584, 0.9591, 1.0216, 0.9913, 1.0015, 1.1204, 1.0015, 1.0492,
+                ],
+                [1.0115000741473033, 0.9871471521510864, 1.0366174029023436, 0.9515590667724609],
+            ),
+        ];
+        for (ratios, [estimate, low, high, confidence]) in references {
+            let found = Speedup::of_pairs(ratios.iter().copied()).unwrap();
+            assert!(near(found.estimate, estimate), "{found:?}");
+            assert!(near(found.low, low) && near(found.high, high), "{found:?}");
+            assert!(near(found.confidence, confidence), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn few_pairs_have_their_whole_range() {
+        let found = Speedup::of_pairs([4.0, 1.0]).unwrap();
+        assert_eq!(found, Speedup { estimate: 2.0, low: 1.0, high: 4.0, confidence: 0.5 });
+        let found = Speedup::of_pairs([270.0]).unwrap();
+        assert_eq!(found, Speedup { estimate: 270.0, low: 270.0, high: 270.0, confidence: 0.0 });
+        let six = Speedup::of_pairs([1.5, 1.1, 1.2, 1.3, 1.6, 1.4]).unwrap();
+        assert_eq!((six.low, six.high, six.confidence), (1.1, 1.6, 0.96875));
+    }
+
+    #[test]
+    fn from_twelve_pairs_on_one_stalled_run_moves_neither_estimate_nor_interval_far() {
+        let stalled = [1.04, 1.06, 1.05, 0.6, 1.07, 1.05, 1.06, 1.04, 1.05, 1.05, 1.03, 1.06];
+        let found = Speedup::of_pairs(stalled).unwrap();
+        assert!(found.low > 1.0 && (found.estimate - 1.05).abs() < 0.01, "{found:?}");
+        // It takes 12 pairs: `n` Walsh averages have the outlier in them, and only from there on do
+        // the ends lie deeper than that.
+        let found = Speedup::of_pairs(stalled[..10].iter().copied()).unwrap();
+        assert!(found.low < 1.0 && (found.estimate - 1.05).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn ties_and_ratios_of_one_are_values_like_any_other() {
+        let found = Speedup::of_pairs([1.0; 10]).unwrap();
+        assert_eq!((found.estimate, found.low, found.high), (1.0, 1.0, 1.0));
+        let found = Speedup::of_pairs([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2]).unwrap();
+        assert_eq!((found.estimate, found.low), (1.0, 1.0), "what never moved is no difference");
+    }
+
+    #[test]
+    fn the_other_way_round_it_is_the_inverse() {
+        let ratios = [1.1, 0.97, 1.4, 1.02, 1.06, 0.99, 1.01];
+        let (ahead, back) =
+            (Speedup::of_pairs(ratios), Speedup::of_pairs(ratios.map(|ratio| 1.0 / ratio)));
+        let (ahead, back) = (ahead.unwrap(), back.unwrap());
+        assert!(near(ahead.estimate * back.estimate, 1.0));
+        assert!(near(ahead.low * back.high, 1.0) && near(ahead.high * back.low, 1.0));
+        assert!(near(ahead.reach(), back.reach()));
+    }
+
+    #[test]
+    fn ratios_that_are_none_do_not_count() {
+        assert_eq!(Speedup::of_pairs([f64::NAN, f64::INFINITY, 0.0, -1.0]), None);
+        assert_eq!(Speedup::of_pairs([2.0, f64::NAN]).unwrap().estimate, 2.0);
+    }
+
+    #[test]
+    fn a_file_without_confidence_is_read_and_trusted_with_nothing() {
+        let old: Speedup =
+            serde_json::from_str(r#"{"estimate":2.0,"low":1.9,"high":2.1}"#).unwrap();
+        assert!(!old.is_confident());
+    }
+}
