@@ -5,7 +5,7 @@ _list:
 
 # Measure all cases: Criterion, then the servers under load (`--quick`: a rough look in 90 seconds)
 [group('measure')]
-bench-all *FLAGS: _build
+bench-all *FLAGS: _build _build-benches
     cargo bench --workspace --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
     cargo run --release --quiet --bin lab -- bench --criterion {{ FLAGS }}
 
@@ -57,3 +57,6 @@ fmt:
 
 _build:
     cargo build --release --workspace
+
+_build-benches:
+    cargo bench --workspace --no-run

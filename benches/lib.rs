@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
-use criterion::Criterion;
+use criterion::{Criterion, PlottingBackend};
 use tokio::runtime::Runtime;
 
 /// Criterion as every bench of this workspace runs it: short enough that all cases fit in a few
 /// minutes, long enough for ten samples of the slowest variant.
 pub fn criterion() -> Criterion {
     Criterion::default()
+        .plotting_backend(PlottingBackend::Plotters)
         .sample_size(10)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))

@@ -32,6 +32,8 @@ pub struct Case {
     /// Servers that have to run before a variant can, in their order.
     #[serde(default, rename = "companion")]
     pub companions: Vec<Companion>,
+    /// What a reader has to know of the steps' figures.
+    pub steps_note: Option<String>,
     /// Who asks, and how often.
     pub load: Load,
     /// What one user asks in one go: the first request alone, then the others in parallel.
@@ -116,6 +118,8 @@ pub struct BodySource {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
+    /// Any at all.
+    Any,
     /// Literally this text.
     Text(String),
     /// A body too long to be written down.
@@ -189,28 +193,6 @@ impl Case {
         ensure!(case.load.connections > 0, "`connections` has to be at least 1");
         Ok(case)
     }
-
-    /// The load in words, such as `3,000 users, 0.5 s between requests`.
-    pub fn load_in_words(&self) -> String {
-        use crate::display::thousands;
-        let users = match self.load.users {
-            1 => "1 user".to_owned(),
-            users => format!("{} users", thousands(users as f64)),
-        };
-        let connections = match self.load.connections {
-            1 => String::new(),
-            connections => format!(", {connections} connections each"),
-        };
-        let pause = match self.load.think_ms {
-            0 => "without a pause".to_owned(),
-            pause => format!("{} s between requests", pause as f64 / 1e3),
-        };
-        let visit = match self.requests.len() {
-            1 => String::new(),
-            requests => format!(", {requests} requests a page"),
-        };
-        format!("{users}{connections}, {pause}{visit}")
-    }
 }
 
 fn one() -> usize {
@@ -242,7 +224,7 @@ mod tests {
     #[test]
     fn a_case_file_is_read_with_its_defaults() {
         let case = Case::parse("toy", CASE).unwrap();
-        assert_eq!(case.load_in_words(), "3,000 users, 0.5 s between requests");
+        assert_eq!((case.load.users, case.load.connections), (3000, 1));
         let request = &case.requests[0];
         assert_eq!((request.method.as_str(), request.status), ("GET", 200));
         assert_eq!(request.answer, Answer::Text("6".into()));

@@ -46,6 +46,17 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
+/// How far a control reaches from 1: `±2.0 %`.
+pub fn noise(control: &Speedup) -> String {
+    format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
+}
+
+/// A paragraph of at most 80 columns, indented by two.
+pub fn paragraph(text: &str) -> String {
+    let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("  ");
+    textwrap::fill(text, options)
+}
+
 /// What stands where there is no figure.
 pub const NONE: &str = "n/a";
 

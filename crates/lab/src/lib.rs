@@ -4,14 +4,28 @@
 //! case file, the line `listening on http://127.0.0.1:PORT`, and HTTP. A case that it measures
 //! could be anybody's service.
 
+/// Prints a line to standard output, like `println!`. A reader that has gone away, such as `head`,
+/// is no reason to fail.
+macro_rules! out {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($part)*);
+    }};
+}
+
 pub mod bench;
 pub mod case;
 pub mod cmd;
 pub mod criterion;
 pub mod display;
 pub mod files;
+pub mod launch;
 pub mod load;
+pub mod machine;
 pub mod process;
+pub mod requests;
+pub mod revisions;
 pub mod server;
 pub mod stats;
+pub mod store;
 pub mod workspace;

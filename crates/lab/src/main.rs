@@ -10,8 +10,15 @@ fn main() -> ExitCode {
     let result = match lab.command {
         Command::List => cmd::list::run(&lab.places),
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
+        Command::Compare(options) => Ok(cmd::compare::run(&lab.places, &options)),
+        Command::History(options) => cmd::history::run(&lab.places, &options),
+        Command::Diff(options) => cmd::diff::run(&lab.places, &options),
+        Command::Export(options) => cmd::export::run(&lab.places, &options),
+        Command::Schema => cmd::schema::run(),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Generate => cmd::generate::run(),
+        #[cfg(unix)]
+        Command::Supervise(options) => cmd::supervise::run(&options),
     };
     match result {
         Ok(code) => code,

@@ -18,7 +18,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{case::Case, process, workspace::Workspace};
+use crate::{
+    launch::{Address, Launch},
+    load, process,
+};
 
 /// How long a server may take until it announces itself.
 const START: Duration = Duration::from_secs(20);
@@ -29,13 +32,14 @@ const LAST_LINES: usize = 12;
 
 /// A running server.
 ///
-/// It is told to end with us: its standard input is a pipe that only this process holds, and that
-/// closes even if this process is killed. Dropped without [`Server::stop`], it is killed.
+/// It ends with us: its standard input is a pipe that only this process holds, and that closes even
+/// if this process is killed. Dropped without [`Server::stop`], it is killed.
 #[derive(Debug)]
 pub struct Server {
     name: String,
     child: Child,
     stdin: Option<ChildStdin>,
+    supervised: bool,
     /// The URL that it announced.
     url: Uri,
     tail: Tail,
@@ -49,60 +53,122 @@ struct Tail {
 }
 
 impl Server {
-    /// Starts `binary`, waits for its announcement, and makes sure that the listener is this very
-    /// child.
-    async fn start(
-        binary: &Path,
-        args: &[String],
-        env: &[(String, String)],
-    ) -> anyhow::Result<Self> {
-        let name = binary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut child = Command::new(binary)
-            .args(args)
-            .arg("--exit-with-parent")
-            .envs(env.iter().map(|(key, value)| (key, value)))
+    /// Starts a server with what its placeholders stand for, waits until it can be reached, and
+    /// makes sure that the listener is this very child or a child of it.
+    async fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
+        let mut placeholders = placeholders.clone();
+        let port = match launch.address {
+            Address::Announced => None,
+            Address::Chosen { .. } => Some(free_port()?),
+        };
+        if let Some(port) = port {
+            placeholders.set("port", &port.to_string());
+        }
+        let mut child = Command::new(&launch.program)
+            .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
+            .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
+            .kill_on_drop(!launch.supervised)
             .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
+            .with_context(|| format!("cannot start {}", launch.program.display()))?;
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?).lines();
-        let mut tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
+        let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
+        let name = launch.name.clone();
+        let supervised = launch.supervised;
+        let mut server = Self { name, child, stdin, supervised, url: Uri::default(), tail };
 
-        let url = match timeout(START, announcement(&mut stdout)).await {
-            Ok(Ok(Some(url))) => url,
-            Ok(Ok(None)) => {
-                let status = child.wait().await?;
-                bail!(
-                    "{name} ended before it listened ({}){}",
-                    in_words(status),
-                    tail.words().await
-                );
-            }
-            Ok(Err(error)) => return Err(error.context(format!("{name}: no announcement"))),
-            Err(_) => {
-                let seconds = START.as_secs();
-                bail!("{name} did not announce itself within {seconds} s{}", tail.words().await);
+        server.url = match &launch.address {
+            Address::Announced => server.announced(&mut stdout).await?,
+            Address::Chosen { ready } => {
+                let url = format!("http://127.0.0.1:{}", port.context("a port was chosen")?);
+                let url: Uri = url.parse()?;
+                server.reachable(&url, ready.as_deref()).await?;
+                url
             }
         };
         // Whatever it prints from here on is read and dropped, lest a full pipe stops it.
         tokio::spawn(async move { while let Ok(Some(_)) = stdout.next_line().await {} });
 
-        let server = Self { name, child, stdin, url, tail };
         let port = server.url.port_u16().context("the announced URL has a port")?;
         ensure!(
             process::listens_on(server.pid()?, port) != Some(false),
-            "{} announced port {port} but another process listens there",
+            "{} should listen on port {port} but another process does",
             server.name
         );
         Ok(server)
     }
 
+    /// Waits for the line `listening on URL`.
+    async fn announced(
+        &mut self,
+        stdout: &mut Lines<BufReader<ChildStdout>>,
+    ) -> anyhow::Result<Uri> {
+        let announcement = async {
+            while let Some(line) = stdout.next_line().await? {
+                if let Some(url) = line.strip_prefix("listening on ") {
+                    let url = url.trim();
+                    return Ok(Some(url.parse().with_context(|| format!("`{url}` is no URL"))?));
+                }
+            }
+            anyhow::Ok(None)
+        };
+        match timeout(START, announcement).await {
+            Ok(Ok(Some(url))) => Ok(url),
+            Ok(Ok(None)) => {
+                let status = self.child.wait().await?;
+                let (status, last_words) = (in_words(status), self.tail.words().await);
+                bail!("{} ended before it listened ({status}){last_words}", self.name)
+            }
+            Ok(Err(error)) => Err(error.context(format!("{}: no announcement", self.name))),
+            Err(_) => bail!(
+                "{} did not print `listening on URL` within {} s{}",
+                self.name,
+                START.as_secs(),
+                self.tail.words().await
+            ),
+        }
+    }
+
+    /// Waits until a connection is accepted, and until `ready` answers with success if it is given.
+    async fn reachable(&mut self, url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
+        let target = load::address(url)?;
+        let reached = async {
+            loop {
+                if load::is_ready(target, ready).await {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::select! {
+            status = self.child.wait() => {
+                let (status, last_words) = (in_words(status?), self.tail.words().await);
+                bail!("{} ended before it listened on {target} ({status}){last_words}", self.name)
+            }
+            reached = timeout(START, reached) => match reached {
+                Ok(()) => Ok(()),
+                Err(_) => bail!(
+                    "{} was not ready on {target} within {} s{}",
+                    self.name,
+                    START.as_secs(),
+                    self.tail.words().await
+                ),
+            }
+        }
+    }
+
     /// The process id.
     pub fn pid(&self) -> anyhow::Result<u32> {
         self.child.id().with_context(|| format!("{} has ended", self.name))
+    }
+
+    /// The process whose CPU time and memory count: this child, or what it supervises.
+    pub fn studied_pid(&self) -> anyhow::Result<u32> {
+        let pid = self.pid()?;
+        Ok(if self.supervised { process::first_child(pid).unwrap_or(pid) } else { pid })
     }
 
     /// The URL that it announced.
@@ -132,14 +198,10 @@ impl Server {
     }
 }
 
-/// The URL after `listening on `, or `None` if the output ends without it.
-async fn announcement(stdout: &mut Lines<BufReader<ChildStdout>>) -> anyhow::Result<Option<Uri>> {
-    while let Some(line) = stdout.next_line().await? {
-        if let Some(url) = line.strip_prefix("listening on ") {
-            return Ok(Some(url.trim().parse().with_context(|| format!("`{url}` is no URL"))?));
-        }
-    }
-    Ok(None)
+/// A port that was free a moment ago.
+fn free_port() -> anyhow::Result<u16> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port is free")?;
+    Ok(listener.local_addr()?.port())
 }
 
 fn in_words(status: ExitStatus) -> String {
@@ -185,36 +247,43 @@ impl Tail {
     }
 }
 
-/// A variant that serves, with all that it needs to do so.
+/// What `{NAME}` stands for in arguments and environment.
+#[derive(Clone, Debug, Default)]
+struct Placeholders(Vec<(String, String)>);
+
+impl Placeholders {
+    fn set(&mut self, name: &str, value: &str) {
+        self.0.push((format!("{{{name}}}"), value.to_owned()));
+    }
+
+    fn fill(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
+/// A server that serves, with all that it needs to do so.
 #[derive(Debug)]
 pub struct Stage {
-    /// The variant's server.
+    /// The server under study.
     pub server: Server,
-    companions: Vec<Server>,
+    /// The servers that it needs, in the order of their start.
+    pub companions: Vec<Server>,
     scratch: TempDir,
 }
 
 impl Stage {
-    /// Starts the companions of a case and then one of its variants, fresh and on free ports.
-    pub async fn set(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
+    /// Starts a server's companions and then itself, fresh and on free ports.
+    pub async fn set(launch: &Launch) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
-        let mut names = vec![("{scratch}".to_owned(), scratch.path().display().to_string())];
-        let filled = |text: &String, names: &[(String, String)]| {
-            names.iter().fold(text.clone(), |text, (name, value)| text.replace(name, value))
-        };
+        let mut placeholders = Placeholders::default();
+        placeholders.set("scratch", &scratch.path().display().to_string());
         let mut companions = Vec::new();
-        for companion in &case.companions {
-            let args: Vec<_> = companion.args.iter().map(|arg| filled(arg, &names)).collect();
-            let server = Server::start(&workspace.binary(&companion.bin)?, &args, &[]).await?;
-            let url = server.url().to_string();
-            names.push((format!("{{{}}}", companion.name), url.trim_end_matches('/').to_owned()));
+        for (name, companion) in &launch.companions {
+            let server = Server::start(companion, &placeholders).await?;
+            placeholders.set(name, server.url().to_string().trim_end_matches('/'));
             companions.push(server);
         }
-        let args: Vec<_> = case.args.iter().map(|arg| filled(arg, &names)).collect();
-        let env: Vec<_> =
-            case.env.iter().map(|(key, value)| (key.clone(), filled(value, &names))).collect();
-        let binary = workspace.binary(&format!("{}-{variant}", case.name))?;
-        let server = Server::start(&binary, &args, &env).await?;
+        let server = Server::start(launch, &placeholders).await?;
         Ok(Self { server, companions, scratch })
     }
 

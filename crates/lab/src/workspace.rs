@@ -35,6 +35,16 @@ impl Workspace {
         Ok(Self { root, bin_dir })
     }
 
+    /// The directory with the cases' crates below it.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory of the binaries.
+    pub fn bin_dir(&self) -> &Path {
+        &self.bin_dir
+    }
+
     /// All cases, by name.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
@@ -52,12 +62,19 @@ impl Workspace {
         if names.is_empty() {
             return Ok(cases);
         }
-        names.iter().map(|name| pick(&cases, name)).collect()
+        let mut picked: Vec<Case> = Vec::new();
+        for name in names {
+            let case = pick(&cases, name)?;
+            if picked.iter().all(|other| other.name != case.name) {
+                picked.push(case);
+            }
+        }
+        Ok(picked)
     }
 
     /// The path of a binary, which has to exist.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.bin_dir.join(name).with_extension(env::consts::EXE_EXTENSION);
+        let path = self.bin_dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
         if !path.is_file() {
             bail!("{} is missing; build it with `cargo build --release`", path.display());
         }
@@ -103,22 +120,19 @@ fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// How like an unknown name a case's has to be to be suggested, from 0 to 1.
+const SIMILAR: f64 = 0.6;
+
 fn pick(cases: &[Case], name: &str) -> anyhow::Result<Case> {
     if let Some(case) = cases.iter().find(|case| case.name == name) {
         return Ok(case.clone());
     }
-    let nearest = cases
-        .iter()
-        .max_by(|a, b| strsim::jaro(&a.name, name).total_cmp(&strsim::jaro(&b.name, name)));
-    match nearest {
-        Some(nearest) => {
-            let all: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
-            bail!(
-                "no case is named `{name}`; did you mean `{}`? The cases: {}",
-                nearest.name,
-                all.join(", ")
-            )
-        }
-        None => bail!("there are no cases here"),
-    }
+    let similarity = |case: &&Case| strsim::jaro(&case.name, name);
+    let nearest = cases.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let guess = match nearest.filter(|case| similarity(case) > SIMILAR) {
+        Some(nearest) => format!("; did you mean `{}`?", nearest.name),
+        None => String::new(),
+    };
+    let all: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
+    bail!("no case is named `{name}`{guess} (the cases: {})", all.join(", "))
 }

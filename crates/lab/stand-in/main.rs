@@ -26,9 +26,15 @@ struct Options {
     /// Fail in the middle of this request
     #[arg(long)]
     die_at_request: Option<u64>,
+    /// Count the requests in the answers
+    #[arg(long)]
+    count: bool,
     /// Never answer
     #[arg(long)]
     stall: bool,
+    /// Listen on this port, and say nothing about it
+    #[arg(long)]
+    port: Option<u16>,
     /// Announce this port instead of the real one
     #[arg(long)]
     announce: Option<u16>,
@@ -54,9 +60,11 @@ fn main() -> std::io::Result<()> {
             exit(0);
         });
     }
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let port = options.announce.unwrap_or(listener.local_addr()?.port());
-    println!("listening on http://127.0.0.1:{port}");
+    let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
+    if options.port.is_none() {
+        let port = options.announce.unwrap_or(listener.local_addr()?.port());
+        println!("listening on http://127.0.0.1:{port}");
+    }
     let served = Arc::new(AtomicU64::new(0));
     for stream in listener.incoming() {
         let (stream, options, served) = (stream?, options.clone(), served.clone());
@@ -72,11 +80,13 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if !line?.is_empty() || options.stall {
             continue;
         }
-        if Some(served.fetch_add(1, Ordering::Relaxed) + 1) == options.die_at_request {
+        let request = served.fetch_add(1, Ordering::Relaxed) + 1;
+        if Some(request) == options.die_at_request {
             eprintln!("out of memory, says the stand-in");
             exit(4);
         }
-        let answer = &options.answer;
+        let count = if options.count { request.to_string() } else { String::new() };
+        let answer = format!("{}{count}", options.answer);
         write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len())?;
     }
     Ok(())

@@ -40,7 +40,7 @@ struct CommandResponse {
 impl CommandResponse {
     /// The body as the type that the command's caller expects, who has no other use for the rest.
     #[inline(never)]
-    #[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
+    #[expect(clippy::disallowed_methods, reason = "half of the fault that this case is about")]
     fn body<T: DeserializeOwned>(self) -> Result<T, bson::error::Error> {
         bson::deserialize_from_document(self.raw_response)
     }

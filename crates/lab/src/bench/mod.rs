@@ -1,11 +1,13 @@
-//! The comparison of a case's variants: interleaved runs, each on a fresh server.
+//! The comparison of servers: interleaved runs, each on a fresh process.
 
 mod progress;
 mod record;
 mod run;
+mod schedule;
 mod summary;
 
 pub use progress::Progress;
-pub use record::{CaseRecord, Latencies, Record, Run, Speedups, VariantRecord};
-pub use run::{Effort, ask_once, compare};
-pub use summary::{case_table, notes, summary_table};
+pub use record::{CaseRecord, Control, Latencies, Record, Run, Speedups, VERSION, VariantRecord};
+pub use run::{Comparison, Effort, ask_once, asks};
+pub use schedule::{Slot, control_pairs, schedule};
+pub use summary::{print_case, print_summary};

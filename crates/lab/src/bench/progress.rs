@@ -13,6 +13,7 @@ use super::Effort;
 pub struct Progress {
     bar: ProgressBar,
     runs: std::cell::Cell<u64>,
+    said: std::cell::RefCell<String>,
     ticker: tokio::task::JoinHandle<()>,
 }
 
@@ -23,7 +24,7 @@ impl Progress {
     /// For so many runs of so much effort. Has to be called within a Tokio runtime.
     pub fn new(runs: usize, effort: Effort) -> Self {
         let bar = ProgressBar::new((effort.run() * runs as u32).as_millis() as u64);
-        let style = ProgressStyle::with_template("  {msg:<46} {bar:20} {left:>9}")
+        let style = ProgressStyle::with_template("  {msg:<46!} {bar:20} {left:>9}")
             .expect("the template is valid")
             .progress_chars("━━╌")
             .with_key("left", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
@@ -43,19 +44,22 @@ impl Progress {
                 }
             }
         });
-        Self { bar, runs: 0.into(), ticker }
+        Self { bar, runs: 0.into(), said: String::new().into(), ticker }
     }
 
     /// A run begins.
-    pub fn run(&self, case: &str, pair: usize, effort: Effort, variant: &str) {
+    pub fn run(&self, case: &str, round: Option<usize>, effort: Effort, variant: &str) {
         let run = self.runs.get();
         self.runs.set(run + 1);
         self.bar.set_position(effort.run().as_millis() as u64 * run);
         let mut message = case.to_owned();
-        let _ = write!(message, "  pair {} of {}  {variant}", pair + 1, effort.pairs);
+        let _ = match round {
+            Some(round) => write!(message, "  pair {} of {}  {variant}", round + 1, effort.pairs),
+            None => write!(message, "  control  {variant}"),
+        };
         self.bar.set_message(message);
-        if !std::io::stderr().is_terminal() && pair == 0 {
-            eprintln!("measuring {case}-{variant}");
+        if !std::io::stderr().is_terminal() && self.said.replace(case.to_owned()) != case {
+            eprintln!("measuring {case}");
         }
     }
 

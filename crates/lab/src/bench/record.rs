@@ -1,34 +1,40 @@
 //! What a comparison leaves behind: the document that `lab bench --json` prints.
 
 use anyhow::{Context as _, ensure};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Effort;
+use super::{Comparison, Effort, Slot, control_pairs};
 use crate::{
-    case::{BASELINE, CANDIDATE, Case},
     load::{Latency, Outcome},
-    stats::{Speedup, median_of},
+    machine::{Build, Machine},
+    stats::{Judgement, Speedup, Verdict, judge, median_of},
 };
 
-/// One call of `lab bench`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// The form of the document; another form gets another number.
+pub const VERSION: u32 = 2;
+
+/// One call of `lab bench`: a document that says all of itself.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Record {
-    /// The form of this document; another form gets another number.
+    /// The form of this document.
     pub version: u32,
     /// When it was made.
     pub created: jiff::Timestamp,
     /// The command line that made it.
     pub command: Vec<String>,
-    /// Cores of the machine that this process may use.
-    pub cores: usize,
     /// Whether this was a quick, rough look.
     pub quick: bool,
+    /// Where it was made.
+    pub machine: Machine,
+    /// What was measured.
+    pub build: Build,
     /// A record a case.
     pub cases: Vec<CaseRecord>,
 }
 
 /// The comparison of one case's variants.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct CaseRecord {
     /// The case.
     pub case: String,
@@ -40,20 +46,41 @@ pub struct CaseRecord {
     pub think_ms: u64,
     /// Pairs of runs.
     pub pairs: usize,
+    /// Seconds of load before each run was measured.
+    pub warm_up_s: f64,
     /// Seconds that each run was measured for.
     pub measurement_s: f64,
+    /// The smallest difference that counts as one: 0.03 is 3 %.
+    pub minimum_effect: f64,
+    /// What can be claimed of fixed against slow.
+    pub verdict: Verdict,
+    /// Which rule decided that, in a sentence.
+    pub reason: String,
     /// A record a variant, slow first.
     pub variants: Vec<VariantRecord>,
     /// By how much fixed beats slow.
     pub speedup: Speedups,
+    /// By how much slow beats itself: what this machine makes of no difference at all.
+    pub control: Control,
     /// The least throughput factor that the case promises.
     pub promised_throughput: Option<f64>,
+    /// What a reader has to know of the steps' figures.
+    pub steps_note: Option<String>,
     /// Every single run, in the order in which they were made.
     pub runs: Vec<Run>,
 }
 
+/// The baseline against itself.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Control {
+    /// How many pairs of the baseline's runs followed each other.
+    pub pairs: usize,
+    /// Their factors: 1, but for the noise.
+    pub speedup: Speedups,
+}
+
 /// One variant over all its runs.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct VariantRecord {
     /// The variant.
     pub variant: String,
@@ -84,7 +111,7 @@ pub struct VariantRecord {
 }
 
 /// Percentiles of latency in milliseconds.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Latencies {
     /// Half of all requests took no longer.
     pub p50: f64,
@@ -97,7 +124,7 @@ pub struct Latencies {
 }
 
 /// Factors by which a variant beats slow.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Speedups {
     /// More answers per second.
     pub throughput: Option<Speedup>,
@@ -108,38 +135,50 @@ pub struct Speedups {
 }
 
 /// One run of one variant.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Run {
-    /// The pair that it belongs to.
-    pub pair: usize,
     /// The variant.
     pub variant: String,
+    /// The round whose pairs it belongs to; none for a run that is there for the control alone.
+    pub pair: Option<usize>,
+    /// The system's load average just before it.
+    pub load_average: Option<f64>,
     /// What was measured.
     pub outcome: Outcome,
 }
 
 impl CaseRecord {
-    /// Sums up the runs of a case.
+    /// Sums up the runs of a comparison; `candidate` is what the verdict is about.
     pub fn new(
-        case: &Case,
-        variants: &[String],
+        comparison: &Comparison,
+        candidate: &str,
         effort: Effort,
         runs: Vec<Run>,
     ) -> anyhow::Result<Self> {
-        let variants: Vec<_> = variants
-            .iter()
-            .map(|variant| VariantRecord::new(variant, &runs))
-            .collect::<Result<_, _>>()?;
+        let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
+        let variants = comparison.subjects.iter();
+        let variants = variants.map(|(variant, _)| VariantRecord::new(variant, baseline, &runs));
+        let speedup = Speedups::over(baseline, candidate, &runs);
+        let control = Control::new(baseline, &runs);
+        let judgement = speedup.judge(&control.speedup, effort.minimum_effect);
         Ok(Self {
-            case: case.name.clone(),
-            load: case.load_in_words(),
-            users: case.load.users,
-            think_ms: case.load.think_ms,
+            case: comparison.name.clone(),
+            load: comparison.load_in_words(),
+            users: comparison.load.users,
+            think_ms: comparison.load.think_ms,
             pairs: effort.pairs,
+            warm_up_s: effort.warm_up.as_secs_f64(),
             measurement_s: effort.measurement.as_secs_f64(),
-            variants,
-            speedup: Speedups::over_baseline(CANDIDATE, &runs),
-            promised_throughput: case.promise.map(|promise| promise.throughput),
+            minimum_effect: effort.minimum_effect,
+            verdict: judgement.verdict,
+            reason: judgement.reason,
+            variants: variants
+                .collect::<Result<_, _>>()
+                .with_context(|| comparison.name.clone())?,
+            speedup,
+            control,
+            promised_throughput: None,
+            steps_note: None,
             runs,
         })
     }
@@ -155,8 +194,20 @@ impl CaseRecord {
     }
 }
 
+impl Control {
+    fn new(baseline: &str, runs: &[Run]) -> Self {
+        let slots: Vec<_> = runs
+            .iter()
+            .map(|run| Slot { subject: usize::from(run.variant != baseline), round: run.pair })
+            .collect();
+        let pairs = control_pairs(&slots);
+        let outcomes = pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome));
+        Self { pairs: pairs.len(), speedup: Speedups::of_pairs(outcomes) }
+    }
+}
+
 impl VariantRecord {
-    fn new(variant: &str, runs: &[Run]) -> anyhow::Result<Self> {
+    fn new(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result<Self> {
         let outcomes: Vec<_> = of(variant, runs).map(|run| &run.outcome).collect();
         let mut latency = Latency::default();
         outcomes.iter().for_each(|outcome| latency.add(&outcome.latency));
@@ -164,11 +215,11 @@ impl VariantRecord {
             outcomes.iter().map(|outcome| count(outcome)).sum()
         };
         let first_fault = outcomes.iter().find_map(|outcome| outcome.first_fault.clone());
-        let ok = sum(|outcome| outcome.ok);
+        // A run without a figure has no ratio, and the pair that shows most would not count.
         ensure!(
-            ok > 0,
-            "{variant} gave no right answer: {}",
-            first_fault.as_deref().unwrap_or("no request was answered within the run")
+            outcomes.iter().all(|outcome| outcome.ok_in_time > 0),
+            "a run of {variant} had no right answer in time: {}",
+            first_fault.as_deref().unwrap_or("give it longer with `--measurement`")
         );
         let percentile = |percent| latency.percentile_ms(percent).context("there are latencies");
         let p99 = percentile(99.0)?;
@@ -197,36 +248,63 @@ impl VariantRecord {
                 })
                 .max_by(f64::total_cmp),
             sent: sum(|outcome| outcome.sent),
-            ok,
+            ok: sum(|outcome| outcome.ok),
             wrong: sum(|outcome| outcome.wrong),
             failed: sum(|outcome| outcome.failed),
             unfinished: sum(|outcome| outcome.unfinished),
             first_fault,
-            speedup: (variant != BASELINE).then(|| Speedups::over_baseline(variant, runs)),
+            speedup: (variant != baseline).then(|| Speedups::over(baseline, variant, runs)),
         })
     }
 }
 
 impl Speedups {
-    /// Of `variant` over slow, pair by pair.
-    fn over_baseline(variant: &str, runs: &[Run]) -> Self {
-        let ratios = |ratio: &dyn Fn(&Outcome, &Outcome) -> Option<f64>| {
-            Speedup::of_pairs(of(variant, runs).filter_map(|candidate| {
-                let baseline = of(BASELINE, runs).find(|run| run.pair == candidate.pair)?;
-                ratio(&baseline.outcome, &candidate.outcome)
-            }))
-        };
+    /// Of one variant over another, round by round.
+    fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Self {
+        let rounds = of(candidate, runs).filter(|run| run.pair.is_some());
+        Self::of_pairs(rounds.filter_map(|candidate| {
+            let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
+            Some((&baseline.outcome, &candidate.outcome))
+        }))
+    }
+
+    /// From pairs of a baseline's and a candidate's outcome.
+    fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a Outcome, &'a Outcome)> + Clone) -> Self {
         let p50 = |outcome: &Outcome| outcome.latency.percentile_ms(50.0);
         Self {
-            throughput: ratios(&|slow, fixed| Some(fixed.throughput() / slow.throughput())),
-            cpu_per_request: ratios(&|slow, fixed| {
+            throughput: Speedup::of_pairs(
+                pairs.clone().map(|(slow, fixed)| fixed.throughput() / slow.throughput()),
+            ),
+            cpu_per_request: Speedup::of_pairs(pairs.clone().filter_map(|(slow, fixed)| {
                 Some(slow.cpu_us_per_request()? / fixed.cpu_us_per_request()?)
-            }),
-            latency_p50: ratios(&|slow, fixed| Some(p50(slow)? / p50(fixed)?)),
+            })),
+            latency_p50: Speedup::of_pairs(
+                pairs.filter_map(|(slow, fixed)| Some(p50(slow)? / p50(fixed)?)),
+            ),
         }
+    }
+
+    /// What can be claimed, by the two metrics that are claims: throughput and CPU per request.
+    ///
+    /// A server may answer no faster and still need less CPU for it, or the other way round; so one
+    /// decisive metric is enough. Where the two contradict each other, throughput decides, as it is
+    /// what users notice.
+    fn judge(&self, control: &Self, minimum_effect: f64) -> Judgement {
+        let judge = |metric: &str, found: Option<&Speedup>, control: Option<&Speedup>| {
+            let judgement = judge(found, control, minimum_effect);
+            Judgement { reason: format!("{metric}: {}", judgement.reason), ..judgement }
+        };
+        let throughput = judge("throughput", self.throughput.as_ref(), control.throughput.as_ref());
+        let cpu = judge(
+            "CPU per request",
+            self.cpu_per_request.as_ref(),
+            control.cpu_per_request.as_ref(),
+        );
+        let is_decisive = |it: &Judgement| matches!(it.verdict, Verdict::Faster | Verdict::Slower);
+        if is_decisive(&cpu) && !is_decisive(&throughput) { cpu } else { throughput }
     }
 }
 
-fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> {
+fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + Clone {
     runs.iter().filter(move |run| run.variant == variant)
 }

@@ -3,19 +3,38 @@
 use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
+use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt as _,
     process::{Child, Command},
 };
 
-use super::{CaseRecord, Progress, Run};
+use super::{Progress, Run, Slot, schedule};
 use crate::{
-    case::{Case, Request},
+    case::{Case, Load, Request},
+    display::thousands,
     files,
+    launch::Launch,
     load::{self, Ask, Connection, Expected, Outcome, Plan, Verdict},
+    machine,
     server::Stage,
     workspace::Workspace,
 };
+
+/// What is compared: servers, and the load that each of them is put under.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What progress and messages call it.
+    pub name: String,
+    /// Who asks, and how often.
+    pub load: Load,
+    /// What one user asks in one go.
+    pub asks: Vec<Ask>,
+    /// The servers by name; the first is the baseline.
+    pub subjects: Vec<(String, Launch)>,
+    /// Holds the bodies of requests.
+    pub files: TempDir,
+}
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -28,76 +47,102 @@ pub struct Effort {
     pub measurement: Duration,
     /// How long the last requests may take after that.
     pub grace: Duration,
+    /// The smallest difference that counts as one: 0.03 is 3 %.
+    pub minimum_effect: f64,
 }
 
 impl Effort {
     /// About how long one run takes, with start and stop.
     pub fn run(self) -> Duration {
-        self.warm_up + self.measurement + Duration::from_millis(500)
+        self.warm_up + self.measurement + self.grace / 4 + Duration::from_millis(300)
+    }
+
+    /// How many runs a comparison of so many servers takes.
+    pub fn runs(self, subjects: usize) -> usize {
+        schedule(subjects, self.pairs).len()
     }
 }
 
-/// Measures `variants` of a case against each other.
-///
-/// Every round runs each variant once, in turn forwards and backwards (A B, B A, ...), so that
-/// neither profits from always being first.
-pub async fn compare(
-    workspace: &Workspace,
-    case: &Case,
-    variants: &[String],
-    effort: Effort,
-    progress: &Progress,
-) -> anyhow::Result<CaseRecord> {
-    files::allow_connections(case.load.users * case.load.connections)?;
-    let bodies = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let asks = asks(workspace, case, bodies.path()).await?;
-    let mut runs = Vec::new();
-    for pair in 0..effort.pairs {
-        let mut order: Vec<_> = variants.iter().collect();
-        if pair % 2 == 1 {
-            order.reverse();
+impl Comparison {
+    /// The variants of a case, under its own load.
+    pub async fn of_case(
+        workspace: &Workspace,
+        case: &Case,
+        variants: &[String],
+    ) -> anyhow::Result<Self> {
+        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let mut subjects = Vec::new();
+        for variant in variants {
+            subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
-        for variant in order {
-            progress.run(&case.name, pair, effort, variant);
-            let outcome = run(workspace, case, variant, effort, &asks).await?;
-            runs.push(Run { pair, variant: variant.clone(), outcome });
-        }
+        let asks = asks(workspace, case, files.path()).await?;
+        files::allow_connections(case.load.users * case.load.connections)?;
+        Ok(Self { name: case.name.clone(), load: case.load, asks, subjects, files })
     }
-    CaseRecord::new(case, variants, effort, runs)
-}
 
-/// One run of one variant.
-async fn run(
-    workspace: &Workspace,
-    case: &Case,
-    variant: &str,
-    effort: Effort,
-    asks: &[Ask],
-) -> anyhow::Result<Outcome> {
-    let mut stage = Stage::set(workspace, case, variant).await?;
-    let plan = Plan {
-        target: load::address(stage.server.url())?,
-        server_pid: stage.server.pid()?,
-        load: case.load,
-        warm_up: effort.warm_up,
-        measurement: effort.measurement,
-        grace: effort.grace,
-        asks: asks.to_vec(),
-    };
-    let outcome = tokio::select! {
-        // First who died, then who complains of it.
-        biased;
-        death = stage.died() => Err(death),
-        outcome = generate(&plan) => outcome,
-    };
-    if outcome.is_err() {
-        // A generator that lost its server may be quicker to say so than the server to be gone.
-        if let Ok(death) = tokio::time::timeout(Duration::from_millis(200), stage.died()).await {
-            return Err(death);
-        }
+    /// The load in words, such as `3,000 users, 0.5 s between requests`.
+    pub fn load_in_words(&self) -> String {
+        let count = |count: usize, one: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{} {one}s", thousands(count as f64)),
+        };
+        let users = count(self.load.users, "user");
+        let connections = match self.load.connections {
+            1 => String::new(),
+            connections => format!(" with {}", count(connections, "connection")),
+        };
+        let pause = match self.load.think_ms {
+            0 => "without a pause".to_owned(),
+            pause => format!("{} s between requests", pause as f64 / 1e3),
+        };
+        let page = match self.asks.len() {
+            1 => String::new(),
+            requests => format!(", {} a page", count(requests, "request")),
+        };
+        format!("{users}{connections}, {pause}{page}")
     }
-    stage.clear().await?;
-    outcome.with_context(|| format!("{}-{variant}", case.name))
+
+    /// Makes all runs, in the order of [`schedule`].
+    pub async fn measure(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
+            let (variant, launch) = &self.subjects[subject];
+            progress.run(&self.name, round, effort, variant);
+            let load_average = machine::load_average();
+            let outcome = self.run(launch, effort).await?;
+            runs.push(Run { variant: variant.clone(), pair: round, load_average, outcome });
+        }
+        Ok(runs)
+    }
+
+    /// One run of one server.
+    async fn run(&self, launch: &Launch, effort: Effort) -> anyhow::Result<Outcome> {
+        let mut stage = Stage::set(launch).await?;
+        let plan = Plan {
+            target: load::address(stage.server.url())?,
+            server_pid: stage.server.studied_pid()?,
+            load: self.load,
+            warm_up: effort.warm_up,
+            measurement: effort.measurement,
+            grace: effort.grace,
+            asks: self.asks.clone(),
+        };
+        let outcome = tokio::select! {
+            // First who died, then who complains of it.
+            biased;
+            death = stage.died() => Err(death),
+            outcome = generate(&plan) => outcome,
+        };
+        if outcome.is_err() {
+            // A generator that lost its server may be quicker to say so than the server to be gone.
+            if let Ok(death) = tokio::time::timeout(Duration::from_millis(200), stage.died()).await
+            {
+                return Err(death);
+            }
+        }
+        stage.clear().await?;
+        outcome.with_context(|| launch.name.clone())
+    }
 }
 
 /// Runs the generator in a process of its own.
@@ -125,18 +170,14 @@ async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
     serde_json::from_slice(&output.stdout).context("the load generator's answer cannot be read")
 }
 
-/// Asks a variant each of its case's requests once; returns what was wrong.
-pub async fn ask_once(
-    workspace: &Workspace,
-    case: &Case,
-    variant: &str,
-) -> anyhow::Result<Vec<String>> {
-    let stage = Stage::set(workspace, case, variant).await?;
+/// Asks a server each of a comparison's requests once; returns what was wrong.
+pub async fn ask_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Vec<String>> {
+    let stage = Stage::set(launch).await?;
     let target = load::address(stage.server.url())?;
     let mut connection = Connection::open(target).await?;
     let mut faults = Vec::new();
-    for ask in asks(workspace, case, stage.scratch()).await? {
-        let prepared = load::Prepared::new(&ask, target)?;
+    for ask in asks {
+        let prepared = load::Prepared::new(ask, target)?;
         match connection.ask(&prepared).await {
             Verdict::Ok => {}
             Verdict::Wrong(fault) | Verdict::Failed(fault) => {
@@ -148,8 +189,8 @@ pub async fn ask_once(
     Ok(faults)
 }
 
-/// The case's requests as the generator needs them; bodies are written into `dir`.
-async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<Vec<Ask>> {
+/// A case's requests as the generator needs them; bodies are written into `dir`.
+pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<Vec<Ask>> {
     let mut asks = Vec::new();
     for (index, request) in case.requests.iter().enumerate() {
         let body = match &request.body {
@@ -174,7 +215,9 @@ async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<
             }
         };
         let Request { method, path, content_type, status, answer, .. } = request.clone();
-        asks.push(Ask { method, path, content_type, body, expected: Expected { status, answer } });
+        let content_type = content_type.map(|value| ("content-type".to_owned(), value));
+        let headers = content_type.into_iter().collect();
+        asks.push(Ask { method, path, headers, body, expected: Expected { status, answer } });
     }
     Ok(asks)
 }

@@ -1,31 +1,58 @@
 //! A comparison as tables and sentences for the terminal.
+//!
+//! Every table names the layer that its figures belong to: a *claim* has an interval behind it, an
+//! *illustration* has not, and an *exact* figure needs none.
 
-use comfy_table::Table;
+use console::style;
 
 use super::{CaseRecord, Record, VariantRecord};
 use crate::{
-    case::{BASELINE, CANDIDATE},
     display::{self, NONE, factor, significant, speedup, thousands, time_ms},
-    stats::Speedup,
+    stats::{Speedup, Verdict},
 };
 
-/// The variants of one case, side by side.
-pub fn case_table(case: &CaseRecord) -> Table {
-    let header = ["variant", "req/s", "p50", "p90", "p99", "CPU/req", "peak MiB", "errors"];
-    display::table(&header, case.variants.iter().map(variant_row))
+/// Prints one case: its variants layer by layer, and what follows from them.
+pub fn print_case(title: &str, case: &CaseRecord) {
+    out!("{}  {title}", style(&case.case).bold().cyan());
+    out!("{}", case.load);
+    let plural = if case.pairs == 1 { "" } else { "s" };
+    out!("{} pair{plural} of runs, {} s each\n", case.pairs, case.measurement_s);
+
+    let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
+    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
+    out!("{}\n", display::table(&header, case.variants.iter().map(claim_row)).trim_fmt());
+    let header = ["illustration", "p50", "p90", "p99", "peak MiB", "errors"];
+    let rows = case.variants.iter().map(illustration_row);
+    out!("{}\n", display::table(&header, rows).trim_fmt());
+
+    out!("  {}", style(case.verdict).bold());
+    out!("{}", display::paragraph(&case.reason));
+    for note in notes(case) {
+        out!("{}", display::paragraph(&format!("note: {note}")));
+    }
+    out!();
 }
 
-fn variant_row(variant: &VariantRecord) -> Vec<String> {
+fn claim_row(variant: &VariantRecord) -> Vec<String> {
+    let over = |found: Option<Speedup>| found.map_or(String::new(), |found| speedup(&found));
+    vec![
+        variant.variant.clone(),
+        significant(variant.throughput_rps),
+        over(variant.speedup.and_then(|speedup| speedup.throughput)),
+        variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
+        over(variant.speedup.and_then(|speedup| speedup.cpu_per_request)),
+    ]
+}
+
+fn illustration_row(variant: &VariantRecord) -> Vec<String> {
     let latency = variant.latency_ms;
     let bound = if latency.lower_bounds { "≥" } else { "" };
     let time = |ms| format!("{bound}{}", time_ms(ms));
     vec![
         variant.variant.clone(),
-        significant(variant.throughput_rps),
         time(latency.p50),
         time(latency.p90),
         time(latency.p99),
-        variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
         variant.peak_rss_mib.map_or(NONE.into(), significant),
         thousands((variant.wrong + variant.failed) as f64),
     ]
@@ -37,37 +64,33 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     for variant in &case.variants {
         if let Some(fault) = &variant.first_fault {
             notes.push(format!(
-                "{}: {} wrong and {} failed answers, the first:\n        {fault}",
+                "{}: {} wrong and {} failed answers, the first: {fault}",
                 variant.variant,
                 thousands(variant.wrong as f64),
                 thousands(variant.failed as f64)
             ));
         }
-        if variant.latency_ms.lower_bounds {
+        if variant.latency_ms.lower_bounds && variant.wrong + variant.failed == 0 {
             // Little's law for a closed loop: users = throughput * (latency + pause).
             let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
             notes.push(format!(
-                "{}: {} of {} requests outlast their run: its latencies\n        \
-                 are lower bounds. Once the queue has settled, Little's law\n        puts them at {settled:.0} s.",
+                "{}: {} of {} requests outlast their run: its latencies are lower bounds. Once the \
+                 queue has settled, Little's law puts them at {settled:.0} s.",
                 variant.variant,
                 thousands(variant.unfinished as f64),
                 thousands(variant.sent as f64)
             ));
         }
     }
-    if case.variants.len() > 2 {
-        let factors = case.variants.iter().filter_map(|variant| {
-            let found = variant.speedup?.throughput?;
-            Some(format!("{} {}", variant.variant, factor(found.estimate)))
-        });
-        let factors: Vec<_> = factors.collect();
-        notes.push(format!("throughput over slow: {}", factors.join(", ")));
+    if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
+        notes.push(note.trim().to_owned());
     }
     if let (Some(promised), Some(found)) = (case.promised_throughput, case.speedup.throughput)
         && found.estimate < promised
     {
         notes.push(format!(
-            "the case promises {} in throughput and this run shows {}: is the machine busy?",
+            "the case promises {} in throughput and this run shows {}: is the machine busy with \
+             something else?",
             factor(promised),
             factor(found.estimate)
         ));
@@ -75,33 +98,45 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     notes
 }
 
-/// All cases, fixed against slow; `micro` gives Criterion's factor for a case.
-pub fn summary_table(record: &Record, micro: impl Fn(&str) -> Option<f64>) -> Table {
+/// Prints all cases, fixed against slow; `micro` gives Criterion's factor for a case.
+pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
     let with_micro = micros.iter().any(Option::is_some);
-    let mut header = vec!["fixed beats slow by", "throughput", "CPU per request", "p50"];
+    let mut header = vec!["claim: fixed is", "by req/s", "by CPU per req", "A/A noise"];
     if with_micro {
         header.push("Criterion");
     }
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
-        let factors = case.speedup;
         let text = |found: Option<Speedup>| found.map_or(NONE.into(), |found| speedup(&found));
-        let bounded = [BASELINE, CANDIDATE]
-            .iter()
-            .any(|name| case.variant(name).is_some_and(|variant| variant.latency_ms.lower_bounds));
-        let latency = factors.latency_p50.map_or(NONE.into(), |found| {
-            format!("{}{}", if bounded { "≥" } else { "" }, factor(found.estimate))
-        });
+        let noise = [case.control.speedup.throughput, case.control.speedup.cpu_per_request];
+        let noise = noise.iter().flatten().max_by(|a, b| a.reach().total_cmp(&b.reach()));
         let mut row = vec![
             case.case.clone(),
-            text(factors.throughput),
-            text(factors.cpu_per_request),
-            latency,
+            text(case.speedup.throughput),
+            text(case.speedup.cpu_per_request),
+            noise.map_or(NONE.into(), display::noise),
         ];
         if with_micro {
             row.push(micro.map_or(NONE.into(), factor));
         }
         row
     });
-    display::table(&header, rows)
+    out!("{}\n", display::table(&header, rows).trim_fmt());
+    let confidence = record.cases.iter().filter_map(|case| case.speedup.throughput);
+    let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
+    if let Some(confidence) = confidence {
+        out!(
+            "  In brackets: a {:.0} % interval, from pairs of runs.",
+            (confidence * 100.0).floor()
+        );
+    }
+    for case in &record.cases {
+        if case.verdict != Verdict::Faster {
+            let text = format!("{}: {}; {}", case.case, case.verdict, case.reason);
+            out!("{}", display::paragraph(&text));
+        }
+    }
+    if record.quick {
+        out!("  Quick figures are rough: run without --quick before you quote one.");
+    }
 }

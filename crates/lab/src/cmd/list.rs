@@ -12,8 +12,8 @@ pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     let cases = Workspace::find(places)?.cases()?;
     let widest = cases.iter().map(|case| case.name.len()).max().unwrap_or_default();
     for case in cases {
-        println!("{:widest$}  {}", style(&case.name).bold().cyan(), case.title);
-        println!("{:widest$}  {}", "", style(case.variants.join(", ")).dim());
+        out!("{:widest$}  {}", style(&case.name).bold().cyan(), case.title);
+        out!("{:widest$}  {}", "", style(case.variants.join(", ")).dim());
     }
     Ok(ExitCode::SUCCESS)
 }

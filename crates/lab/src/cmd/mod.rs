@@ -1,8 +1,16 @@
 //! The verbs of `lab`, a file each.
 
 pub mod bench;
+pub mod compare;
+pub mod diff;
+pub mod effort;
+pub mod export;
 pub mod generate;
+pub mod history;
 pub mod list;
+pub mod schema;
+#[cfg(unix)]
+pub mod supervise;
 pub mod verify;
 
 use std::{future::Future, path::PathBuf, process::ExitCode};
@@ -40,11 +48,25 @@ pub enum Command {
     List,
     /// Measure slow against fixed under the case's load
     Bench(bench::Options),
+    /// Compare two builds of your own server, in any language
+    Compare(Box<compare::Options>),
+    /// List what earlier runs said of a case
+    History(history::Options),
+    /// Set two runs side by side
+    Diff(diff::Options),
+    /// Print a run as Markdown, CSV, or what other tools read
+    Export(export::Options),
+    /// Print the form of a run's record as JSON Schema
+    Schema,
     /// Ask every server its case's requests once and check the answers
     Verify(verify::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,
+    /// Run somebody else's server so that it ends when `lab` does
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Supervise(supervise::Options),
 }
 
 /// Runs a verb to its end, or until Ctrl-C: then everything that it holds is dropped, and with it
@@ -56,13 +78,30 @@ fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Re
         .context("cannot start the Tokio runtime")?;
     runtime.block_on(async {
         tokio::select! {
-            result = verb => result.map(Ended::Finished),
-            signal = tokio::signal::ctrl_c() => {
-                signal.context("cannot wait for Ctrl-C")?;
+            // First the signal: from a terminal the servers get it too, and their deaths are no news.
+            biased;
+            signal = told_to_end() => {
+                signal.context("cannot wait for signals")?;
                 Ok(Ended::Interrupted)
             }
+            result = verb => result.map(Ended::Finished),
         }
     })
+}
+
+/// Completes on Ctrl-C, and on SIGTERM where there is such a thing.
+async fn told_to_end() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
 }
 
 /// How a verb ended.

@@ -3,7 +3,11 @@
 use std::process::ExitCode;
 
 use super::{Ended, Places, interrupted, interruptible};
-use crate::{bench::ask_once, workspace::Workspace};
+use crate::{
+    bench::{ask_once, asks},
+    launch::Launch,
+    workspace::Workspace,
+};
 
 /// What to verify.
 #[derive(Debug, clap::Args)]
@@ -20,11 +24,14 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let verified = interruptible(async {
         let mut all_right = true;
         for case in &cases {
+            let files = tempfile::tempdir()?;
+            let asks = asks(&workspace, case, files.path()).await?;
             for variant in &case.variants {
-                let faults = ask_once(&workspace, case, variant).await?;
+                let launch = Launch::of_case(&workspace, case, variant)?;
+                let faults = ask_once(&launch, &asks).await?;
                 let verdict = if faults.is_empty() { "ok" } else { "WRONG" };
-                println!("{}-{variant}: {verdict}", case.name);
-                faults.iter().for_each(|fault| println!("  {fault}"));
+                out!("{}-{variant}: {verdict}", case.name);
+                faults.iter().for_each(|fault| out!("  {fault}"));
                 all_right &= faults.is_empty();
             }
         }

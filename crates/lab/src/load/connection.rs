@@ -42,8 +42,8 @@ impl Prepared {
             .method(ask.method.as_str())
             .uri(&ask.path)
             .header(header::HOST, target.to_string());
-        if let Some(content_type) = &ask.content_type {
-            request = request.header(header::CONTENT_TYPE, content_type);
+        for (name, value) in &ask.headers {
+            request = request.header(name, value);
         }
         let request = request
             .body(Full::new(body))

@@ -6,6 +6,7 @@
 mod check;
 mod closed_loop;
 mod connection;
+mod fetch;
 mod outcome;
 mod plan;
 mod tally;
@@ -13,5 +14,6 @@ mod tally;
 pub use check::Expected;
 pub use closed_loop::run;
 pub use connection::{Connection, Prepared, Verdict};
+pub use fetch::{fetch, is_ready};
 pub use outcome::{Latency, Outcome};
 pub use plan::{Ask, Plan, address};

@@ -8,12 +8,13 @@ use hdrhistogram::{
     Histogram,
     serialization::{Deserializer, Serializer as _, V2Serializer},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All that one run measured. A page of several requests counts as one request.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Outcome {
     /// How long the measurement really was.
     pub measured: Duration,
@@ -59,7 +60,8 @@ impl Outcome {
 /// A histogram of latencies in microseconds, to three significant digits.
 ///
 /// As JSON it is an HDR histogram's own V2 form in base64, which other tools read.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[schemars(with = "String")]
 #[serde(try_from = "String", into = "String")]
 pub struct Latency(Histogram<u64>);
 

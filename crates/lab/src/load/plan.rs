@@ -35,8 +35,8 @@ pub struct Ask {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// The content type of the body.
-    pub content_type: Option<String>,
+    /// Headers by name.
+    pub headers: Vec<(String, String)>,
     /// The file that holds the body.
     pub body: Option<PathBuf>,
     /// The right answer.

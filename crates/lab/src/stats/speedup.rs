@@ -5,6 +5,7 @@
 //! has outliers, because now and then something else takes the machine for a while. Ranks bear
 //! outliers, where means do not; `simulation.rs` counts what that is worth.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 };
 
 /// A factor by which a candidate is better than its baseline: above 1, the candidate wins.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Speedup {
     /// The Hodges-Lehmann estimate: the median of all Walsh averages.
     pub estimate: f64,
@@ -90,6 +91,7 @@ mod tests {
     /// The Hamilton depression scale of nine patients before and after treatment, the standard
     /// example of the signed-rank test (Hollander and Wolfe, table 3.1; R's `?wilcox.test`).
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
+    #[expect(clippy::approx_constant, reason = "a figure on a scale")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
     fn near(found: f64, expected: f64) -> bool {

@@ -4,12 +4,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Speedup;
 
 /// What a comparison shows.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The candidate is faster, by more than chance and this machine's noise account for.
@@ -125,9 +126,13 @@ fn percent(factor: f64) -> String {
     format!("{:.1} %", 100.0 * (factor - 1.0))
 }
 
-/// A factor as a signed difference: 0.95 as `-5.0 %`.
+/// A factor as a signed difference: 0.95 as `-5.0 %`; one that is more than twice as a factor.
 fn signed(factor: f64) -> String {
-    format!("{:+.1} %", 100.0 * (factor - 1.0))
+    if (0.5..=2.0).contains(&factor) {
+        format!("{:+.1} %", 100.0 * (factor - 1.0))
+    } else {
+        format!("a factor of {factor:.3}")
+    }
 }
 
 #[cfg(test)]

@@ -4,5 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
+mod compare;
+mod records;
 mod toy;
 mod verbs;

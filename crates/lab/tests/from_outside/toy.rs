@@ -85,9 +85,15 @@ impl Toy {
     /// Waits until no server runs any more.
     pub fn wait_until_all_servers_ended(&self) {
         wait_until("all servers have ended", || {
-            self.started().iter().all(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+            self.started().iter().all(|pid| has_ended(&pid.to_string()))
         });
     }
+}
+
+/// Whether a process has ended. One that nobody has buried yet has.
+pub fn has_ended(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+    stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
 }
 
 /// Waits for something that happens on its own; fails after far longer than it can take.
@@ -102,4 +108,11 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
 /// What was written to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Sends a signal to a process of ours.
+pub fn send(signal: &str, pid: u32) {
+    let pid = pid.to_string();
+    let sent = Command::new("kill").arg(format!("-{signal}")).arg(&pid).status().unwrap();
+    assert!(sent.success());
 }

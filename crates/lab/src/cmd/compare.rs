@@ -1,0 +1,230 @@
+//! `lab compare`: two builds of anybody's server, in any language; one verdict.
+
+use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::json;
+
+use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible};
+use crate::{
+    bench::{self, CaseRecord, Comparison, Progress, Record},
+    case::Load,
+    files,
+    launch::{Address, Launch},
+    load::Ask,
+    machine::{Build, Machine},
+    requests::{self, Check, Requests},
+    revisions,
+    stats::Verdict,
+    store::Store,
+};
+
+/// What to compare, and how.
+///
+/// A server is found in one of two ways. If its command holds `{port}`, or one of --port-env and
+/// --port-arg is given, it gets a free port and is waited for. Otherwise it has to print
+/// `listening on http://IP:PORT`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab compare --baseline './old --port {port}' --candidate './new --port {port}' --get /users
+  lab compare --baseline 'node a.js' --candidate 'node b.js' --port-env PORT --get / --ready /health
+  lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users
+
+Exit code: 0 faster or no difference shown, 1 slower, 3 too noisy, 2 for everything that went wrong.")]
+pub struct Options {
+    /// The command that starts the baseline
+    #[arg(long, value_name = "CMD", required_unless_present = "rev", requires = "candidate")]
+    pub baseline: Option<String>,
+    /// The command that starts the candidate
+    #[arg(long, value_name = "CMD", requires = "baseline")]
+    pub candidate: Option<String>,
+    /// Instead of commands: two git revisions, the baseline first, built from worktrees
+    #[arg(long, value_name = "REV", num_args = 1, conflicts_with_all = ["baseline", "candidate"], requires = "bin")]
+    pub rev: Vec<String>,
+    /// With --rev: the binary to build and run
+    #[arg(long, value_name = "NAME", requires = "rev")]
+    pub bin: Option<String>,
+    /// With --rev: arguments for the binary
+    #[arg(last = true, value_name = "ARGS", requires = "rev")]
+    pub args: Vec<String>,
+    /// What is asked
+    #[command(flatten)]
+    pub requests: Requests,
+    /// Give the server its port in this environment variable
+    #[arg(long, value_name = "NAME")]
+    pub port_env: Option<String>,
+    /// Give the server its port behind this argument
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub port_arg: Option<String>,
+    /// The server is ready once a GET of this path succeeds; without it, once it accepts connections
+    #[arg(long, value_name = "PATH")]
+    pub ready: Option<String>,
+    /// Users, who each wait for their answer before they ask again
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub users: u32,
+    /// Milliseconds that a user pauses between an answer and the next request
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pub think_ms: u64,
+    /// How much to measure.
+    #[command(flatten)]
+    pub effort: EffortOptions,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The names of the two sides.
+const BASELINE: &str = "baseline";
+const CANDIDATE: &str = "candidate";
+
+/// Compares and says which exit code the verdict has. Whatever goes wrong has exit code 2.
+pub fn run(places: &Places, options: &Options) -> ExitCode {
+    let misuse = |error: anyhow::Error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    };
+    let record = match interruptible(measure(options)) {
+        Ok(Ended::Finished(record)) => record,
+        Ok(Ended::Interrupted) => return interrupted(),
+        Err(error) => return misuse(error),
+    };
+    match report(places, options, &record) {
+        Ok(code) => code,
+        Err(error) => misuse(error),
+    }
+}
+
+async fn measure(options: &Options) -> anyhow::Result<Record> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let [baseline, candidate] = commands(options)?;
+    let subjects = vec![
+        (BASELINE.to_owned(), launch(BASELINE, &baseline, options)?),
+        (CANDIDATE.to_owned(), launch(CANDIDATE, &candidate, options)?),
+    ];
+    let mut asks: Vec<Ask> = options.requests.asks(scratch.path())?;
+    let check = requests::learn_answers(&mut asks, &subjects).await;
+    let is_announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
+    let check = match check {
+        Err(error) if is_announced => {
+            return Err(error.context("a server that does not announce itself needs `{port}` in its command, --port-env or --port-arg"));
+        }
+        check => check?,
+    };
+    if let Check::StatusOnly(why) = check {
+        eprintln!("note: {why}");
+    }
+    let load = Load { users: options.users as usize, think_ms: options.think_ms, connections: 1 };
+    let name = "compare".to_owned();
+    files::allow_connections(load.users)?;
+    let comparison = Comparison { name, load, asks, subjects, files: scratch };
+    let effort = options.effort.effort();
+    let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
+    let runs = comparison.measure(effort, &progress).await?;
+    drop(progress);
+    let here = std::env::current_dir().context("cannot read the current directory")?;
+    Ok(Record {
+        version: bench::VERSION,
+        created: jiff::Timestamp::now(),
+        command: std::env::args().collect(),
+        quick: options.effort.quick,
+        machine: Machine::here(),
+        build: Build::of(&here, &here),
+        cases: vec![CaseRecord::new(&comparison, CANDIDATE, effort, runs)?],
+    })
+}
+
+/// The two commands, built first if they are revisions.
+fn commands(options: &Options) -> anyhow::Result<[String; 2]> {
+    match (&options.baseline, &options.candidate, options.rev.as_slice()) {
+        (Some(baseline), Some(candidate), []) => Ok([baseline.clone(), candidate.clone()]),
+        (None, None, [baseline, candidate]) => {
+            let bin = options.bin.as_deref().context("--rev needs --bin")?;
+            let build = |revision: &String| {
+                let program = revisions::build(revision, bin)?;
+                let words = [program.display().to_string()];
+                anyhow::Ok(shell_words::join(words.iter().chain(&options.args)))
+            };
+            Ok([build(baseline)?, build(candidate)?])
+        }
+        (None, None, revisions) => bail!(
+            "--rev has to be given twice, the baseline first, and not {} times",
+            revisions.len()
+        ),
+        _ => bail!("give both --baseline and --candidate, or --rev twice"),
+    }
+}
+
+fn launch(name: &str, command: &str, options: &Options) -> anyhow::Result<Launch> {
+    let mut command = command.to_owned();
+    let mut env = BTreeMap::new();
+    if let Some(arg) = &options.port_arg {
+        command += &format!(" {} {{port}}", shell_words::quote(arg));
+    }
+    if let Some(variable) = &options.port_env {
+        env.insert(variable.clone(), "{port}".to_owned());
+    }
+    let chosen = command.contains("{port}") || !env.is_empty();
+    ensure!(
+        chosen || options.ready.is_none(),
+        "--ready is for a server that gets its port from `{{port}}`, --port-env or --port-arg"
+    );
+    let address = match chosen {
+        true => Address::Chosen { ready: options.ready.clone() },
+        false => Address::Announced,
+    };
+    Launch::of_command(name, &command, env, address)
+}
+
+/// Prints and keeps the record; returns the exit code of its verdict.
+fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result<ExitCode> {
+    let path = Store::new(&results(places)?).keep(record)?;
+    let case = record.cases.first().context("there is one comparison")?;
+    if options.json {
+        let document = json!({
+            "verdict": case.verdict,
+            "reason": case.reason,
+            "pairs": case.pairs,
+            "speedup": case.speedup,
+            "aa": case.control.speedup,
+            "exact": {},
+            "record": path,
+        });
+        out!("{document}");
+    } else {
+        bench::print_case("two builds of one server", case);
+    }
+    eprintln!("  Results    {}", path.display());
+    ensure!(case.is_clean(), "some answers were wrong or missing, so there is no verdict");
+    Ok(ExitCode::from(exit_code(case.verdict)))
+}
+
+/// Such that a pull request passes unless it is shown to be slower, or nothing could be shown.
+fn exit_code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Faster | Verdict::NoDifferenceShown => 0,
+        Verdict::Slower => 1,
+        Verdict::TooNoisy => 3,
+    }
+}
+
+/// Beside the cases' results inside the workspace, and in `target/lab` anywhere else.
+fn results(places: &Places) -> anyhow::Result<PathBuf> {
+    match crate::workspace::Workspace::find(places) {
+        Ok(workspace) => Ok(workspace.results()),
+        Err(_) => Ok(std::env::current_dir()?.join("target/lab")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pull_request_is_stopped_by_a_slowdown_and_by_noise() {
+        let codes =
+            [Verdict::Faster, Verdict::NoDifferenceShown, Verdict::Slower, Verdict::TooNoisy]
+                .map(exit_code);
+        assert_eq!(codes, [0, 0, 1, 3]);
+    }
+}

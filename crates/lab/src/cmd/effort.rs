@@ -1,0 +1,61 @@
+//! How much is measured: the flags that `bench` and `compare` share.
+
+use std::time::Duration;
+
+use crate::bench::Effort;
+
+/// How much to measure.
+#[derive(Debug, clap::Args)]
+pub struct EffortOptions {
+    /// A rough look: two short pairs, too few for a verdict
+    #[arg(long)]
+    pub quick: bool,
+    /// Pairs of runs; 15 for figures that others will quote [default: 10, quick: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub pairs: Option<u16>,
+    /// Seconds that each run is measured for [default: 1.8, quick: 1]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub measurement: Option<Duration>,
+    /// Seconds of load before anything counts [default: 1.2, quick: 0.8]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub warm_up: Option<Duration>,
+    /// The smallest difference that counts as one, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
+    pub minimum_effect: f64,
+}
+
+impl EffortOptions {
+    /// The flags with their defaults filled in.
+    pub fn effort(&self) -> Effort {
+        let [warm_up, measurement, grace] = match self.quick {
+            false => [1200, 1800, 1000],
+            true => [800, 1000, 500],
+        }
+        .map(Duration::from_millis);
+        Effort {
+            pairs: self.pairs.map_or(if self.quick { 2 } else { 10 }, usize::from),
+            warm_up: self.warm_up.unwrap_or(warm_up),
+            measurement: self.measurement.unwrap_or(measurement),
+            grace,
+            minimum_effect: self.minimum_effect / 100.0,
+        }
+    }
+}
+
+/// Between a tenth of a second and an hour.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if !(0.1..=3600.0).contains(&seconds) {
+        return Err("has to be between 0.1 and 3600 seconds".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A share that can be a smallest difference.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent: f64 = text.parse().map_err(|_| "not a number of percent".to_owned())?;
+    if !(0.1..=100.0).contains(&percent) {
+        return Err("has to be between 0.1 and 100 percent".to_owned());
+    }
+    Ok(percent)
+}

@@ -1,0 +1,51 @@
+//! Builds of git revisions, each from a worktree of its own, so that your own tree stays as it is.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, bail, ensure};
+
+/// Builds `bin` as it was at `revision` of the repository around the current directory, and returns
+/// the path of the binary.
+///
+/// The binary is kept under `target/lab/revisions/COMMIT`, so that the same commit is built once.
+pub fn build(revision: &str, bin: &str) -> anyhow::Result<PathBuf> {
+    let commit = git(Path::new("."), &["rev-parse", "--verify", &format!("{revision}^{{commit}}")])
+        .with_context(|| format!("there is no revision `{revision}`"))?;
+    let top = PathBuf::from(git(Path::new("."), &["rev-parse", "--show-toplevel"])?);
+    let kept = top.join("target/lab/revisions").join(&commit);
+    let binary = kept.join(bin).with_extension(std::env::consts::EXE_EXTENSION);
+    if binary.is_file() {
+        return Ok(binary);
+    }
+    eprintln!("building {bin} at {revision} ({})", &commit[..commit.len().min(10)]);
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let tree = scratch.path().join("tree");
+    let tree_name = tree.to_str().context("the temporary directory is named in UTF-8")?;
+    git(&top, &["worktree", "add", "--quiet", "--detach", tree_name, &commit])?;
+    // One target directory for all revisions: what they have in common is built once.
+    let target = top.join("target/lab/revisions/target");
+    let built = Command::new("cargo")
+        .args(["build", "--release", "--quiet", "--bin", bin, "--target-dir"])
+        .arg(&target)
+        .current_dir(&tree)
+        .status();
+    git(&top, &["worktree", "remove", "--force", tree_name])?;
+    let built = built.context("cannot run cargo")?;
+    ensure!(built.success(), "cargo could not build {bin} at {revision}");
+    std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
+    let fresh = target.join("release").join(bin).with_extension(std::env::consts::EXE_EXTENSION);
+    std::fs::copy(&fresh, &binary).with_context(|| format!("cannot copy {}", fresh.display()))?;
+    Ok(binary)
+}
+
+fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
+    let output =
+        Command::new("git").args(args).current_dir(dir).output().context("cannot run git")?;
+    if !output.status.success() {
+        bail!("git {}: {}", args[0], String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
