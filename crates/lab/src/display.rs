@@ -54,7 +54,8 @@ pub fn noise(control: &Speedup) -> String {
 /// A paragraph of at most 80 columns, indented by two.
 pub fn paragraph(text: &str) -> String {
     let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("  ");
-    textwrap::fill(text, options)
+    let words: Vec<_> = text.split_whitespace().collect();
+    textwrap::fill(&words.join(" "), options)
 }
 
 /// What stands where there is no figure.

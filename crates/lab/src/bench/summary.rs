@@ -25,8 +25,10 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     let rows = case.variants.iter().map(illustration_row);
     out!("{}\n", display::table(&header, rows).trim_fmt());
 
-    out!("  {}", style(case.verdict).bold());
-    out!("{}", display::paragraph(&case.reason));
+    if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
+        out!("  {}", style(case.verdict).bold());
+        out!("{}", display::paragraph(&case.reason));
+    }
     for note in notes(case) {
         out!("{}", display::paragraph(&format!("note: {note}")));
     }
@@ -130,13 +132,14 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
             (confidence * 100.0).floor()
         );
     }
+    if record.quick {
+        out!("  Quick figures are rough, and too few for a verdict: run without --quick for one.");
+        return;
+    }
     for case in &record.cases {
         if case.verdict != Verdict::Faster {
             let text = format!("{}: {}; {}", case.case, case.verdict, case.reason);
             out!("{}", display::paragraph(&text));
         }
-    }
-    if record.quick {
-        out!("  Quick figures are rough: run without --quick before you quote one.");
     }
 }
