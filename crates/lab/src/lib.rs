@@ -4,7 +4,9 @@
 //! case file, the line `listening on http://127.0.0.1:PORT`, and HTTP. A case that it measures
 //! could be anybody's service.
 
+pub mod affinity;
 pub mod bench;
+pub mod bench_generator;
 pub mod case;
 pub mod cmd;
 pub mod criterion;

@@ -12,6 +12,8 @@ fn main() -> ExitCode {
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Generate => cmd::generate::run(),
+        Command::BenchGenerator(options) => cmd::bench_generator::run(&options),
+        Command::Answer => cmd::answer::run(),
     };
     match result {
         Ok(code) => code,

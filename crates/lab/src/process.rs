@@ -4,18 +4,41 @@
 
 use std::time::Duration;
 
-/// The CPU time that a process has used so far, over all its threads, with nanosecond resolution.
+/// What the scheduler has given to a process so far, over all its threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CoreTime {
+    /// How long they ran: the CPU time, with nanosecond resolution.
+    pub used: Duration,
+    /// How long they were ready to run and had no core.
+    pub waited: Duration,
+}
+
+/// The core time of a process.
 ///
 /// Taken from the scheduler's own account of each thread: the usual `utime` and `stime` tick in
 /// 10 ms, which is more than an idle server uses in a whole run.
 #[cfg(target_os = "linux")]
-pub fn cpu_time(pid: u32) -> Option<Duration> {
+pub fn core_time(pid: u32) -> Option<CoreTime> {
     let process = procfs::process::Process::new(i32::try_from(pid).ok()?).ok()?;
-    let mut total = Duration::ZERO;
+    let mut total = CoreTime::default();
     for thread in process.tasks().ok()?.flatten() {
-        total += Duration::from_nanos(thread.schedstat().ok()?.sum_exec_runtime);
+        let thread = thread.schedstat().ok()?;
+        total.used += Duration::from_nanos(thread.sum_exec_runtime);
+        total.waited += Duration::from_nanos(thread.run_delay);
     }
     Some(total)
+}
+
+/// The CPU time of all child processes that have ended and were waited for.
+#[cfg(target_os = "linux")]
+pub fn children_cpu_time() -> Option<Duration> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let time = |time: nix::sys::time::TimeVal| {
+        let seconds = Duration::from_secs(u64::try_from(time.tv_sec()).ok()?);
+        Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec()).ok()?))
+    };
+    Some(time(usage.user_time())? + time(usage.system_time())?)
 }
 
 /// The most memory that a process ever held, in MiB (`VmHWM`).
@@ -46,7 +69,13 @@ pub fn listens_on(pid: u32, port: u16) -> Option<bool> {
 
 /// See the Linux variant.
 #[cfg(not(target_os = "linux"))]
-pub fn cpu_time(_pid: u32) -> Option<Duration> {
+pub fn core_time(_pid: u32) -> Option<CoreTime> {
+    None
+}
+
+/// See the Linux variant.
+#[cfg(not(target_os = "linux"))]
+pub fn children_cpu_time() -> Option<Duration> {
     None
 }
 
@@ -68,13 +97,13 @@ mod tests {
 
     #[test]
     fn cpu_time_grows_with_work() {
-        let before = cpu_time(std::process::id()).unwrap();
+        let before = core_time(std::process::id()).unwrap();
         let mut sum = 0_u64;
         // Counted work, not timed: enough of it to be seen at nanosecond resolution.
         for i in 0..5_000_000_u64 {
             sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i));
         }
-        assert!(cpu_time(std::process::id()).unwrap() > before);
+        assert!(core_time(std::process::id()).unwrap().used > before.used);
     }
 
     #[test]
@@ -88,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_has_no_figures() {
-        assert_eq!(cpu_time(u32::MAX), None);
+        assert_eq!(core_time(u32::MAX), None);
         assert_eq!(peak_rss_mib(u32::MAX), None);
     }
 }

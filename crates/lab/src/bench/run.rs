@@ -12,7 +12,7 @@ use super::{CaseRecord, Progress, Run};
 use crate::{
     case::{Case, Request},
     files,
-    load::{self, Ask, Connection, Expected, Outcome, Plan, Verdict},
+    load::{self, Arrivals, Ask, Connection, Expected, Outcome, Plan, Verdict},
     server::Stage,
     workspace::Workspace,
 };
@@ -78,11 +78,12 @@ async fn run(
     let plan = Plan {
         target: load::address(stage.server.url())?,
         server_pid: stage.server.pid()?,
-        load: case.load,
+        arrivals: Arrivals::ClosedLoop(case.load),
         warm_up: effort.warm_up,
         measurement: effort.measurement,
         grace: effort.grace,
         asks: asks.to_vec(),
+        pin: false,
     };
     let outcome = tokio::select! {
         // First who died, then who complains of it.

@@ -1,6 +1,8 @@
 //! The verbs of `lab`, a file each.
 
+pub mod answer;
 pub mod bench;
+pub mod bench_generator;
 pub mod generate;
 pub mod list;
 pub mod verify;
@@ -45,6 +47,11 @@ pub enum Command {
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,
+    /// Measure the load generator itself against wrk
+    BenchGenerator(bench_generator::Options),
+    /// Serve the least that is HTTP, for `bench-generator`
+    #[command(hide = true)]
+    Answer,
 }
 
 /// Runs a verb to its end, or until Ctrl-C: then everything that it holds is dropped, and with it
