@@ -97,13 +97,18 @@ mod tests {
 
     #[test]
     fn cpu_time_grows_with_work() {
-        let before = core_time(std::process::id()).unwrap();
-        let mut sum = 0_u64;
-        // Counted work, not timed: enough of it to be seen at nanosecond resolution.
-        for i in 0..5_000_000_u64 {
-            sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i));
-        }
-        assert!(core_time(std::process::id()).unwrap().used > before.used);
+        // A thread that ends takes its time along, and those of other tests may end at any moment;
+        // so one try that shows the work is enough.
+        let grows = || {
+            let before = core_time(std::process::id()).unwrap();
+            let mut sum = 0_u64;
+            // Counted work, not timed: enough of it to be seen at nanosecond resolution.
+            for i in 0..5_000_000_u64 {
+                sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i));
+            }
+            core_time(std::process::id()).unwrap().used > before.used
+        };
+        assert!((0..100).any(|_| grows()));
     }
 
     #[test]

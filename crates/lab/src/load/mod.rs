@@ -17,6 +17,8 @@ mod page;
 mod plan;
 mod punctuality;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 use tokio::task::LocalSet;
 
