@@ -14,6 +14,11 @@ bench-all *FLAGS: _build _build-benches
 bench *CASES_AND_FLAGS: _build
     cargo run --release --quiet --bin lab -- bench {{ CASES_AND_FLAGS }}
 
+# Measure the load generator itself against wrk, side by side (`--rounds N`, `--seconds S`, `--json`)
+[group('measure')]
+bench-generator *FLAGS:
+    @cargo run --release --quiet --package lab --bin lab -- bench-generator {{ FLAGS }}
+
 # Name the cases and their variants
 [group('measure')]
 list:

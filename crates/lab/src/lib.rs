@@ -13,7 +13,9 @@ macro_rules! out {
     }};
 }
 
+pub mod affinity;
 pub mod bench;
+pub mod bench_generator;
 pub mod case;
 pub mod cmd;
 pub mod criterion;

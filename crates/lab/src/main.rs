@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Command::Generate => cmd::generate::run(),
         #[cfg(unix)]
         Command::Supervise(options) => cmd::supervise::run(&options),
+        Command::BenchGenerator(options) => cmd::bench_generator::run(&options),
+        Command::Answer => cmd::answer::run(),
     };
     match result {
         Ok(code) => code,

@@ -15,7 +15,7 @@ use crate::{
     display::thousands,
     files,
     launch::Launch,
-    load::{self, Ask, Connection, Expected, Outcome, Plan, Verdict},
+    load::{self, Arrivals, Ask, Connection, Expected, Outcome, Plan, Verdict},
     machine,
     server::Stage,
     workspace::Workspace,
@@ -121,11 +121,12 @@ impl Comparison {
         let plan = Plan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
-            load: self.load,
+            arrivals: Arrivals::ClosedLoop(self.load),
             warm_up: effort.warm_up,
             measurement: effort.measurement,
             grace: effort.grace,
             asks: self.asks.clone(),
+            pin: false,
         };
         let outcome = tokio::select! {
             // First who died, then who complains of it.

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
-use crate::load::{self, Plan};
+use crate::{
+    affinity,
+    load::{self, Plan},
+};
 
 /// Reads a [`Plan`] from the first line of standard input, carries it out, and prints the
 /// [`load::Outcome`]. Ends at once when standard input closes, as it does when `lab` dies.
@@ -16,6 +19,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
         let mut plan = String::new();
         stdin.read_line(&mut plan).await.context("cannot read the plan")?;
         let plan: Plan = serde_json::from_str(&plan).context("the plan is not one of ours")?;
+        // The thread that reads standard input stays free; it has nothing to do but to wait.
+        if plan.pin {
+            affinity::pin_generator();
+        }
         let parent_gone = async {
             let mut rest = [0; 64];
             while stdin.read(&mut rest).await.is_ok_and(|read| read > 0) {}

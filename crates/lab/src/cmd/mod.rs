@@ -1,6 +1,8 @@
 //! The verbs of `lab`, a file each.
 
+pub mod answer;
 pub mod bench;
+pub mod bench_generator;
 pub mod compare;
 pub mod diff;
 pub mod effort;
@@ -67,6 +69,11 @@ pub enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
+    /// Measure the load generator itself against wrk
+    BenchGenerator(bench_generator::Options),
+    /// Serve the least that is HTTP, for `bench-generator`
+    #[command(hide = true)]
+    Answer,
 }
 
 /// Runs a verb to its end, or until Ctrl-C: then everything that it holds is dropped, and with it

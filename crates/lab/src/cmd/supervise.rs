@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use rustix::process::{Pid, Signal, kill_process_group};
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
 use tokio::{
     io::AsyncReadExt as _,
     process::Command,
@@ -41,14 +44,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             .process_group(0)
             .spawn()
             .with_context(|| format!("cannot start {program}"))?;
-        let group = server.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let group = group.context("the server has ended")?;
+        let group = Pid::from_raw(i32::try_from(server.id().context("the server has ended")?)?);
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         tokio::select! {
             status = server.wait() => {
                 // What it may have left behind is stopped as well.
-                let _ = kill_process_group(group, Signal::KILL);
+                let _ = killpg(group, Signal::SIGKILL);
                 let status = status?;
                 let code = status.code().or(status.signal().map(|signal| 128 + signal));
                 return Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)));
@@ -57,9 +59,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             _ = terminated.recv() => {}
             _ = interrupted.recv() => {}
         }
-        let _ = kill_process_group(group, Signal::TERM);
+        let _ = killpg(group, Signal::SIGTERM);
         let _ = timeout(PATIENCE, server.wait()).await;
-        let _ = kill_process_group(group, Signal::KILL);
+        let _ = killpg(group, Signal::SIGKILL);
         server.wait().await?;
         anyhow::Ok(ExitCode::SUCCESS)
     });

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hdrhistogram::{
-    Histogram,
-    serialization::{Deserializer, Serializer as _, V2Serializer},
-};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Latency, Plan, Punctuality, meter::Reading, tally::Counts};
+
+/// The share of its one core from which on the generator is taken for the bottleneck: it has one
+/// thread, so it cannot use more than 1, and little waits of its own keep it from that.
+pub const GENERATOR_SATURATED: f64 = 0.9;
 
 /// All that one run measured. A page of several requests counts as one request.
 ///
@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 pub struct Outcome {
     /// How long the measurement really was.
     pub measured: Duration,
-    /// Right answers that arrived before the measurement ended: what throughput counts.
+    /// Right answers that arrived within the measurement: what throughput counts.
     pub ok_in_time: u64,
-    /// Requests that were under way when the measurement began, or were sent in it.
+    /// Closed loop: requests that were under way when the measurement began, or were sent in it.
+    /// Open loop: arrivals that were due in it.
     pub sent: u64,
     /// Right answers, those in the time of grace included.
     pub ok: u64,
@@ -42,9 +43,47 @@ pub struct Outcome {
     pub server_peak_rss_mib: Option<f64>,
     /// CPU time of the generator in the measurement; absent where the system does not tell.
     pub generator_cpu: Option<Duration>,
+    /// How long the generator was ready to run within the measurement and had no core; absent
+    /// where the system does not tell.
+    #[serde(default)]
+    pub generator_waited: Option<Duration>,
+    /// How the generator kept its schedule; absent in a closed loop, which has none.
+    #[serde(default)]
+    pub punctuality: Option<Punctuality>,
+    /// Why the latencies must not be quoted, if they must not: the generator was late itself.
+    #[serde(default)]
+    pub invalid: Option<String>,
 }
 
 impl Outcome {
+    /// Sums up a run.
+    pub(super) fn new(
+        plan: &Plan,
+        counts: Counts,
+        unfinished: u64,
+        youngest_unfinished: Option<Duration>,
+        reading: Reading,
+    ) -> Self {
+        Self {
+            measured: reading.measured,
+            ok_in_time: counts.ok_in_time,
+            sent: counts.sent,
+            ok: counts.ok,
+            wrong: counts.wrong,
+            failed: counts.failed,
+            unfinished,
+            first_fault: counts.first_fault,
+            latency: counts.latency,
+            youngest_unfinished,
+            server_cpu: reading.server_cpu,
+            server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
+            generator_cpu: reading.generator_cpu,
+            generator_waited: reading.generator_waited,
+            punctuality: None,
+            invalid: None,
+        }
+    }
+
     /// Right answers per second.
     pub fn throughput(&self) -> f64 {
         self.ok_in_time as f64 / self.measured.as_secs_f64()
@@ -55,70 +94,31 @@ impl Outcome {
         (self.ok_in_time > 0)
             .then_some(self.server_cpu?.as_secs_f64() * 1e6 / self.ok_in_time as f64)
     }
-}
 
-/// A histogram of latencies in microseconds, to three significant digits.
-///
-/// As JSON it is an HDR histogram's own V2 form in base64, which other tools read.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[schemars(with = "String")]
-#[serde(try_from = "String", into = "String")]
-pub struct Latency(Histogram<u64>);
-
-/// The longest latency that can be recorded. `record` refuses anything above, instead of
-/// silently calling it this.
-const LONGEST: Duration = Duration::from_secs(3600);
-
-impl Default for Latency {
-    fn default() -> Self {
-        let longest = LONGEST.as_micros() as u64;
-        Self(Histogram::new_with_bounds(1, longest, 3).expect("these bounds are valid"))
-    }
-}
-
-impl Latency {
-    /// Records one latency.
-    ///
-    /// # Panics
-    ///
-    /// If it is longer than an hour, which no run is.
-    pub fn record(&mut self, latency: Duration) {
-        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1);
-        self.0.record(micros).expect("no run lasts an hour");
+    /// The share of one core that the generator used, from 0 to 1.
+    pub fn generator_share(&self) -> Option<f64> {
+        Some(self.generator_cpu?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
-    /// Takes in another run's latencies.
-    pub fn add(&mut self, other: &Self) {
-        self.0.add(&other.0).expect("all latencies have the same bounds");
+    /// The share of the measurement in which the generator had something to do and no core to do
+    /// it on, from 0 to 1: others on the machine were in its way.
+    pub fn generator_crowded(&self) -> Option<f64> {
+        Some(self.generator_waited?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
-    /// The latency that `percent` of all requests did not exceed, in milliseconds; none recorded,
-    /// none given.
-    pub fn percentile_ms(&self, percent: f64) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
-    }
-}
-
-impl From<Latency> for String {
-    fn from(latency: Latency) -> Self {
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&latency.0, &mut bytes)
-            .expect("a vector takes whatever is written to it");
-        BASE64_STANDARD.encode(bytes)
-    }
-}
-
-impl TryFrom<String> for Latency {
-    type Error = anyhow::Error;
-
-    fn try_from(text: String) -> anyhow::Result<Self> {
-        let bytes = BASE64_STANDARD.decode(text).context("the histogram is not base64")?;
-        let histogram = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .ok()
-            .context("the histogram is not in HDR's V2 form")?;
-        Ok(Self(histogram))
+    /// Why this run shows the limits of the generator rather than the server's, if it does: the
+    /// generator used its core to the full ([`GENERATOR_SATURATED`]), or was late by itself (see
+    /// [`Punctuality::fault`]).
+    pub fn limited_by_generator(&self) -> Option<String> {
+        if let Some(share) = self.generator_share()
+            && share >= GENERATOR_SATURATED
+        {
+            return Some(format!(
+                "the generator used {:.0} % of its one core; the server may be faster than this",
+                share * 100.0
+            ));
+        }
+        self.invalid.clone()
     }
 }
 
@@ -126,20 +126,35 @@ impl TryFrom<String> for Latency {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_histogram_survives_its_way_through_json() {
-        let mut latency = Latency::default();
-        for ms in 1..=100 {
-            latency.record(Duration::from_millis(ms));
+    fn outcome(generator_cpu: Duration, invalid: Option<&str>) -> Outcome {
+        let measured = Duration::from_secs(2);
+        Outcome {
+            measured,
+            ok_in_time: 0,
+            sent: 0,
+            ok: 0,
+            wrong: 0,
+            failed: 0,
+            unfinished: 0,
+            first_fault: None,
+            latency: Latency::default(),
+            youngest_unfinished: None,
+            server_cpu: None,
+            server_peak_rss_mib: None,
+            generator_cpu: Some(generator_cpu),
+            generator_waited: None,
+            punctuality: None,
+            invalid: invalid.map(str::to_owned),
         }
-        let json = serde_json::to_string(&latency).unwrap();
-        let back: Latency = serde_json::from_str(&json).unwrap();
-        assert_eq!(back.percentile_ms(50.0), latency.percentile_ms(50.0));
-        assert!((latency.percentile_ms(50.0).unwrap() - 50.0).abs() < 0.1);
     }
 
     #[test]
-    fn nothing_recorded_has_no_percentile() {
-        assert_eq!(Latency::default().percentile_ms(50.0), None);
+    fn a_run_that_the_generator_limited_says_so() {
+        let half = Duration::from_secs(1);
+        assert_eq!(outcome(half, None).limited_by_generator(), None);
+        assert_eq!(outcome(half, Some("late")).limited_by_generator().unwrap(), "late");
+        let nearly_all = Duration::from_millis(1800);
+        let limit = outcome(nearly_all, None).limited_by_generator().unwrap();
+        assert!(limit.starts_with("the generator used 90 % of its one core"), "{limit}");
     }
 }

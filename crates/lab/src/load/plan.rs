@@ -16,8 +16,8 @@ pub struct Plan {
     pub target: SocketAddr,
     /// The server's process, whose CPU time is read at both ends of the measurement.
     pub server_pid: u32,
-    /// Who asks, and how often.
-    pub load: Load,
+    /// When requests are sent.
+    pub arrivals: Arrivals,
     /// How long the load runs before anything counts.
     pub warm_up: Duration,
     /// How long requests count.
@@ -26,6 +26,51 @@ pub struct Plan {
     pub grace: Duration,
     /// What a user asks in one go.
     pub asks: Vec<Ask>,
+    /// Whether the generator keeps to one core; see [`crate::affinity`]. The server has to be
+    /// started beside that core, which is not the generator's business.
+    #[serde(default)]
+    pub pin: bool,
+}
+
+/// When requests are sent.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// When the last answer has come: the server sets the pace.
+    ClosedLoop(Load),
+    /// When it is time, whatever the server does.
+    OpenLoop(OpenLoop),
+}
+
+/// Arrivals at a constant rate: what a crowd does whose members know nothing of each other.
+///
+/// An arrival that finds all connections busy waits in line, and its latency counts from the moment
+/// that it was due. So a server that stalls is charged for all who arrive in the meantime, and not
+/// only for those whom it had kept waiting already (Gil Tene's *coordinated omission*).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {
+    /// Arrivals per second; each loads a whole page.
+    pub rate_per_s: f64,
+    /// Connections that arrivals share.
+    pub connections: usize,
+    /// Connections that one arrival uses at a time, where a page has several requests.
+    #[serde(default = "one")]
+    pub connections_per_user: usize,
+}
+
+impl OpenLoop {
+    /// The highest rate that is accepted: ten times what one core can send.
+    pub const MOST_PER_S: f64 = 1e6;
+
+    /// How many arrivals can be served at a time.
+    pub fn users(self) -> usize {
+        self.connections / self.connections_per_user.max(1)
+    }
+}
+
+fn one() -> usize {
+    1
 }
 
 /// One request as it goes over the wire, and the answer to hold against it.

@@ -1,22 +1,14 @@
-//! The account of all requests: none is lost, none is counted twice.
+//! The account of a closed loop's requests: none is lost, none is counted twice.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::{Latency, Verdict};
 
-/// Counts requests from their start to their end.
-///
-/// What is under way when the measurement begins belongs to it, because the server works on it
-/// then. What is under way at its end may finish in the time of grace; the rest is unfinished.
+/// How requests ended.
 #[derive(Debug, Default)]
-pub struct Tally {
-    /// Whether requests count: after the warm-up.
-    measuring: bool,
-    /// Whether answers count for throughput: until the measurement ends.
-    in_time: bool,
-    under_way: HashMap<usize, Instant>,
+pub struct Counts {
     pub sent: u64,
     pub ok: u64,
     pub ok_in_time: u64,
@@ -26,41 +18,13 @@ pub struct Tally {
     pub latency: Latency,
 }
 
-impl Tally {
-    /// The warm-up is over.
-    pub fn begin_measurement(&mut self) {
-        self.measuring = true;
-        self.in_time = true;
-        self.sent = self.under_way.len() as u64;
-    }
-
-    /// The measurement is over, and the time of grace begins.
-    pub fn end_measurement(&mut self) {
-        self.in_time = false;
-    }
-
-    /// How many requests are under way.
-    pub fn under_way(&self) -> usize {
-        self.under_way.len()
-    }
-
-    /// A user sends a request. A user has at most one under way.
-    pub fn sends(&mut self, user: usize) {
-        self.under_way.insert(user, Instant::now());
-        self.sent += u64::from(self.measuring);
-    }
-
-    /// A user's request has ended.
-    pub fn ends(&mut self, user: usize, verdict: Verdict) {
-        let Some(start) = self.under_way.remove(&user) else { return };
-        if !self.measuring {
-            return;
-        }
+impl Counts {
+    /// A request has ended after this time.
+    pub fn settle(&mut self, verdict: Verdict, latency: Duration) {
         match verdict {
             Verdict::Ok => {
                 self.ok += 1;
-                self.ok_in_time += u64::from(self.in_time);
-                self.latency.record(start.elapsed());
+                self.latency.record(latency);
             }
             Verdict::Wrong(fault) => {
                 self.wrong += 1;
@@ -72,14 +36,67 @@ impl Tally {
             }
         }
     }
+}
+
+/// Counts requests from their start to their end.
+///
+/// What is under way when the measurement begins belongs to it, because the server works on it
+/// then. What is under way at its end may finish in the time of grace; the rest is unfinished.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Whether requests count: after the warm-up.
+    measuring: bool,
+    /// Whether answers count for throughput: until the measurement ends.
+    in_time: bool,
+    /// When each user's request was sent that is under way.
+    under_way: Vec<Option<Instant>>,
+    pub counts: Counts,
+}
+
+impl Tally {
+    /// An account for so many users, numbered from 0.
+    pub fn new(users: usize) -> Self {
+        Self { under_way: vec![None; users], ..Self::default() }
+    }
+
+    /// The warm-up is over.
+    pub fn begin_measurement(&mut self) {
+        self.measuring = true;
+        self.in_time = true;
+        self.counts.sent = self.under_way() as u64;
+    }
+
+    /// The measurement is over, and the time of grace begins.
+    pub fn end_measurement(&mut self) {
+        self.in_time = false;
+    }
+
+    /// How many requests are under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.iter().flatten().count()
+    }
+
+    /// A user sends a request. A user has at most one under way.
+    pub fn sends(&mut self, user: usize) {
+        self.under_way[user] = Some(Instant::now());
+        self.counts.sent += u64::from(self.measuring);
+    }
+
+    /// A user's request has ended.
+    pub fn ends(&mut self, user: usize, verdict: Verdict) {
+        let Some(start) = self.under_way[user].take() else { return };
+        if self.measuring {
+            self.counts.ok_in_time += u64::from(self.in_time && verdict == Verdict::Ok);
+            self.counts.settle(verdict, start.elapsed());
+        }
+    }
 
     /// The time of grace is over: records what is still under way at its age, which is the least
     /// that its latency can be. Returns the age of the youngest.
     pub fn close(&mut self) -> Option<Duration> {
-        for start in self.under_way.values() {
-            self.latency.record(start.elapsed());
-        }
-        self.under_way.values().map(Instant::elapsed).min()
+        let ages = || self.under_way.iter().flatten().map(Instant::elapsed);
+        ages().for_each(|age| self.counts.latency.record(age));
+        ages().min()
     }
 }
 
@@ -89,7 +106,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn every_request_is_accounted_for_once() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(3);
         tally.sends(0);
         tally.ends(0, Verdict::Ok); // In the warm-up: does not count.
         tally.sends(0);
@@ -106,10 +123,11 @@ mod tests {
         tokio::time::advance(Duration::from_secs(2)).await;
 
         let youngest = tally.close();
-        assert_eq!((tally.ok, tally.ok_in_time, tally.wrong, tally.failed), (2, 1, 1, 1));
-        assert_eq!(tally.sent, 2 + 1 + 1 + tally.under_way() as u64);
+        let counts = &tally.counts;
+        assert_eq!((counts.ok, counts.ok_in_time, counts.wrong, counts.failed), (2, 1, 1, 1));
+        assert_eq!(counts.sent, 2 + 1 + 1 + tally.under_way() as u64);
         assert_eq!(youngest, Some(Duration::from_secs(2)));
-        assert!(tally.latency.percentile_ms(100.0).unwrap() >= 2000.0);
-        assert_eq!(tally.first_fault.as_deref(), Some("7 instead of 6"));
+        assert!(counts.latency.percentile_ms(100.0).unwrap() >= 2000.0);
+        assert_eq!(counts.first_fault.as_deref(), Some("7 instead of 6"));
     }
 }

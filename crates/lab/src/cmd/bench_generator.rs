@@ -1,0 +1,128 @@
+//! `lab bench-generator`: our load generator against wrk, which is as fast as they come.
+//!
+//! A generator that takes more of the machine than it has to leaves less to the server, and one
+//! that is slower than the server measures itself. So the generator is measured like everything
+//! else: in pairs, in turn, against the best there is.
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::{
+    affinity::Cores,
+    bench_generator::{AnswerServer, Rival, Run, ours, wrk},
+    display::thousands,
+    stats::Speedup,
+};
+
+/// How much to measure.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Rounds, each a run of both in turn first and second
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    pub rounds: u16,
+    /// Seconds of each run
+    #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=600))]
+    pub seconds: u16,
+    /// Connections of both
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub connections: u16,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The document that `--json` prints.
+#[derive(Debug, Serialize)]
+struct Document {
+    rounds: u16,
+    /// Our throughput over wrk's: above 1 we are faster.
+    throughput_ratio: Speedup,
+    /// Our CPU time per request over wrk's: below 1 we are cheaper.
+    cpu_ratio: Speedup,
+}
+
+/// One round.
+struct Round {
+    ours: Run,
+    wrk: Run,
+}
+
+/// Measures both and tells the ratios.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    if let Some(reason) = wrk::missing() {
+        match options.json {
+            true => println!("{}", serde_json::json!({ "skipped": reason })),
+            false => println!("skipped: {reason}"),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if cfg!(debug_assertions) {
+        eprintln!("note: this is a debug build; its figures say nothing of a release build");
+    }
+    let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
+    let rounds = measure(&lab, options)?;
+
+    let ratios = |ratio: fn(&Round) -> f64| Speedup::of_pairs(rounds.iter().map(ratio));
+    let document = Document {
+        rounds: options.rounds,
+        throughput_ratio: ratios(|round| round.ours.throughput / round.wrk.throughput)
+            .context("no throughput was measured")?,
+        cpu_ratio: ratios(|round| round.ours.cpu_us / round.wrk.cpu_us)
+            .context("no CPU time was measured")?,
+    };
+    if options.json {
+        println!("{}", serde_json::to_string(&document)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (what, ratio) in
+        [("throughput", document.throughput_ratio), ("CPU per request", document.cpu_ratio)]
+    {
+        let Speedup { estimate, low, high, .. } = ratio;
+        println!("{what:>16}, lab / wrk: {estimate:.3} ({low:.3}–{high:.3})");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs both in every round, and tells each round as it ends.
+fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
+    let server = AnswerServer::start(lab)?;
+    let (seconds, connections) = (options.seconds, usize::from(options.connections));
+    let run = |rival: Rival, seconds: u16| match rival {
+        Rival::Ours => ours::run(lab, &server, connections, Duration::from_secs(seconds.into())),
+        Rival::Wrk => wrk::run(&server, connections, seconds),
+    };
+    let pinned = match Cores::shared_out() {
+        Some(cores) => format!("generators on core {}, server on the others", cores.generator),
+        None => "not pinned".to_owned(),
+    };
+    eprintln!("{connections} connections, {seconds} s a run, {pinned}");
+    // One second each that does not count: pages are faulted in, the clock speeds up.
+    run(Rival::Ours, 1)?;
+    run(Rival::Wrk, 1)?;
+
+    eprintln!("round    lab req/s    wrk req/s  ratio   lab us   wrk us  ratio");
+    let mut rounds = Vec::new();
+    for number in 1..=options.rounds {
+        let (ours, wrk);
+        if number % 2 == 1 {
+            ours = run(Rival::Ours, seconds)?;
+            wrk = run(Rival::Wrk, seconds)?;
+        } else {
+            wrk = run(Rival::Wrk, seconds)?;
+            ours = run(Rival::Ours, seconds)?;
+        }
+        eprintln!(
+            "{number:>5} {:>12} {:>12} {:>6.3} {:>8.2} {:>8.2} {:>6.3}",
+            thousands(ours.throughput),
+            thousands(wrk.throughput),
+            ours.throughput / wrk.throughput,
+            ours.cpu_us,
+            wrk.cpu_us,
+            ours.cpu_us / wrk.cpu_us,
+        );
+        rounds.push(Round { ours, wrk });
+    }
+    Ok(rounds)
+}

@@ -1,0 +1,158 @@
+//! The head of an answer: its status, and how its body and its connection end.
+
+use std::mem::MaybeUninit;
+
+use anyhow::{Context as _, bail, ensure};
+use httparse::{ParserConfig, Response, Status};
+
+/// How many headers an answer may have.
+const MOST_HEADERS: usize = 100;
+
+/// What the head says, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Head {
+    /// The status.
+    pub status: u16,
+    /// How the body ends.
+    pub framing: Framing,
+    /// Whether the connection may be used again after this answer.
+    pub keep_alive: bool,
+}
+
+/// How the end of a body is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Framing {
+    /// It has this many bytes.
+    Length(u64),
+    /// It comes in chunks, of which the last is empty.
+    Chunked,
+    /// It ends with the connection.
+    ToClose,
+}
+
+impl Head {
+    /// The first head in `bytes` and its length, or nothing yet if they hold only a part of it.
+    ///
+    /// `head_only`: the request was a `HEAD`, whose answer describes a body that does not come.
+    pub fn parse(bytes: &[u8], head_only: bool) -> anyhow::Result<Option<(usize, Self)>> {
+        let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+        let mut response = Response::new(&mut []);
+        let parsed = ParserConfig::default().parse_response_with_uninit_headers(
+            &mut response,
+            bytes,
+            &mut headers,
+        );
+        let Status::Complete(length) = parsed.context("the answer is not HTTP")? else {
+            return Ok(None);
+        };
+        let status = response.code.context("an answer has a status")?;
+        ensure!(status != 101, "the server changes to another protocol");
+
+        let mut keep_alive = response.version == Some(1);
+        let (mut content_length, mut coded, mut chunked) = (None, false, false);
+        for header in response.headers.iter() {
+            if header.name.eq_ignore_ascii_case("content-length") {
+                let text = std::str::from_utf8(header.value)?;
+                let length: u64 =
+                    text.parse().with_context(|| format!("content-length `{text}` is none"))?;
+                if content_length.is_some_and(|other| other != length) {
+                    bail!("the answer has two lengths");
+                }
+                content_length = Some(length);
+            } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+                coded = true;
+                // Only the last coding says how the body ends.
+                chunked = tokens(header.value).last().is_some_and(|last| is(last, "chunked"));
+            } else if header.name.eq_ignore_ascii_case("connection") {
+                for token in tokens(header.value) {
+                    keep_alive = (keep_alive || is(token, "keep-alive")) && !is(token, "close");
+                }
+            }
+        }
+        let framing = match content_length {
+            _ if head_only || status < 200 || status == 204 || status == 304 => Framing::Length(0),
+            _ if chunked => Framing::Chunked,
+            Some(length) if !coded => Framing::Length(length),
+            _ => Framing::ToClose,
+        };
+        keep_alive &= framing != Framing::ToClose;
+        Ok(Some((length, Self { status, framing, keep_alive })))
+    }
+}
+
+/// The words of a header that is a list.
+fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
+}
+
+fn is(token: &[u8], word: &str) -> bool {
+    token.eq_ignore_ascii_case(word.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(text: &str) -> Head {
+        let (length, head) = Head::parse(text.as_bytes(), false).unwrap().unwrap();
+        assert_eq!(length, text.len());
+        head
+    }
+
+    fn framing(status: &str, headers: &str) -> Framing {
+        head(&format!("HTTP/1.1 {status}\r\n{headers}\r\n")).framing
+    }
+
+    #[test]
+    fn the_end_of_a_body_is_found_as_the_standard_says() {
+        assert_eq!(framing("200 OK", "Content-Length: 5\r\n"), Framing::Length(5));
+        assert_eq!(framing("200 OK", "transfer-encoding: gzip, Chunked\r\n"), Framing::Chunked);
+        let both = "content-length: 5\r\ntransfer-encoding: chunked\r\n";
+        assert_eq!(framing("200 OK", both), Framing::Chunked);
+        let not_chunked = "content-length: 5\r\ntransfer-encoding: gzip\r\n";
+        assert_eq!(framing("200 OK", not_chunked), Framing::ToClose);
+        assert_eq!(framing("200 OK", ""), Framing::ToClose);
+        for bodiless in ["100 Continue", "204 No Content", "304 Not Modified"] {
+            assert_eq!(framing(bodiless, "content-length: 5\r\n"), Framing::Length(0));
+        }
+    }
+
+    #[test]
+    fn the_answer_to_head_has_no_body_whatever_it_says() {
+        let text = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n";
+        let (_, head) = Head::parse(text, true).unwrap().unwrap();
+        assert_eq!(head, Head { status: 200, framing: Framing::Length(0), keep_alive: true });
+    }
+
+    #[test]
+    fn a_connection_is_kept_unless_the_answer_says_otherwise() {
+        let keeps = |version: &str, connection: &str| {
+            head(&format!("HTTP/{version} 200 OK\r\ncontent-length: 0\r\n{connection}\r\n"))
+                .keep_alive
+        };
+        assert!(keeps("1.1", ""));
+        assert!(!keeps("1.1", "Connection: x, Close\r\n"));
+        assert!(!keeps("1.0", ""));
+        assert!(keeps("1.0", "connection: Keep-Alive\r\n"));
+        assert!(!head("HTTP/1.1 200 OK\r\n\r\n").keep_alive, "its body ends with the connection");
+    }
+
+    #[test]
+    fn a_part_of_a_head_is_none_yet() {
+        let text = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n";
+        for end in 0..text.len() {
+            assert_eq!(Head::parse(&text.as_bytes()[..end], false).unwrap(), None, "{end} bytes");
+        }
+    }
+
+    #[test]
+    fn what_is_not_http_is_an_error() {
+        let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
+        let signed = "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n";
+        let crowd = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(MOST_HEADERS + 1));
+        let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, signed, &crowd, upgrade] {
+            assert!(Head::parse(text.as_bytes(), false).is_err(), "{text}");
+        }
+    }
+}
