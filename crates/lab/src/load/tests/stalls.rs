@@ -70,7 +70,9 @@ async fn an_open_loop_sees_the_whole_stall() {
         }
         let punctuality = outcome.punctuality.unwrap();
         assert_eq!(punctuality.lag_max_ms, 0.001, "the least that is recorded");
-        assert_eq!((punctuality.queued, punctuality.longest_queue), (5 * queued, longest_queue));
+        // The arrival at the very end of a stall may come before or after the line has gone.
+        assert!(punctuality.queued.abs_diff(5 * queued) <= 5, "{punctuality:?}");
+        assert!(punctuality.longest_queue.abs_diff(longest_queue) <= 1, "{punctuality:?}");
         assert_eq!(outcome.invalid, None);
     }
 }
