@@ -1,8 +1,6 @@
 //! The generator allocates nothing for a request: its cost must not depend on the allocator, nor on
 //! how full the heap is.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{
     io,
     pin::Pin,
