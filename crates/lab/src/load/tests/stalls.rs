@@ -30,7 +30,12 @@ fn answered(comes: Duration) -> Duration {
 
 /// Comes to the answer when the server is not stalled.
 async fn answer(start: Instant) -> &'static [u8] {
-    sleep_until(start + answered(start.elapsed())).await;
+    let now = Instant::now();
+    let end = start + answered(now - start);
+    // A timer that has run out already would still take a tick.
+    if end > now {
+        sleep_until(end).await;
+    }
     SIX
 }
 
@@ -70,7 +75,9 @@ async fn an_open_loop_sees_the_whole_stall() {
         }
         let punctuality = outcome.punctuality.unwrap();
         assert_eq!(punctuality.lag_max_ms, 0.001, "the least that is recorded");
-        assert_eq!((punctuality.queued, punctuality.longest_queue), (5 * queued, longest_queue));
+        // The arrival at the very end of a stall may come before or after the line has gone.
+        assert!(punctuality.queued.abs_diff(5 * queued) <= 5, "{punctuality:?}");
+        assert!(punctuality.longest_queue.abs_diff(longest_queue) <= 1, "{punctuality:?}");
         assert_eq!(outcome.invalid, None);
     }
 }
