@@ -7,7 +7,9 @@ mod schedule;
 mod summary;
 
 pub use progress::Progress;
-pub use record::{CaseRecord, Control, Latencies, Record, Run, Speedups, VERSION, VariantRecord};
+pub use record::{
+    CaseRecord, Control, Latencies, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
+};
 pub use run::{Comparison, Effort, ask_once, asks};
 pub use schedule::{Slot, control_pairs, schedule};
 pub use summary::{print_case, print_summary};

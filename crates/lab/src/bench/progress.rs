@@ -63,6 +63,14 @@ impl Progress {
         }
     }
 
+    /// A run of the open loop begins.
+    pub fn open_loop(&self, case: &str, effort: Effort, variant: &str) {
+        let run = self.runs.get();
+        self.runs.set(run + 1);
+        self.bar.set_position(effort.run().as_millis() as u64 * run);
+        self.bar.set_message(format!("{case}  open loop  {variant}"));
+    }
+
     /// Runs `print` with the bar out of the way.
     pub fn aside(&self, print: impl FnOnce()) {
         self.bar.suspend(print);

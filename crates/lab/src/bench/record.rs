@@ -1,5 +1,7 @@
 //! What a comparison leaves behind: the document that `lab bench --json` prints.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +70,9 @@ pub struct CaseRecord {
     pub steps_note: Option<String>,
     /// Every single run, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// The runs of the open loop.
+    #[serde(default)]
+    pub open_runs: Vec<Run>,
 }
 
 /// The baseline against itself.
@@ -106,8 +111,56 @@ pub struct VariantRecord {
     pub unfinished: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
+    /// Why a run showed the limits of the generator and not the server's, if one did.
+    pub generator_limited: Option<String>,
+    /// What arrivals at a constant rate suffered; none if there were none.
+    pub open_loop: Option<OpenLoopRecord>,
     /// By how much this variant beats slow; none for slow itself.
     pub speedup: Option<Speedups>,
+}
+
+/// Arrivals at a constant rate, whose latencies count from the moment they were due.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct OpenLoopRecord {
+    /// Arrivals per second, the same for all variants.
+    pub rate_per_s: f64,
+    /// Latency, waiting for a free connection included.
+    pub latency_ms: Latencies,
+    /// Arrivals that were due; each is in just one of the next four.
+    pub offered: u64,
+    /// Right answers.
+    pub ok: u64,
+    /// Wrong answers.
+    pub wrong: u64,
+    /// Arrivals that no answer came to.
+    pub failed: u64,
+    /// Arrivals without an answer when the run was over; recorded at their age.
+    pub unfinished: u64,
+    /// Arrivals that found no free connection.
+    pub queued: u64,
+    /// How late the generator itself was, in milliseconds, for all but 1 % of arrivals.
+    pub lag_p99_ms: f64,
+    /// Why these latencies must not be quoted, if they must not.
+    pub invalid: Option<String>,
+}
+
+impl OpenLoopRecord {
+    /// From the run of one server; nothing if no arrival was recorded.
+    fn new(outcome: &Outcome) -> Option<Self> {
+        let punctuality = outcome.punctuality.as_ref()?;
+        Some(Self {
+            rate_per_s: outcome.sent as f64 / outcome.measured.as_secs_f64(),
+            latency_ms: Latencies::new(&outcome.latency, outcome.youngest_unfinished)?,
+            offered: outcome.sent,
+            ok: outcome.ok,
+            wrong: outcome.wrong,
+            failed: outcome.failed,
+            unfinished: outcome.unfinished,
+            queued: punctuality.queued,
+            lag_p99_ms: punctuality.lag_p99_ms,
+            invalid: outcome.invalid.clone(),
+        })
+    }
 }
 
 /// Percentiles of latency in milliseconds.
@@ -121,6 +174,20 @@ pub struct Latencies {
     pub p99: f64,
     /// Whether these are lower bounds, because requests were unfinished when their age was noted.
     pub lower_bounds: bool,
+}
+
+impl Latencies {
+    /// From a histogram and the age of the youngest request that was unfinished; nothing if the
+    /// histogram is empty.
+    fn new(latency: &Latency, youngest_unfinished: Option<Duration>) -> Option<Self> {
+        let p99 = latency.percentile_ms(99.0)?;
+        Some(Self {
+            p50: latency.percentile_ms(50.0)?,
+            p90: latency.percentile_ms(90.0)?,
+            p99,
+            lower_bounds: youngest_unfinished.is_some_and(|age| age.as_secs_f64() * 1e3 < p99),
+        })
+    }
 }
 
 /// Factors by which a variant beats slow.
@@ -154,10 +221,15 @@ impl CaseRecord {
         candidate: &str,
         effort: Effort,
         runs: Vec<Run>,
+        open_runs: Vec<Run>,
     ) -> anyhow::Result<Self> {
         let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
         let variants = comparison.subjects.iter();
-        let variants = variants.map(|(variant, _)| VariantRecord::new(variant, baseline, &runs));
+        let variants = variants.map(|(variant, _)| {
+            let open_loop = of(variant, &open_runs).next().map(|run| &run.outcome);
+            let open_loop = open_loop.and_then(OpenLoopRecord::new);
+            Ok(VariantRecord { open_loop, ..VariantRecord::new(variant, baseline, &runs)? })
+        });
         let speedup = Speedups::over(baseline, candidate, &runs);
         let control = Control::new(baseline, &runs);
         let judgement = speedup.judge(&control.speedup, effort.minimum_effect);
@@ -173,13 +245,14 @@ impl CaseRecord {
             verdict: judgement.verdict,
             reason: judgement.reason,
             variants: variants
-                .collect::<Result<_, _>>()
+                .collect::<anyhow::Result<_>>()
                 .with_context(|| comparison.name.clone())?,
             speedup,
             control,
             promised_throughput: None,
             steps_note: None,
             runs,
+            open_runs,
         })
     }
 
@@ -221,19 +294,12 @@ impl VariantRecord {
             "a run of {variant} had no right answer in time: {}",
             first_fault.as_deref().unwrap_or("give it longer with `--measurement`")
         );
-        let percentile = |percent| latency.percentile_ms(percent).context("there are latencies");
-        let p99 = percentile(99.0)?;
         let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
         Ok(Self {
             variant: variant.to_owned(),
             throughput_rps: median_of(outcomes.iter().map(|outcome| outcome.throughput()))
                 .context("there is at least one run")?,
-            latency_ms: Latencies {
-                p50: percentile(50.0)?,
-                p90: percentile(90.0)?,
-                p99,
-                lower_bounds: youngest.is_some_and(|age| age.as_secs_f64() * 1e3 < p99),
-            },
+            latency_ms: Latencies::new(&latency, youngest).context("there are latencies")?,
             cpu_us_per_request: median_of(
                 outcomes.iter().filter_map(|outcome| outcome.cpu_us_per_request()),
             ),
@@ -253,6 +319,8 @@ impl VariantRecord {
             failed: sum(|outcome| outcome.failed),
             unfinished: sum(|outcome| outcome.unfinished),
             first_fault,
+            generator_limited: outcomes.iter().find_map(|outcome| outcome.limited_by_generator()),
+            open_loop: None,
             speedup: (variant != baseline).then(|| Speedups::over(baseline, variant, runs)),
         })
     }

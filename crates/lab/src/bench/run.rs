@@ -15,9 +15,10 @@ use crate::{
     display::thousands,
     files,
     launch::Launch,
-    load::{self, Arrivals, Ask, Connection, Expected, Outcome, Plan, Verdict},
+    load::{self, Arrivals, Ask, Connection, Expected, OpenLoop, Outcome, Plan, Verdict},
     machine,
     server::Stage,
+    stats::median_of,
     workspace::Workspace,
 };
 
@@ -47,9 +48,17 @@ pub struct Effort {
     pub measurement: Duration,
     /// How long the last requests may take after that.
     pub grace: Duration,
+    /// How long arrivals of the open loop count; zero for no open loop.
+    pub open_loop: Duration,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
 }
+
+/// The rate of the open loop, as a share of the slowest server's capacity.
+const SHARE_OF_CAPACITY: f64 = 0.5;
+/// The least and the most users that arrivals of the open loop take turns with: enough that a
+/// server which keeps up is never waited for, few enough that none is overrun.
+const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 
 impl Effort {
     /// About how long one run takes, with start and stop.
@@ -59,7 +68,8 @@ impl Effort {
 
     /// How many runs a comparison of so many servers takes.
     pub fn runs(self, subjects: usize) -> usize {
-        schedule(subjects, self.pairs).len()
+        let open = if self.open_loop.is_zero() { 0 } else { subjects };
+        schedule(subjects, self.pairs).len() + open
     }
 }
 
@@ -102,26 +112,62 @@ impl Comparison {
         format!("{users}{connections}, {pause}{page}")
     }
 
-    /// Makes all runs, in the order of [`schedule`].
+    /// Makes all runs of the closed loop, in the order of [`schedule`].
     pub async fn measure(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
         for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
             let (variant, launch) = &self.subjects[subject];
             progress.run(&self.name, round, effort, variant);
             let load_average = machine::load_average();
-            let outcome = self.run(launch, effort).await?;
+            let outcome = self.run(launch, effort, Arrivals::ClosedLoop(self.load)).await?;
             runs.push(Run { variant: variant.clone(), pair: round, load_average, outcome });
         }
         Ok(runs)
     }
 
+    /// Makes one run a server of the open loop, all at the same rate: half of what the slowest of
+    /// them did in the closed one. So each can keep up, and their latencies can be compared.
+    pub async fn measure_open_loop(
+        &self,
+        closed: &[Run],
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
+        let capacity = |variant: &str| {
+            let of_variant = closed.iter().filter(|run| run.variant == variant);
+            median_of(of_variant.map(|run| run.outcome.throughput()))
+        };
+        let capacities = self.subjects.iter().filter_map(|(variant, _)| capacity(variant));
+        let slowest = capacities.min_by(f64::total_cmp).context("there are runs")?;
+        let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
+        let arrivals = Arrivals::OpenLoop(OpenLoop {
+            rate_per_s: slowest * SHARE_OF_CAPACITY,
+            connections: users * self.load.connections,
+            connections_per_user: self.load.connections,
+        });
+        let effort = Effort { measurement: effort.open_loop, ..effort };
+        let mut runs = Vec::new();
+        for (variant, launch) in &self.subjects {
+            progress.open_loop(&self.name, effort, variant);
+            let load_average = machine::load_average();
+            let outcome = self.run(launch, effort, arrivals).await?;
+            runs.push(Run { variant: variant.clone(), pair: None, load_average, outcome });
+        }
+        Ok(runs)
+    }
+
     /// One run of one server.
-    async fn run(&self, launch: &Launch, effort: Effort) -> anyhow::Result<Outcome> {
+    async fn run(
+        &self,
+        launch: &Launch,
+        effort: Effort,
+        arrivals: Arrivals,
+    ) -> anyhow::Result<Outcome> {
         let mut stage = Stage::set(launch).await?;
         let plan = Plan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
-            arrivals: Arrivals::ClosedLoop(self.load),
+            arrivals,
             warm_up: effort.warm_up,
             measurement: effort.measurement,
             grace: effort.grace,

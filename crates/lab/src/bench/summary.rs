@@ -5,7 +5,7 @@
 
 use console::style;
 
-use super::{CaseRecord, Record, VariantRecord};
+use super::{CaseRecord, Latencies, Record, VariantRecord};
 use crate::{
     display::{self, NONE, factor, significant, speedup, thousands, time_ms},
     stats::{Speedup, Verdict},
@@ -25,6 +25,12 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     let rows = case.variants.iter().map(illustration_row);
     out!("{}\n", display::table(&header, rows).trim_fmt());
 
+    if let Some(rate) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
+        let first = format!("illustration, open loop at {}/s", significant(rate.rate_per_s));
+        let header = [first.as_str(), "p50", "p90", "p99", "queued", "errors"];
+        let rows = case.variants.iter().filter_map(open_loop_row);
+        out!("{}\n", display::table(&header, rows).trim_fmt());
+    }
     if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
         out!("  {}", style(case.verdict).bold());
         out!("{}", display::paragraph(&case.reason));
@@ -46,15 +52,26 @@ fn claim_row(variant: &VariantRecord) -> Vec<String> {
     ]
 }
 
-fn illustration_row(variant: &VariantRecord) -> Vec<String> {
-    let latency = variant.latency_ms;
+fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {
+    let open_loop = variant.open_loop.as_ref()?;
+    let errors = open_loop.wrong + open_loop.failed;
+    let [p50, p90, p99] = percentiles(open_loop.latency_ms);
+    let (queued, errors) = (thousands(open_loop.queued as f64), thousands(errors as f64));
+    Some(vec![variant.variant.clone(), p50, p90, p99, queued, errors])
+}
+
+fn percentiles(latency: Latencies) -> [String; 3] {
     let bound = if latency.lower_bounds { "≥" } else { "" };
-    let time = |ms| format!("{bound}{}", time_ms(ms));
+    [latency.p50, latency.p90, latency.p99].map(|ms| format!("{bound}{}", time_ms(ms)))
+}
+
+fn illustration_row(variant: &VariantRecord) -> Vec<String> {
+    let [p50, p90, p99] = percentiles(variant.latency_ms);
     vec![
         variant.variant.clone(),
-        time(latency.p50),
-        time(latency.p90),
-        time(latency.p99),
+        p50,
+        p90,
+        p99,
         variant.peak_rss_mib.map_or(NONE.into(), significant),
         thousands((variant.wrong + variant.failed) as f64),
     ]
@@ -70,6 +87,19 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
                 variant.variant,
                 thousands(variant.wrong as f64),
                 thousands(variant.failed as f64)
+            ));
+        }
+        if let Some(why) = &variant.generator_limited {
+            notes.push(format!(
+                "{} is generator-limited: {why}. Ask with fewer `--users`, or on a machine with \
+                 more cores.",
+                variant.variant
+            ));
+        }
+        if let Some(why) = variant.open_loop.as_ref().and_then(|open| open.invalid.as_ref()) {
+            notes.push(format!(
+                "{}: the open loop's latencies do not count: {why}",
+                variant.variant
             ));
         }
         if variant.latency_ms.lower_bounds && variant.wrong + variant.failed == 0 {

@@ -119,7 +119,11 @@ async fn measure(
     let progress = Progress::new(runs.sum(), effort);
     for (case, comparison) in &comparisons {
         let runs = comparison.measure(effort, &progress).await?;
-        let mut record = CaseRecord::new(comparison, CANDIDATE, effort, runs)?;
+        let open_runs = match effort.open_loop.is_zero() {
+            true => Vec::new(),
+            false => comparison.measure_open_loop(&runs, effort, &progress).await?,
+        };
+        let mut record = CaseRecord::new(comparison, CANDIDATE, effort, runs, open_runs)?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);
         record.steps_note = case.steps_note.clone();
         if !options.json {

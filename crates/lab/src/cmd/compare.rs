@@ -121,6 +121,10 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     let effort = options.effort.effort();
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
     let runs = comparison.measure(effort, &progress).await?;
+    let open_runs = match effort.open_loop.is_zero() {
+        true => Vec::new(),
+        false => comparison.measure_open_loop(&runs, effort, &progress).await?,
+    };
     drop(progress);
     let here = std::env::current_dir().context("cannot read the current directory")?;
     Ok(Record {
@@ -130,7 +134,7 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
         quick: options.effort.quick,
         machine: Machine::here(),
         build: Build::of(&here, &here),
-        cases: vec![CaseRecord::new(&comparison, CANDIDATE, effort, runs)?],
+        cases: vec![CaseRecord::new(&comparison, CANDIDATE, effort, runs, open_runs)?],
     })
 }
 

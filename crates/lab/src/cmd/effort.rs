@@ -19,6 +19,9 @@ pub struct EffortOptions {
     /// Seconds of load before anything counts [default: 1.2, quick: 0.8]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
+    /// Seconds of arrivals at a constant rate, for latencies; 0 for none [default: 3, quick: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
+    pub open_loop: Option<Duration>,
     /// The smallest difference that counts as one, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
     pub minimum_effect: f64,
@@ -27,9 +30,9 @@ pub struct EffortOptions {
 impl EffortOptions {
     /// The flags with their defaults filled in.
     pub fn effort(&self) -> Effort {
-        let [warm_up, measurement, grace] = match self.quick {
-            false => [1200, 1800, 1000],
-            true => [800, 1000, 500],
+        let [warm_up, measurement, grace, open_loop] = match self.quick {
+            false => [1200, 1800, 1000, 3000],
+            true => [800, 1000, 500, 0],
         }
         .map(Duration::from_millis);
         Effort {
@@ -37,6 +40,7 @@ impl EffortOptions {
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),
             grace,
+            open_loop: self.open_loop.unwrap_or(open_loop),
             minimum_effect: self.minimum_effect / 100.0,
         }
     }
@@ -49,6 +53,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
         return Err("has to be between 0.1 and 3600 seconds".to_owned());
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// As [`seconds`], or nothing.
+fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
 /// A share that can be a smallest difference.

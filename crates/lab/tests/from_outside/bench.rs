@@ -4,12 +4,15 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{Toy, has_ended, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, has_ended, send, stderr, wait_until};
 
 #[test]
 fn json_is_one_document_that_accounts_for_every_request() {
     let toy = Toy::new(&[]);
-    let output = toy.bench(&["--json"]);
+    let output = toy
+        .lab(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat())
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let case = &document["cases"][0];
@@ -21,6 +24,10 @@ fn json_is_one_document_that_accounts_for_every_request() {
         assert!(count("ok") > 0);
         assert_eq!((count("wrong"), count("failed")), (0, 0));
         assert_eq!(count("sent"), count("ok") + count("unfinished"));
+        let open_loop = &variant["open_loop"];
+        let open = |key: &str| open_loop[key].as_u64().unwrap();
+        let ends = open("ok") + open("wrong") + open("failed") + open("unfinished");
+        assert_eq!(open("offered"), ends, "{open_loop}");
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
             assert!(variant[key].as_f64().unwrap() > 0.0, "{key}: {variant}");
         }
@@ -151,7 +158,7 @@ fn a_soft_limit_is_raised_without_asking() {
         .args(["-c", r#"ulimit -Sn 40; exec "$@""#, "sh"])
         .arg(env!("CARGO_BIN_EXE_lab"))
         .args(["bench", "--bin-dir", "target/bin", "--users", "60"])
-        .args(["--pairs", "1", "--measurement", "0.2", "--warm-up", "0.1"])
+        .args(SHORT)
         .current_dir(toy.path("."))
         .output()
         .unwrap();

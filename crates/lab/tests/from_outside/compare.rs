@@ -4,10 +4,9 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::toy::{Toy, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, send, stderr, wait_until};
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_lab-stand-in");
-const SHORT: [&str; 7] = ["--pairs", "2", "--measurement", "0.2", "--warm-up", "0.1", "--users=2"];
 
 /// A stand-in that listens where it is told, and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {

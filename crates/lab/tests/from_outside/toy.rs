@@ -9,6 +9,9 @@ use std::{
 
 use tempfile::TempDir;
 
+/// As little measuring as there can be.
+pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
+
 /// The workspace; it goes when this is dropped.
 pub struct Toy {
     dir: TempDir,
@@ -60,9 +63,7 @@ impl Toy {
 
     /// Runs a quick bench to its end.
     pub fn bench(&self, args: &[&str]) -> Output {
-        const SHORT: [&str; 7] =
-            ["bench", "--pairs", "2", "--measurement", "0.2", "--warm-up", "0.1"];
-        self.lab(&[&SHORT[..], args].concat()).output().unwrap()
+        self.lab(&[&["bench"], &SHORT[..], args].concat()).output().unwrap()
     }
 
     /// The results that were kept.
