@@ -1,9 +1,9 @@
 //! One page load, 19 resources one after the other, through the proxy's handler in process; behind
 //! it a real upstream, with real sockets and real TLS.
 //!
-//! The variants load their certificate authorities as a service does, from where `SSL_CERT_FILE`
-//! says. So this process starts the upstream, writes the file, and then runs itself again with the
-//! variable set: the proxies have a process of their own, as they do in real life.
+//! The variants load their certificate authorities as a service does, from where `SSL_CERT_FILE` and
+//! `SSL_CERT_DIR` say. So this process starts the upstream, writes the file, and then runs itself
+//! again with the variables set: the proxies have a process of their own, as they do in real life.
 //!
 //! A connection that is closed keeps its port for a while. This bench closes some ten thousand, which
 //! is within the 28,000 that Linux has towards one address, and every run has its own upstream.
@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let upstream = Background::start()?;
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
     let authorities = scratch.path().join("ca-bundle.pem");
-    bundle::write(&authorities, upstream.authority())?;
+    bundle::write(&authorities, bundle::DIRECTORY, upstream.authority())?;
     let again = Command::new(env::current_exe()?)
         .args(env::args_os().skip(1))
         .env(UPSTREAM, upstream.url())

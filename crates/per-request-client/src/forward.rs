@@ -14,6 +14,7 @@ use axum::{
 };
 use http_body_util::Limited;
 use tokio::time::timeout;
+use tower_http::timeout::TimeoutBody;
 
 use crate::{Failure, HttpsClient};
 
@@ -47,7 +48,8 @@ pub struct Upstream {
 
 impl Upstream {
     /// The upstream at `url`, which is `https://HOST` or `https://HOST:PORT`. It has `timeout` for
-    /// accepting a connection and for the head of its answer together.
+    /// accepting a connection and for the head of its answer together, and again for every piece of
+    /// the body.
     pub fn new(url: &str, timeout: Duration) -> anyhow::Result<Self> {
         ensure!(!url.is_empty(), "the proxy needs an upstream; {REMEDY}");
         let uri: Option<Uri> = url.parse().ok();
@@ -63,7 +65,8 @@ impl Upstream {
     }
 
     /// Sends `request` on to the upstream through `client`, and its answer back. Both bodies are
-    /// streamed.
+    /// streamed. The visitor has the head by the time that the upstream's body stalls, so that all
+    /// that is left to do is to break off.
     pub async fn forward(
         &self,
         client: &HttpsClient,
@@ -73,7 +76,7 @@ impl Upstream {
         let answer = timeout(self.timeout, client.request(request)).await;
         let mut response = answer.map_err(|_| Failure::TooSlow)??;
         strip_hop_by_hop(response.headers_mut());
-        Ok(response.map(Body::new))
+        Ok(response.map(|body| Body::new(TimeoutBody::new(self.timeout, body))))
     }
 
     fn rewrite(&self, request: Request) -> Result<Request<Proxied>, Failure> {

@@ -41,7 +41,8 @@ pub struct Options {
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
 
-    /// Milliseconds that the upstream has for connecting and for the head of its answer
+    /// Milliseconds that the upstream has for connecting and for the head of its answer, and then
+    /// for each piece of the body
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     upstream_timeout_ms: u64,
 }

@@ -5,11 +5,20 @@
 
 mod processes;
 mod questions;
+mod stalling;
+
+use std::time::Duration;
 
 use per_request_client::upstream::{Background, site};
 use processes::{Answer, Process, VARIANTS};
 use questions::{Question, questions};
+use stalling::stalling;
 use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
 
 /// Every variant in front of `upstream`. They trust those that `trusted` vouches for, as long as
 /// the directory lives: slow reads the file in it again and again.
@@ -123,6 +132,28 @@ async fn an_upstream_that_does_not_answer_is_a_gateway_timeout() {
     let url = format!("https://{}", silent.local_addr().unwrap());
     let (_authorities, variants) = variants(&url, &anyone, &["--upstream-timeout-ms", "100"]);
     all_fail_with(variants, 504, "the upstream took too long\n").await;
+}
+
+/// The status is out by then, so that all that is left is to break off.
+#[tokio::test]
+async fn an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off() {
+    let upstream = Background::start().unwrap();
+    let url = stalling(upstream.url()).await;
+    let (_authorities, variants) = variants(&url, &upstream, &["--upstream-timeout-ms", "1000"]);
+    let mut visitors = Vec::new();
+    for (variant, proxy) in &variants {
+        let mut visitor = TcpStream::connect(&proxy.addr).await.unwrap();
+        let request = b"GET /js/vendor.js HTTP/1.1\r\nhost: proxy.example\r\n\r\n";
+        visitor.write_all(request).await.unwrap();
+        visitors.push((variant, visitor));
+    }
+    for (variant, mut visitor) in visitors {
+        let mut answer = Vec::new();
+        let ended = timeout(Duration::from_secs(60), visitor.read_to_end(&mut answer)).await;
+        ended.unwrap_or_else(|_| panic!("{variant} waits for ever")).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{variant}");
+        assert!(answer.len() < 86_000, "{variant}: {} bytes", answer.len());
+    }
 }
 
 /// Where the authorities are loaded decides who hears of it when they cannot be: slow's visitors,

@@ -4,6 +4,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -11,7 +12,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::{Request, client::conn::http1};
 use hyper_util::rt::TokioIo;
-use per_request_client::upstream::Background;
+use per_request_client::upstream::{Background, bundle};
 use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsConnector,
@@ -99,4 +100,39 @@ fn an_address_beyond_the_loopback_is_refused() {
         .unwrap();
     assert!(!upstream.status.success());
     assert!(String::from_utf8_lossy(&upstream.stderr).contains("127.0.0.1"), "{upstream:?}");
+}
+
+/// How many certificates `path` has.
+fn certificates(path: &Path) -> usize {
+    CertificateDer::pem_file_iter(path).unwrap().map(Result::unwrap).count()
+}
+
+/// A copy of the system's authorities would be read besides those of the directory, so that slow
+/// would look worse than it is in production.
+#[test]
+fn the_bundle_has_ours_alone_where_the_directory_gives_authorities() {
+    let upstream = Background::start().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let (bundle, directory) = (scratch.path().join("bundle.pem"), scratch.path().join("certs"));
+    std::fs::create_dir(&directory).unwrap();
+    let system = Background::start().unwrap();
+    // Debian has an authority twice: in a file of its own, and in the file of all.
+    std::fs::write(directory.join("one.pem"), system.authority()).unwrap();
+    std::fs::write(directory.join("all.crt"), system.authority()).unwrap();
+
+    assert_eq!(bundle::write(&bundle, &directory, upstream.authority()).unwrap(), 1);
+    assert_eq!(std::fs::read_to_string(&bundle).unwrap(), upstream.authority());
+}
+
+#[test]
+fn the_bundle_has_the_systems_too_where_the_directory_gives_none() {
+    let upstream = Background::start().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let (bundle, empty) = (scratch.path().join("bundle.pem"), scratch.path().join("certs"));
+    std::fs::create_dir(&empty).unwrap();
+    for directory in [&empty, &scratch.path().join("no-such-directory")] {
+        let system = bundle::write(&bundle, directory, upstream.authority()).unwrap();
+        assert_eq!(certificates(&bundle), system + 1);
+        assert!(std::fs::read_to_string(&bundle).unwrap().ends_with(upstream.authority()));
+    }
 }

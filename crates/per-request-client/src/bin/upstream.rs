@@ -18,8 +18,8 @@ struct Options {
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     addr: SocketAddr,
 
-    /// Where to write the certificate authorities for the proxy to trust [default: a temporary
-    /// file, removed at the end]
+    /// Where to write what the proxy has to trust besides the authorities in /etc/ssl/certs
+    /// [default: a temporary file, removed at the end]
     #[arg(long, value_name = "PATH")]
     ca_bundle: Option<PathBuf>,
 
@@ -45,9 +45,10 @@ fn run(options: Options) -> anyhow::Result<()> {
         let stop = case_server::stop_requested(options.exit_with_parent)?;
         let bundle = Bundle::new(options.ca_bundle);
         // Before the announcement: a proxy that has read it can load the bundle.
-        if bundle::write(&bundle.path, server.authority())? == 0 {
+        if bundle::write(&bundle.path, bundle::DIRECTORY, server.authority())? == 0 {
             eprintln!(
-                "note: this machine has no certificate authorities; the bundle has ours alone"
+                "note: this machine has no certificate authorities, so the proxy loads ours alone, \
+                 which costs next to nothing"
             );
         }
         announce(&server.url()?, &bundle.path);
@@ -56,7 +57,8 @@ fn run(options: Options) -> anyhow::Result<()> {
     })
 }
 
-/// The file of certificate authorities, removed at the end if nobody asked for it by name.
+/// The file that `SSL_CERT_FILE` names for the proxy, removed at the end if nobody asked for it by
+/// name.
 struct Bundle {
     path: PathBuf,
     temporary: bool,
