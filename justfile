@@ -14,6 +14,11 @@ bench-all *FLAGS: _build
 bench *CASES_AND_FLAGS: _build
     cargo run --release --quiet --bin lab -- bench {{ CASES_AND_FLAGS }}
 
+# Look for what makes figures wrong on this machine, and say what mends it
+[group('measure')]
+doctor *FLAGS:
+    @cargo run --release --quiet --bin lab -- doctor {{ FLAGS }}
+
 # Name the cases and their variants
 [group('measure')]
 list:

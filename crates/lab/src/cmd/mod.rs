@@ -1,6 +1,7 @@
 //! The verbs of `lab`, a file each.
 
 pub mod bench;
+pub mod doctor;
 pub mod generate;
 pub mod list;
 pub mod verify;
@@ -38,6 +39,8 @@ pub struct Places {
 pub enum Command {
     /// Name the cases
     List,
+    /// Look for what makes figures wrong on this machine, and say what mends it
+    Doctor(doctor::Options),
     /// Measure slow against fixed under the case's load
     Bench(bench::Options),
     /// Ask every server its case's requests once and check the answers
