@@ -21,7 +21,7 @@ pub(super) fn cores(system: &System) -> Finding {
         };
     }
     if online.is_some_and(|online| online > usable) {
-        let found = format!("{usable}{of} usable: an affinity or a quota keeps the others away");
+        let found = format!("{usable}{of} usable: affinity or quota bars the others");
         return Finding::note(Group::Cpu, topic, found).mend("taskset -cp $$");
     }
     Finding::ok(Group::Cpu, topic, format!("{usable}{of} usable"))

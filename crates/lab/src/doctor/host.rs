@@ -20,16 +20,14 @@ pub(super) fn virtual_machine(system: &System) -> Finding {
         return Finding::ok(Group::Machine, topic, "no sign of a virtual machine");
     }
     let name = if product.is_empty() { String::new() } else { format!(" ({product})") };
-    let found = format!("a virtual machine{name}");
+    let found = format!("virtual machine{name}");
     match stolen(system) {
-        Some(share) if share > 0.01 => Finding::warn(
-            Group::Machine,
-            topic,
-            format!("{found}: neighbours took {:.1} % of its time", 100.0 * share),
-        )
-        .mend("vmstat 1 10  # column st: wait until it stays at 0"),
-        Some(_) => {
-            let found = format!("{found}; neighbours took no time to speak of");
+        Some(share) if share > 0.01 => {
+            Finding::warn(Group::Machine, topic, format!("{found}: {:.1} % stolen", 100.0 * share))
+                .mend("vmstat 1 10  # column st: wait until it stays at 0")
+        }
+        Some(share) => {
+            let found = format!("{found}, {:.1} % stolen", 100.0 * share);
             Finding::note(Group::Machine, topic, found)
         }
         None => Finding::note(Group::Machine, topic, found),

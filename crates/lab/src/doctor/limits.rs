@@ -31,7 +31,7 @@ pub(super) fn ports(system: &System) -> Finding {
         return Finding::note(Group::Room, topic, "their range cannot be read here");
     };
     let waiting = time_wait(system).unwrap_or_default();
-    let found = format!("{range} for connections, {waiting} of them in TIME_WAIT");
+    let found = format!("{range}, of which {waiting} are in TIME_WAIT");
     // As many as the largest case has sockets on the generator's side.
     let needed = system.needs.open_files / 2;
     if range < needed {
@@ -39,7 +39,7 @@ pub(super) fn ports(system: &System) -> Finding {
             .mend("sudo sysctl net.ipv4.ip_local_port_range='32768 60999'");
     }
     if waiting + needed > range {
-        let found = format!("{found}: too few are left");
+        let found = format!("{found}: too few left");
         return Finding::warn(Group::Room, topic, found).mend("sleep 60");
     }
     Finding::ok(Group::Room, topic, found)

@@ -50,7 +50,12 @@ pub fn examine(system: &System) -> Vec<Finding> {
     CHECKS.iter().map(|check| check(system)).chain(tools::optional(system)).collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod fake;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
+mod faults;
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

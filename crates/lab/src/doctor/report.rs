@@ -5,7 +5,7 @@ use console::{Style, measure_text_width, style};
 use super::{Finding, Status};
 
 /// Columns before what was found: mark and topic, with the space around them.
-pub(super) const INDENT: usize = 2 + 6 + 17;
+pub(super) const INDENT: usize = 2 + 6 + 14;
 
 /// All findings under their groups' headings, for a terminal of so many columns.
 pub fn text(findings: &[Finding], width: usize) -> String {
@@ -26,7 +26,7 @@ pub fn text(findings: &[Finding], width: usize) -> String {
 /// there to be copied.
 pub fn line(finding: &Finding, width: usize) -> String {
     let mark = look(finding.status).apply_to(format!("{:<4}", finding.status.mark()));
-    let mut text = format!("  {mark}  {:<17}", finding.topic);
+    let mut text = format!("  {mark}  {:<14}", finding.topic);
     let found = wrapped(&finding.found, width.saturating_sub(INDENT).max(20));
     text += &found.join(&format!("\n{:INDENT$}", ""));
     if let Some(mend) = &finding.mend {
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_line_holds_what_mends_it_if_it_fits_and_never_breaks_it() {
         let short = Finding::note(Group::Tools, "wrk", "missing").mend("install wrk");
-        assert_eq!(line(&short, 80), "  note  wrk              missing  > install wrk\n");
+        assert_eq!(line(&short, 80), "  note  wrk           missing  > install wrk\n");
         let found = "many words ".repeat(8);
         let long = Finding::warn(Group::Cpu, "load", found.trim()).mend("x".repeat(70));
         let text = line(&long, 80);

@@ -45,7 +45,7 @@ pub(super) fn swap(system: &System) -> Finding {
         (total, used) => Finding::note(
             Group::Room,
             topic,
-            format!("{} of {} used: what is there stalls when it is needed", gib(used), gib(total)),
+            format!("{} of {} used: it stalls who needs it back", gib(used), gib(total)),
         )
         .mend("sudo swapoff -a && sudo swapon -a"),
     }
@@ -58,7 +58,7 @@ pub(super) fn disk(system: &System) -> Finding {
     let Some(free) = free_mib(system, &dir.to_string_lossy()) else {
         return Finding::note(Group::Room, topic, "free space cannot be read here").mend("df -h .");
     };
-    let found = format!("{} free in the target directory", gib(free));
+    let found = format!("{} free for target/", gib(free));
     match free {
         free if free < RESULTS_MIB => {
             Finding::fail(Group::Room, topic, format!("{found}: results cannot be kept"))

@@ -9,7 +9,7 @@ pub(super) fn build(system: &System) -> Finding {
     let debug_dir = dir.is_some_and(|dir| dir.ends_with("debug"));
     let found = match (system.debug_build, debug_dir) {
         (false, false) => return Finding::ok(Group::Servers, topic, "release"),
-        (true, true) => "`lab` and the servers are debug builds: figures mean nothing",
+        (true, true) => "`lab` and servers are debug builds: figures mean nothing",
         (true, false) => "`lab` is a debug build: its load generator is slow",
         (false, true) => "the servers are debug builds: figures mean nothing",
     };
