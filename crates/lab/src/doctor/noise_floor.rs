@@ -42,7 +42,7 @@ impl NoiseFloor {
 
     fn measured(&self) -> Finding {
         let found = format!("±{:.1} %  ({})", 100.0 * self.share(), self.method);
-        let rerun = "lab doctor  # again, when the machine is idle";
+        let rerun = "just doctor  # again, when the machine is idle";
         match self.share() {
             share if share <= 0.03 => Finding::ok(Group::Noise, &self.topic, found),
             share if share <= 0.10 => Finding::note(

@@ -45,7 +45,7 @@ pub fn summary(findings: &[Finding]) -> String {
     let [ok, notes, warnings, failures] = kinds;
     let verdict = match (failures, warnings) {
         (0, 0) => "ready to measure",
-        (0, _) => "figures will be rough until the warnings are gone",
+        (0, _) => "mend the warnings for good figures",
         _ => "a measurement will not succeed",
     };
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
@@ -92,6 +92,8 @@ mod tests {
 
     #[test]
     fn a_line_holds_what_mends_it_if_it_fits_and_never_breaks_it() {
+        // A developer's terminal has colours, and the lengths below do not count them.
+        console::set_colors_enabled(false);
         let short = Finding::note(Group::Tools, "wrk", "missing").mend("install wrk");
         assert_eq!(line(&short, 80), "  note  wrk           missing  > install wrk\n");
         let found = "many words ".repeat(8);
@@ -112,7 +114,7 @@ mod tests {
             summary(std::slice::from_ref(&ok)),
             "1 ok, 0 notes, 0 warnings, 0 failures: ready to measure"
         );
-        assert!(summary(&[ok.clone(), warn.clone()]).contains("1 warning, 0 failures: figures"));
+        assert!(summary(&[ok.clone(), warn.clone()]).contains("1 warning, 0 failures: mend"));
         assert!(summary(&[ok, warn, fail]).ends_with("1 failure: a measurement will not succeed"));
     }
 }
