@@ -11,7 +11,7 @@ fn the_doctor_ends_with_the_noise_floor_and_a_summary() {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let (floor, summary) = (text.find("Noise floor").unwrap(), text.find(" ok, ").unwrap());
     assert!(text.find("Processor").unwrap() < floor && floor < summary, "{text}");
-    assert!(text.contains("(A/A, 12 pairs of 100 ms)"), "{text}");
+    assert!(text.contains("(A/A, 12 pairs of "), "{text}");
     assert_eq!(output.status.success(), text.contains("0 failures"), "{text}{}", stderr(&output));
     assert!(text.contains("all 2 are built"), "{text}");
 }
