@@ -17,7 +17,12 @@ bench *CASES_AND_FLAGS: _build
 # Measure the load generator itself against wrk, side by side (`--rounds N`, `--seconds S`, `--json`)
 [group('measure')]
 bench-generator *FLAGS:
-    @cargo run --release --quiet --package lab --bin lab -- bench-generator {{ FLAGS }}
+    @cargo run --release --quiet --bin lab -- bench-generator {{ FLAGS }}
+
+# Look for what makes figures wrong on this machine, and say what mends it
+[group('measure')]
+doctor *FLAGS:
+    @cargo run --release --quiet --bin lab -- doctor {{ FLAGS }}
 
 # Name the cases and their variants
 [group('measure')]

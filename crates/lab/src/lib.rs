@@ -20,6 +20,7 @@ pub mod case;
 pub mod cmd;
 pub mod criterion;
 pub mod display;
+pub mod doctor;
 pub mod files;
 pub mod launch;
 pub mod load;

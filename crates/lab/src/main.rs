@@ -3,12 +3,18 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use lab::cmd::{self, Command, Lab};
+use lab::{
+    cmd::{self, Command, Lab},
+    doctor,
+};
 
 fn main() -> ExitCode {
     let lab = Lab::parse();
     let result = match lab.command {
         Command::List => cmd::list::run(&lab.places),
+        Command::Doctor(options) => {
+            cmd::doctor::run(&lab.places, &options, doctor::noise_floor::cpu)
+        }
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(cmd::compare::run(&lab.places, &options)),
         Command::History(options) => cmd::history::run(&lab.places, &options),

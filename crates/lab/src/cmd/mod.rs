@@ -5,6 +5,7 @@ pub mod bench;
 pub mod bench_generator;
 pub mod compare;
 pub mod diff;
+pub mod doctor;
 pub mod effort;
 pub mod export;
 pub mod generate;
@@ -48,6 +49,8 @@ pub struct Places {
 pub enum Command {
     /// Name the cases
     List,
+    /// Look for what makes figures wrong on this machine, and say what mends it
+    Doctor(doctor::Options),
     /// Measure slow against fixed under the case's load
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language

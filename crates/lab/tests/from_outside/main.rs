@@ -5,6 +5,7 @@
 
 mod bench;
 mod compare;
+mod doctor;
 mod records;
 mod toy;
 mod verbs;
