@@ -81,11 +81,6 @@ impl Workspace {
         Ok(path)
     }
 
-    /// Where the server binaries are.
-    pub fn bin_dir(&self) -> &Path {
-        &self.bin_dir
-    }
-
     /// Where results are written: `lab` in the target directory that holds the binaries, so that
     /// it follows `CARGO_TARGET_DIR`.
     pub fn results(&self) -> PathBuf {
