@@ -24,6 +24,17 @@ bench-generator *FLAGS:
 doctor *FLAGS:
     @cargo run --release --quiet --bin lab -- doctor {{ FLAGS }}
 
+# Compare two builds of your own server: `just compare --help`
+[group('measure')]
+[no-cd]
+compare *FLAGS:
+    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare {{ FLAGS }}
+
+# List what earlier runs said of a case
+[group('measure')]
+history CASE:
+    @cargo run --release --quiet --bin lab -- history {{ CASE }}
+
 # Name the cases and their variants
 [group('measure')]
 list:
