@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod case;
 pub mod cmd;
+pub mod count;
 pub mod criterion;
 pub mod display;
 pub mod files;

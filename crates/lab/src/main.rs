@@ -11,6 +11,7 @@ fn main() -> ExitCode {
         Command::List => cmd::list::run(&lab.places),
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
+        Command::Count(options) => cmd::count::run(&lab.places, &options),
         Command::Generate => cmd::generate::run(),
     };
     match result {

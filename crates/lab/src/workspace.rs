@@ -55,6 +55,11 @@ impl Workspace {
         names.iter().map(|name| pick(&cases, name)).collect()
     }
 
+    /// The directory of a case.
+    pub fn case_dir(&self, case: &Case) -> PathBuf {
+        self.root.join("crates").join(&case.name)
+    }
+
     /// The path of a binary, which has to exist.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = self.bin_dir.join(name).with_extension(env::consts::EXE_EXTENSION);

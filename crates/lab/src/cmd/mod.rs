@@ -1,6 +1,7 @@
 //! The verbs of `lab`, a file each.
 
 pub mod bench;
+pub mod count;
 pub mod generate;
 pub mod list;
 pub mod verify;
@@ -42,6 +43,8 @@ pub enum Command {
     Bench(bench::Options),
     /// Ask every server its case's requests once and check the answers
     Verify(verify::Options),
+    /// Count what a page costs each variant: allocations, system calls, connections
+    Count(count::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,

@@ -4,5 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
+mod count;
 mod toy;
 mod verbs;
