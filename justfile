@@ -35,6 +35,11 @@ compare *FLAGS:
 history CASE:
     @cargo run --release --quiet --bin lab -- history {{ CASE }}
 
+# Count what one page costs each variant: allocations, system calls, connections
+[group('measure')]
+count *CASES_AND_FLAGS: _counting
+    cargo run --quiet --bin lab -- count {{ CASES_AND_FLAGS }}
+
 # Name the cases and their variants
 [group('measure')]
 list:
@@ -45,12 +50,16 @@ list:
 serve SERVER *FLAGS:
     cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
 
-# Prove the workspace right: all tests, then every server asked over HTTP
+# Prove the workspace right: all tests, then every server asked over HTTP, and its costs counted
 [group('check')]
-test:
+test: && (count "--check")
     cargo test --workspace
     cargo build --workspace
     cargo run --quiet --bin lab -- verify
+
+# Take what a page costs now as the new reference, in every case's counts.toml
+[group('check')]
+update-counts: (count "--update")
 
 # All that CI checks
 [group('check')]
@@ -65,6 +74,7 @@ fmt-check:
 [group('check')]
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --package case-server --tests --features count-allocations -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [group('check')]
@@ -75,6 +85,12 @@ docs $RUSTDOCFLAGS="-D warnings":
 [group('check')]
 fmt:
     cargo fmt --all
+
+# The servers that count, put apart, and then the ordinary ones in their place again.
+_counting:
+    cargo build --workspace --bins --features case-server/count-allocations
+    cargo run --quiet --bin lab -- count --keep-binaries
+    cargo build --workspace --bins
 
 _build:
     cargo build --release --workspace

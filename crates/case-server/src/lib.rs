@@ -7,6 +7,8 @@
 //! The shell speaks a protocol of one line, which is all that a laboratory needs to know of a
 //! server: once it accepts connections it prints `listening on http://127.0.0.1:PORT`.
 
+#[cfg(feature = "count-allocations")]
+pub mod allocations;
 mod in_process;
 mod rejection;
 mod serve;
@@ -124,10 +126,13 @@ fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Prints the one line that says where the server can be reached.
+/// Prints the one line that says where the server can be reached; before it, in a server that
+/// counts, that it does.
 /// A reader that has gone away is no reason not to serve.
 fn announce(addr: SocketAddr) {
     use std::io::Write as _;
     let mut stdout = std::io::stdout().lock();
+    #[cfg(feature = "count-allocations")]
+    let _ = writeln!(stdout, "{}", allocations::ANNOUNCEMENT);
     let _ = writeln!(stdout, "listening on http://{addr}").and_then(|()| stdout.flush());
 }

@@ -75,6 +75,10 @@ pub async fn serve<S, B>(
         let answer = service_fn(move |request| {
             let mut service = service.clone();
             async move {
+                #[cfg(feature = "count-allocations")]
+                if let Some(counts) = crate::allocations::answer(&request) {
+                    return Ok(counts.map(Either::Right));
+                }
                 let answer = async {
                     std::future::poll_fn(|cx| service.poll_ready(cx)).await?;
                     service.call(request).await

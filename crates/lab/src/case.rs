@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::count::Plan;
+
 /// The variant that every other one is compared with.
 pub const BASELINE: &str = "slow";
 /// The variant that the case is about.
@@ -41,6 +43,9 @@ pub struct Case {
     pub requests: Vec<Request>,
     /// What the fix promises.
     pub promise: Option<Promise>,
+    /// What exact counts are taken over.
+    #[serde(default)]
+    pub count: Plan,
 }
 
 /// A server that a variant needs, such as the upstream of a proxy.
@@ -54,6 +59,8 @@ pub struct Companion {
     /// Its arguments; `{scratch}` stands for a directory of the run's own.
     #[serde(default)]
     pub args: Vec<String>,
+    /// Where it answers in plain HTTP with what it counted: a JSON object of names and numbers.
+    pub counters: Option<String>,
 }
 
 /// A closed loop: each user sends the next request once the last one is answered.

@@ -18,6 +18,7 @@ pub mod bench;
 pub mod bench_generator;
 pub mod case;
 pub mod cmd;
+pub mod count;
 pub mod criterion;
 pub mod display;
 pub mod doctor;

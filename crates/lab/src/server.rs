@@ -294,6 +294,11 @@ impl Stage {
         futures_util::future::select_all(deaths).await.0
     }
 
+    /// The companions, in the order of the case file.
+    pub fn companions(&self) -> &[Server] {
+        &self.companions
+    }
+
     /// A directory that lives as long as the stage.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()

@@ -72,6 +72,11 @@ impl Workspace {
         Ok(picked)
     }
 
+    /// The directory of a case.
+    pub fn case_dir(&self, case: &Case) -> PathBuf {
+        self.root.join("crates").join(&case.name)
+    }
+
     /// The path of a binary, which has to exist.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = self.bin_dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));

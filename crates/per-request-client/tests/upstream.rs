@@ -13,7 +13,10 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper::{Request, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use per_request_client::upstream::{Background, bundle};
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
 use tokio_rustls::{
     TlsConnector,
     rustls::{
@@ -22,7 +25,7 @@ use tokio_rustls::{
     },
 };
 
-/// Asks `GET path` for each of `paths`, over one connection that trusts `authorities`, a PEM.
+/// Asks `GET path` for each of `paths` over TLS, on one connection that trusts `authorities`, a PEM.
 async fn ask(url: &str, host: &str, authorities: &str, paths: &[&str]) -> Vec<String> {
     let mut roots = RootCertStore::empty();
     let authorities = CertificateDer::pem_slice_iter(authorities.as_bytes());
@@ -31,7 +34,21 @@ async fn ask(url: &str, host: &str, authorities: &str, paths: &[&str]) -> Vec<St
     let stream = TcpStream::connect(url.strip_prefix("https://").unwrap()).await.unwrap();
     let name = ServerName::try_from(host.to_owned()).unwrap();
     let stream = TlsConnector::from(std::sync::Arc::new(config)).connect(name, stream).await;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream.unwrap())).await.unwrap();
+    exchange(stream.unwrap(), host, paths).await
+}
+
+/// Asks `GET path` for each of `paths` in plain HTTP, on one connection.
+async fn ask_plainly(url: &str, paths: &[&str]) -> Vec<String> {
+    let stream = TcpStream::connect(url.strip_prefix("https://").unwrap()).await.unwrap();
+    exchange(stream, "127.0.0.1", paths).await
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    host: &str,
+    paths: &[&str],
+) -> Vec<String> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let mut answers = Vec::new();
     for path in paths {
@@ -48,15 +65,23 @@ async fn asking_for_the_counters_changes_nothing() {
     let upstream = Background::start().unwrap();
     let nothing = "{\"tcp_connections\":0,\"full_handshakes\":0,\"resumed_handshakes\":0,\
                    \"requests\":0}\n";
-    let ask = |paths| ask(upstream.url(), "localhost", upstream.authority(), paths);
-    assert_eq!(ask(&["/counters", "/counters"]).await, [nothing, nothing]);
-    ask(&["/", "/css/core.css"]).await;
+    let counters = |paths| ask_plainly(upstream.url(), paths);
+    assert_eq!(counters(&["/counters", "/counters"]).await, [nothing, nothing]);
+    let paths = ["/", "/css/core.css"];
+    ask(upstream.url(), "localhost", upstream.authority(), &paths).await;
     let one_visit = nothing
         .replace("connections\":0", "connections\":1")
         .replace("full_handshakes\":0", "full_handshakes\":1")
         .replace("requests\":0", "requests\":2");
-    assert_eq!(ask(&["/counters"]).await, [&*one_visit]);
-    assert_eq!(ask(&["/counters"]).await, [&*one_visit]);
+    assert_eq!(counters(&["/counters"]).await, [&*one_visit]);
+    assert_eq!(counters(&["/counters"]).await, [&*one_visit]);
+}
+
+#[tokio::test]
+async fn the_site_itself_is_not_served_without_tls() {
+    let upstream = Background::start().unwrap();
+    let [answer] = &ask_plainly(upstream.url(), &["/"]).await[..] else { panic!("one answer") };
+    assert_eq!(answer, "the site speaks HTTPS; only /counters does not\n");
 }
 
 #[tokio::test]

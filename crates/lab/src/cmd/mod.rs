@@ -4,6 +4,7 @@ pub mod answer;
 pub mod bench;
 pub mod bench_generator;
 pub mod compare;
+pub mod count;
 pub mod diff;
 pub mod doctor;
 pub mod effort;
@@ -65,6 +66,8 @@ pub enum Command {
     Schema,
     /// Ask every server its case's requests once and check the answers
     Verify(verify::Options),
+    /// Count what a page costs each variant: allocations, system calls, connections
+    Count(count::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,

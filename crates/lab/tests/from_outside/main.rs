@@ -5,6 +5,7 @@
 
 mod bench;
 mod compare;
+mod count;
 mod doctor;
 mod records;
 mod toy;

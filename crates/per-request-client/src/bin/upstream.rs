@@ -23,6 +23,11 @@ struct Options {
     #[arg(long, value_name = "PATH")]
     ca_bundle: Option<PathBuf>,
 
+    /// Put this many made-up authorities into it instead of the machine's own, so that loading them
+    /// costs the same everywhere
+    #[arg(long, value_name = "N")]
+    made_up_authorities: Option<u16>,
+
     /// Stop when standard input closes, as it does when the process that started this one dies
     #[arg(long)]
     exit_with_parent: bool,
@@ -45,13 +50,16 @@ fn run(options: Options) -> anyhow::Result<()> {
         let stop = case_server::stop_requested(options.exit_with_parent)?;
         let bundle = Bundle::new(options.ca_bundle);
         // Before the announcement: a proxy that has read it can load the bundle.
-        if bundle::write(&bundle.path, bundle::DIRECTORY, server.authority())? == 0 {
+        let (path, ours) = (&bundle.path, server.authority());
+        if let Some(others) = options.made_up_authorities {
+            bundle::write_made_up(path, others, ours)?;
+        } else if bundle::write(path, bundle::DIRECTORY, ours)? == 0 {
             eprintln!(
                 "note: this machine has no certificate authorities, so the proxy loads ours alone, \
                  which costs next to nothing"
             );
         }
-        announce(&server.url()?, &bundle.path);
+        announce(&server.url()?, path);
         server.run(stop).await;
         Ok(())
     })
@@ -86,6 +94,7 @@ impl Drop for Bundle {
 /// person does with it. A reader that has gone away is no reason not to serve.
 fn announce(url: &str, bundle: &Path) {
     let (bundle, directory) = (bundle.display(), bundle::DIRECTORY);
+    let plain = url.replacen("https", "http", 1);
     let text = format!(
         "listening on {url}\n\
          \n\
@@ -94,7 +103,7 @@ fn announce(url: &str, bundle: &Path) {
          cargo run --release --bin per-request-client-slow -- --upstream {url}\n\
          \n\
          How many connections it took so far:\n\
-         curl --cacert {bundle} {url}/counters\n"
+         curl {plain}/counters\n"
     );
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -1,4 +1,4 @@
-//! What the upstream answers: its site, the counters, and an echo of what arrived.
+//! What the upstream answers: its site and an echo of what arrived, and the counters in plain HTTP.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -6,28 +6,21 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 
-use super::{
-    counters::{Connection, Counters},
-    site::Resource,
-};
+use super::{Counters, site::Resource};
 
 /// The largest request body that is read, in bytes: more than the proxy lets through.
 const LARGEST_BODY: usize = 2 * 1024 * 1024;
 
-/// What one connection answers with.
+/// What all connections answer with.
+#[derive(Clone)]
 pub(super) struct Desk {
     pub(super) site: Arc<[Resource]>,
     pub(super) counters: Arc<Counters>,
-    pub(super) connection: Connection,
 }
 
 impl Desk {
     /// Reads the whole request before it answers, so that the connection can be used again.
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        if request.uri().path() == "/counters" {
-            self.counters.forget(&self.connection);
-            return self.counters();
-        }
         self.counters.count_request();
         let (head, body) = request.into_parts();
         let Ok(body) = Limited::new(body, LARGEST_BODY).collect().await else {
@@ -46,7 +39,14 @@ impl Desk {
         }
     }
 
-    fn counters(&self) -> Response<Full<Bytes>> {
+    /// What is answered in plain HTTP: the counters, and nothing of the site.
+    pub(super) fn answer_plainly(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        if request.uri().path() != "/counters" {
+            return text(
+                StatusCode::BAD_REQUEST,
+                "the site speaks HTTPS; only /counters does not\n",
+            );
+        }
         let mut json = serde_json::to_string(&self.counters.now()).expect("numbers are JSON");
         json.push('\n');
         reply(StatusCode::OK, "application/json", json.into())

@@ -32,10 +32,27 @@ pub(super) fn for_loopback() -> anyhow::Result<(Arc<ServerConfig>, String)> {
 fn authority() -> Result<(rcgen::Certificate, Issuer<'static, KeyPair>), rcgen::Error> {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, "per-request-client upstream, this run");
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    as_authority(&mut params);
     let key = KeyPair::generate()?;
     Ok((params.self_signed(&key)?, Issuer::new(params, key)))
+}
+
+fn as_authority(params: &mut CertificateParams) {
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+}
+
+/// Authorities that sign nothing, as PEM. They differ in their names alone, which are equally long.
+pub(super) fn made_up(count: u16) -> anyhow::Result<String> {
+    let key = KeyPair::generate()?;
+    (0..count)
+        .map(|number| {
+            let mut params = CertificateParams::default();
+            params.distinguished_name.push(DnType::CommonName, format!("made up, {number:05}"));
+            as_authority(&mut params);
+            Ok(params.self_signed(&key)?.pem())
+        })
+        .collect()
 }
 
 fn leaf(issuer: &Issuer<'static, KeyPair>) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {

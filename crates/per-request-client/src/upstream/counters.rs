@@ -1,10 +1,9 @@
 //! What the upstream counts: the exact mechanism of this case.
 //!
-//! A connection that asks for the counters is taken out of them, so that looking changes nothing.
-//! That holds for a question to the upstream itself: one through a proxy would take out a
-//! connection that the proxy uses for its visitors.
+//! Its visitors speak TLS. Who asks for the counters speaks plain HTTP to the same port, and is not
+//! counted: looking changes nothing, and needs no certificate.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 use tokio_rustls::rustls::HandshakeKind;
@@ -21,13 +20,13 @@ pub struct Counters {
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Counted {
-    /// TCP connections accepted, whether or not TLS came about on them.
+    /// TCP connections accepted on which a client began to speak TLS, whether or not it came about.
     pub tcp_connections: u64,
     /// TLS handshakes completed in which the upstream signed and sent its certificate.
     pub full_handshakes: u64,
     /// TLS handshakes completed with a ticket from an earlier connection instead.
     pub resumed_handshakes: u64,
-    /// Requests that arrived, other than for the counters.
+    /// Requests that arrived over TLS.
     pub requests: u64,
 }
 
@@ -50,27 +49,9 @@ impl Counters {
         self.requests.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn count_handshake(&self, kind: Option<HandshakeKind>) -> Connection {
+    pub(super) fn count_handshake(&self, kind: Option<HandshakeKind>) {
         let resumed = kind == Some(HandshakeKind::Resumed);
-        self.handshakes(resumed).fetch_add(1, Relaxed);
-        Connection { resumed, asked: AtomicBool::new(false) }
+        let handshakes = if resumed { &self.resumed_handshakes } else { &self.full_handshakes };
+        handshakes.fetch_add(1, Relaxed);
     }
-
-    /// Takes a connection on which the counters were asked for out of them, once.
-    pub(super) fn forget(&self, connection: &Connection) {
-        if !connection.asked.swap(true, Relaxed) {
-            self.tcp_connections.fetch_sub(1, Relaxed);
-            self.handshakes(connection.resumed).fetch_sub(1, Relaxed);
-        }
-    }
-
-    fn handshakes(&self, resumed: bool) -> &AtomicU64 {
-        if resumed { &self.resumed_handshakes } else { &self.full_handshakes }
-    }
-}
-
-/// How a connection was counted.
-pub(super) struct Connection {
-    resumed: bool,
-    asked: AtomicBool,
 }

@@ -1,7 +1,9 @@
-//! The accept loop: TCP, TLS, then HTTP/1.1 with keep-alive, and everything counted.
+//! The accept loop: TCP, TLS, then HTTP/1.1 with keep-alive, and everything counted; and on the same
+//! port, in plain HTTP, the counters.
 
 use std::{
     convert::Infallible,
+    future::ready,
     net::{self, SocketAddr},
     pin::pin,
     sync::Arc,
@@ -9,12 +11,15 @@ use std::{
 };
 
 use anyhow::Context as _;
-use hyper::{server::conn::http1, service::service_fn};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::{GracefulShutdown, Watcher},
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     time::timeout,
 };
@@ -69,7 +74,7 @@ impl Server {
 
     /// Answers until `stop` completes, then lets requests in flight end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let site: Arc<[site::Resource]> = site::resources().into();
+        let desk = Desk { site: site::resources().into(), counters: self.counters };
         let graceful = GracefulShutdown::new();
         let mut stop = pin!(stop);
         loop {
@@ -85,32 +90,46 @@ impl Server {
                 },
                 () = &mut stop => break,
             };
-            self.counters.count_connection();
-            let (tls, counters) = (self.tls.clone(), self.counters.clone());
-            tokio::spawn(connection(stream, tls, site.clone(), counters, graceful.watcher()));
+            tokio::spawn(connection(stream, self.tls.clone(), desk.clone(), graceful.watcher()));
         }
         drop(self.listener);
         let _ = timeout(DRAIN, graceful.shutdown()).await;
     }
 }
 
+/// What a TLS connection begins with: a record of the type `handshake`.
+const TLS_HANDSHAKE: u8 = 22;
+
 /// Serves one connection. An error is a client that left, or does not trust us: its own affair.
-async fn connection(
-    stream: TcpStream,
-    tls: TlsAcceptor,
-    site: Arc<[site::Resource]>,
-    counters: Arc<Counters>,
-    graceful: Watcher,
-) {
+async fn connection(stream: TcpStream, tls: TlsAcceptor, desk: Desk, graceful: Watcher) {
     // Without it a response in two writes waits for the client's delayed acknowledgement.
     let _ = stream.set_nodelay(true);
+    let mut first = [0];
+    let Ok(Ok(1)) = timeout(HANDSHAKE, stream.peek(&mut first)).await else { return };
+    if first[0] != TLS_HANDSHAKE {
+        let answer = move |request| ready(desk.answer_plainly(&request));
+        return http(stream, graceful, answer).await;
+    }
+    desk.counters.count_connection();
     let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await else { return };
-    let connection = counters.count_handshake(stream.get_ref().1.handshake_kind());
-
-    let desk = Arc::new(Desk { site, counters, connection });
-    let service = service_fn(move |request| {
+    desk.counters.count_handshake(stream.get_ref().1.handshake_kind());
+    let desk = Arc::new(desk);
+    let answer = move |request| {
         let desk = desk.clone();
-        async move { Ok::<_, Infallible>(desk.answer(request).await) }
+        async move { desk.answer(request).await }
+    };
+    http(stream, graceful, answer).await;
+}
+
+/// Speaks HTTP/1.1 on a connection until either end has enough.
+async fn http<A: Future<Output = Response<Full<Bytes>>>>(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    graceful: Watcher,
+    answer: impl Fn(Request<Incoming>) -> A,
+) {
+    let service = service_fn(|request| {
+        let answer = answer(request);
+        async { Ok::<_, Infallible>(answer.await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

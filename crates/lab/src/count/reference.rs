@@ -1,0 +1,192 @@
+//! The counts that a case is held to: `counts.toml` beside its `case.toml`.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+use anyhow::Context as _;
+use serde::Deserialize;
+
+use super::Counts;
+use crate::{case::Case, display::thousands, files};
+
+/// By how much of itself a count may move: within this lies whatever does not repeat exactly, and
+/// no change that is worth a thought.
+const TOLERANCE: f64 = 0.01;
+
+/// What stands at the top of the file.
+const HEAD: &str = "\
+# What one page costs each variant, counted by `lab count`: allocations of the server process, the
+# bytes that they ask for, and what the companions count. `just test` fails when one of them moves by
+# more than 1 %. Where that is meant, `just update-counts` writes this file; docs/counts.md says more.
+";
+
+/// Counts by variant and name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reference(BTreeMap<String, BTreeMap<String, u64>>);
+
+/// A count, or the counts of a companion by name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Count(u64),
+    Companion(BTreeMap<String, u64>),
+}
+
+impl Reference {
+    /// Reads the file; a case without one has an empty reference.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let variants: BTreeMap<String, BTreeMap<String, Entry>> = toml::from_str(text)?;
+        let flat = |(name, entry): (String, Entry)| match entry {
+            Entry::Count(count) => vec![(name, count)],
+            Entry::Companion(counts) => {
+                counts.into_iter().map(|(count, n)| (format!("{name}.{count}"), n)).collect()
+            }
+        };
+        let variants = variants.into_iter();
+        Ok(Self(
+            variants.map(|(v, counts)| (v, counts.into_iter().flat_map(flat).collect())).collect(),
+        ))
+    }
+
+    /// What differs, a line each: counts that moved, and those that only one side has.
+    pub fn compare(&self, case: &Case, counted: &BTreeMap<String, Counts>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (variant, counts) in counted {
+            let name = format!("{}-{variant}", case.name);
+            let Some(reference) = self.0.get(variant) else {
+                lines.push(format!("{name}: has no counts in the reference"));
+                continue;
+            };
+            let counts: BTreeMap<_, _> = counts.exact().into_iter().collect();
+            for (count, now) in &counts {
+                match reference.get(count) {
+                    None => lines.push(format!("{name}: {count} is not in the reference")),
+                    Some(then) => {
+                        lines.extend(moved(*then, *now).map(|how| format!("{name}: {count} {how}")))
+                    }
+                }
+            }
+            let gone = reference.keys().filter(|count| !counts.contains_key(*count));
+            lines.extend(gone.map(|count| format!("{name}: {count} is no longer counted")));
+        }
+        let gone = self.0.keys().filter(|variant| !counted.contains_key(*variant));
+        lines.extend(
+            gone.map(|variant| format!("{}-{variant}: no such variant any more", case.name)),
+        );
+        lines
+    }
+}
+
+/// How a count moved, if it did: `rose from 3,000 to 3,100 a page (+3.3 %)`.
+fn moved(then: u64, now: u64) -> Option<String> {
+    if now.abs_diff(then) as f64 <= TOLERANCE * then as f64 {
+        return None;
+    }
+    let verb = if now > then { "rose" } else { "fell" };
+    let share = match then {
+        0 => String::new(),
+        then => format!(" ({:+.1} %)", 100.0 * (now as f64 / then as f64 - 1.0)),
+    };
+    let [then, now] = [then, now].map(|count| thousands(count as f64));
+    Some(format!("{verb} from {then} to {now} a page{share}"))
+}
+
+/// Writes the counts of all variants as the new reference.
+pub fn write(path: &Path, case: &Case, counted: &BTreeMap<String, Counts>) -> anyhow::Result<()> {
+    files::write_whole(path, &text(case, counted))
+}
+
+fn text(case: &Case, counted: &BTreeMap<String, Counts>) -> String {
+    let mut text = HEAD.to_owned();
+    for variant in &case.variants {
+        let Some(counts) = counted.get(variant) else { continue };
+        let _ = write!(text, "\n[{variant}]\n");
+        for (name, count) in counts.exact() {
+            let _ = writeln!(text, "{name} = {count}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case() -> Case {
+        toml::from_str(
+            r#"title = "t"
+            question = "q"
+            variants = ["slow", "fixed"]
+            load = { users = 1 }
+            request = []"#,
+        )
+        .map(|case| Case { name: "toy".to_owned(), ..case })
+        .unwrap()
+    }
+
+    fn counts(allocations: u64) -> Counts {
+        let upstream = [("connections".to_owned(), 19)].into();
+        Counts {
+            pages: 4,
+            requests: 1,
+            allocations,
+            bytes: 3000,
+            system_calls: Some(9.0),
+            companions: [("upstream".to_owned(), upstream)].into(),
+        }
+    }
+
+    fn counted(slow: u64, fixed: u64) -> BTreeMap<String, Counts> {
+        [("slow".to_owned(), counts(slow)), ("fixed".to_owned(), counts(fixed))].into()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_in_the_order_of_the_lesson() {
+        let text = text(&case(), &counted(300, 30));
+        assert!(text.ends_with(
+            "\n[slow]\nallocations = 300\nbytes = 3000\nupstream.connections = 19\n\
+             \n[fixed]\nallocations = 30\nbytes = 3000\nupstream.connections = 19\n"
+        ));
+        let reference = Reference::parse(&text).unwrap();
+        assert!(reference.compare(&case(), &counted(300, 30)).is_empty());
+    }
+
+    #[test]
+    fn a_count_that_moves_is_named_with_its_way() {
+        let reference = Reference::parse(&text(&case(), &counted(300, 0))).unwrap();
+        assert!(reference.compare(&case(), &counted(302, 0)).is_empty(), "less than 1 %");
+        assert_eq!(
+            reference.compare(&case(), &counted(330, 1)),
+            [
+                "toy-fixed: allocations rose from 0 to 1 a page",
+                "toy-slow: allocations rose from 300 to 330 a page (+10.0 %)",
+            ]
+        );
+        let fewer = reference.compare(&case(), &counted(270, 0));
+        assert_eq!(fewer, ["toy-slow: allocations fell from 300 to 270 a page (-10.0 %)"]);
+    }
+
+    #[test]
+    fn what_only_one_side_has_is_named() {
+        let both = counted(1, 1);
+        let mut one = both.clone();
+        one.remove("fixed");
+        let all = Reference::parse(&text(&case(), &both)).unwrap();
+        assert_eq!(all.compare(&case(), &one), ["toy-fixed: no such variant any more"]);
+        let half = Reference::parse(&text(&case(), &one)).unwrap();
+        assert_eq!(half.compare(&case(), &both), ["toy-fixed: has no counts in the reference"]);
+        let text = text(&case(), &both).replace("upstream.connections", "upstream.doors");
+        let other = Reference::parse(&text).unwrap().compare(&case(), &both);
+        assert_eq!(other.len(), 4, "{other:?}");
+        assert_eq!(other[0], "toy-fixed: upstream.connections is not in the reference");
+        assert_eq!(other[1], "toy-fixed: upstream.doors is no longer counted");
+    }
+}

@@ -1,0 +1,67 @@
+//! Counts as people read them.
+
+use std::collections::BTreeMap;
+
+use comfy_table::Table;
+
+use super::Counts;
+use crate::display::{self, NONE, thousands};
+
+/// A row a variant, in the order given; a column for every count.
+pub fn table(counted: &[(&str, &Counts)]) -> Table {
+    let theirs: Vec<String> = match counted.first() {
+        Some((_, counts)) => counts.exact().into_iter().skip(2).map(|(name, _)| name).collect(),
+        None => Vec::new(),
+    };
+    let mut header = vec!["a page of", "allocations", "bytes", "system calls"];
+    // `upstream.tcp_connections`: the name of the companion is said below the table, if at all.
+    header.extend(theirs.iter().map(|name| name.split('.').next_back().unwrap_or(name)));
+    let rows = counted.iter().map(|(variant, counts)| {
+        let mut row = vec![
+            (*variant).to_owned(),
+            thousands(counts.allocations as f64),
+            thousands(counts.bytes as f64),
+            counts.system_calls.map_or(NONE.into(), |calls| format!("{calls:.1}")),
+        ];
+        row.extend(counts.exact().into_iter().skip(2).map(|(_, count)| thousands(count as f64)));
+        row
+    });
+    display::table(&header, rows)
+}
+
+/// Counts that differ between runs of the same variant: `bytes 1,000–1,010 (1.00 %)`.
+pub fn spread(runs: &[Counts]) -> Vec<String> {
+    let columns = runs.iter().flat_map(Counts::exact).fold(
+        BTreeMap::<String, Vec<u64>>::new(),
+        |mut columns, (name, count)| {
+            columns.entry(name).or_default().push(count);
+            columns
+        },
+    );
+    let differs = columns.into_iter().filter_map(|(name, counts)| {
+        let (least, most) = (*counts.iter().min()? as f64, *counts.iter().max()? as f64);
+        let share = 100.0 * (most - least) / least.max(1.0);
+        let range = format!("{name} {}–{} ({share:.2} %)", thousands(least), thousands(most));
+        (most > least).then_some(range)
+    });
+    differs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_counts_that_differ_have_a_spread() {
+        let run = |bytes| Counts {
+            pages: 1,
+            requests: 1,
+            allocations: 7,
+            bytes,
+            system_calls: None,
+            companions: Default::default(),
+        };
+        assert!(spread(&[run(1000), run(1000)]).is_empty());
+        assert_eq!(spread(&[run(1000), run(1010)]), ["bytes 1,000–1,010 (1.00 %)"]);
+    }
+}
