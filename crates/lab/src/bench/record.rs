@@ -1,6 +1,6 @@
 //! What a comparison leaves behind: the document that `lab bench --json` prints.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use schemars::JsonSchema;
@@ -115,6 +115,9 @@ pub struct VariantRecord {
     pub generator_limited: Option<String>,
     /// What arrivals at a constant rate suffered; none if there were none.
     pub open_loop: Option<OpenLoopRecord>,
+    /// What one page costs, as the case's `counts.toml` has it; nothing for a server without one.
+    #[serde(default)]
+    pub exact: BTreeMap<String, f64>,
     /// By how much this variant beats slow; none for slow itself.
     pub speedup: Option<Speedups>,
 }
@@ -321,6 +324,7 @@ impl VariantRecord {
             first_fault,
             generator_limited: outcomes.iter().find_map(|outcome| outcome.limited_by_generator()),
             open_loop: None,
+            exact: BTreeMap::new(),
             speedup: (variant != baseline).then(|| Speedups::over(baseline, variant, runs)),
         })
     }

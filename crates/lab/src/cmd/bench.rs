@@ -6,6 +6,7 @@ use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible};
 use crate::{
     bench::{self, CaseRecord, Comparison, Progress, Record},
     case::{BASELINE, CANDIDATE, Case},
+    count::reference::Reference,
     criterion,
     machine::{Build, Machine},
     store::Store,
@@ -126,6 +127,12 @@ async fn measure(
         let mut record = CaseRecord::new(comparison, CANDIDATE, effort, runs, open_runs)?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);
         record.steps_note = case.steps_note.clone();
+        let counts = Reference::read(&workspace.case_dir(case).join("counts.toml")).ok();
+        for variant in &mut record.variants {
+            let counts = counts.as_ref().map(|counts| counts.of(&variant.variant));
+            let counts = counts.into_iter().flatten();
+            variant.exact = counts.map(|(name, count)| (name, count as f64)).collect();
+        }
         if !options.json {
             progress.aside(|| bench::print_case(&case.title, &record));
         }

@@ -9,7 +9,7 @@ use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible};
 use crate::{
     bench::{self, CaseRecord, Comparison, Progress, Record},
     case::Load,
-    files,
+    count, files,
     launch::{Address, Launch},
     load::Ask,
     machine::{Build, Machine},
@@ -126,6 +126,15 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
         false => comparison.measure_open_loop(&runs, effort, &progress).await?,
     };
     drop(progress);
+    let mut record = CaseRecord::new(&comparison, CANDIDATE, effort, runs, open_runs)?;
+    for ((_, launch), variant) in comparison.subjects.iter().zip(&mut record.variants) {
+        match count::system_calls(launch, &comparison.asks).await {
+            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
+            Err(error) => {
+                eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
+            }
+        }
+    }
     let here = std::env::current_dir().context("cannot read the current directory")?;
     Ok(Record {
         version: bench::VERSION,
@@ -134,7 +143,7 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
         quick: options.effort.quick,
         machine: Machine::here(),
         build: Build::of(&here, &here),
-        cases: vec![CaseRecord::new(&comparison, CANDIDATE, effort, runs, open_runs)?],
+        cases: vec![record],
     })
 }
 
@@ -185,13 +194,15 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
     let path = Store::new(&results(places)?).keep(record)?;
     let case = record.cases.first().context("there is one comparison")?;
     if options.json {
+        let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
+        let exact: serde_json::Map<_, _> = exact.collect();
         let document = json!({
             "verdict": case.verdict,
             "reason": case.reason,
             "pairs": case.pairs,
             "speedup": case.speedup,
             "aa": case.control.speedup,
-            "exact": {},
+            "exact": exact,
             "record": path,
         });
         out!("{document}");

@@ -9,6 +9,7 @@
 pub mod binaries;
 mod client;
 mod counts;
+mod foreign;
 mod gauge;
 mod idle;
 mod measure;
@@ -18,6 +19,7 @@ mod report;
 mod system_calls;
 
 pub use counts::{Counts, Names};
+pub use foreign::system_calls;
 pub use measure::measure;
 pub use plan::Plan;
 pub use report::{spread, table};

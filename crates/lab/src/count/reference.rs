@@ -56,6 +56,11 @@ impl Reference {
         ))
     }
 
+    /// The counts of one variant by name; empty if the reference has none.
+    pub fn of(&self, variant: &str) -> BTreeMap<String, u64> {
+        self.0.get(variant).cloned().unwrap_or_default()
+    }
+
     /// What differs, a line each: counts that moved, and those that only one side has.
     pub fn compare(&self, case: &Case, counted: &BTreeMap<String, Counts>) -> Vec<String> {
         let mut lines = Vec::new();
