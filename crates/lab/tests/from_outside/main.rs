@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
+mod bench_generator;
 mod compare;
 mod count;
 mod doctor;
