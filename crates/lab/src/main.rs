@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Count(options) => cmd::count::run(&lab.places, &options),
+        Command::Instructions(options) => cmd::instructions::run(&lab.places, &options),
         Command::Generate => cmd::generate::run(),
     };
     match result {

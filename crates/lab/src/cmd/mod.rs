@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod count;
 pub mod generate;
+pub mod instructions;
 pub mod list;
 pub mod verify;
 
@@ -45,6 +46,9 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
+    /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
+    #[command(hide = true)]
+    Instructions(instructions::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,

@@ -11,6 +11,7 @@ mod client;
 mod counts;
 mod gauge;
 mod idle;
+mod instructions;
 mod measure;
 mod plan;
 pub mod reference;
@@ -18,6 +19,7 @@ mod report;
 mod system_calls;
 
 pub use counts::{Counts, Names};
+pub use instructions::Instructions;
 pub use measure::measure;
 pub use plan::Plan;
 pub use report::{spread, table};
