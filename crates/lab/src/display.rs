@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::stats::Speedup;
@@ -49,6 +51,25 @@ pub fn speedup(speedup: &Speedup) -> String {
 /// How far a control reaches from 1: `±2.0 %`.
 pub fn noise(control: &Speedup) -> String {
     format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
+}
+
+/// Counts by name for several servers: a row a count, a column a server.
+///
+/// Of `upstream.tcp_connections` the heading shows `tcp connections`: there is one that counts them.
+pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table {
+    let names: BTreeSet<_> = servers.iter().flat_map(|(_, counts)| counts.keys()).collect();
+    let header: Vec<_> =
+        std::iter::once(title).chain(servers.iter().map(|(server, _)| server.as_str())).collect();
+    let rows = names.into_iter().map(|name| {
+        let count = |(_, counts): &(String, BTreeMap<String, f64>)| match counts.get(name) {
+            Some(count) if count.fract() == 0.0 => thousands(*count),
+            Some(count) => format!("{count:.1}"),
+            None => NONE.to_owned(),
+        };
+        let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        std::iter::once(label).chain(servers.iter().map(count)).collect()
+    });
+    table(&header, rows)
 }
 
 /// A paragraph of at most 80 columns, indented by two.

@@ -77,6 +77,11 @@ impl Workspace {
         self.root.join("crates").join(&case.name)
     }
 
+    /// The directory of the benches.
+    pub fn benches(&self) -> PathBuf {
+        self.root.join("benches")
+    }
+
     /// The path of a binary, which has to exist.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = self.bin_dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));

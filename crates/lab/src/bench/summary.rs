@@ -3,8 +3,6 @@
 //! Every table names the layer that its figures belong to: a *claim* has an interval behind it, an
 //! *illustration* has not, and an *exact* figure needs none.
 
-use std::collections::BTreeSet;
-
 use console::style;
 
 use super::{CaseRecord, Latencies, Record, VariantRecord};
@@ -33,7 +31,11 @@ pub fn print_case(title: &str, case: &CaseRecord) {
         let rows = case.variants.iter().filter_map(open_loop_row);
         out!("{}\n", display::table(&header, rows).trim_fmt());
     }
-    print_exact(case);
+    let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
+    let exact: Vec<_> = exact.collect();
+    if exact.iter().any(|(_, counts)| !counts.is_empty()) {
+        out!("{}\n", display::counts("exact, a page", &exact).trim_fmt());
+    }
     if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
         out!("  {}", style(case.verdict).bold());
         out!("{}", display::paragraph(&case.reason));
@@ -53,27 +55,6 @@ fn claim_row(variant: &VariantRecord) -> Vec<String> {
         variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
         over(variant.speedup.and_then(|speedup| speedup.cpu_per_request)),
     ]
-}
-
-/// The exact layer: a row a variant, a column a count.
-fn print_exact(case: &CaseRecord) {
-    let names: BTreeSet<_> = case.variants.iter().flat_map(|it| it.exact.keys()).collect();
-    if names.is_empty() {
-        return;
-    }
-    let header: Vec<_> =
-        std::iter::once("exact, a page").chain(names.iter().map(|name| short(name))).collect();
-    let rows = case.variants.iter().map(|variant| {
-        let count =
-            |name: &&String| variant.exact.get(*name).map_or(NONE.into(), |&n| thousands(n));
-        std::iter::once(variant.variant.clone()).chain(names.iter().map(count)).collect()
-    });
-    out!("{}\n", display::table(&header, rows).trim_fmt());
-}
-
-/// A count's name without whose it is, which a heading has no room for.
-fn short(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {

@@ -11,6 +11,7 @@ pub mod effort;
 pub mod export;
 pub mod generate;
 pub mod history;
+pub mod instructions;
 pub mod list;
 pub mod schema;
 #[cfg(unix)]
@@ -68,6 +69,9 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
+    /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
+    #[command(hide = true)]
+    Instructions(instructions::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]
     Generate,

@@ -12,6 +12,7 @@ mod counts;
 mod foreign;
 mod gauge;
 mod idle;
+mod instructions;
 mod measure;
 mod plan;
 pub mod reference;
@@ -20,6 +21,7 @@ mod system_calls;
 
 pub use counts::{Counts, Names};
 pub use foreign::system_calls;
+pub use instructions::Instructions;
 pub use measure::measure;
 pub use plan::Plan;
 pub use report::{spread, table};

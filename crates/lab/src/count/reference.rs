@@ -74,9 +74,9 @@ impl Reference {
             for (count, now) in &counts {
                 match reference.get(count) {
                     None => lines.push(format!("{name}: {count} is not in the reference")),
-                    Some(then) => {
-                        lines.extend(moved(*then, *now).map(|how| format!("{name}: {count} {how}")))
-                    }
+                    Some(then) => lines.extend(
+                        moved(*then, *now, "page").map(|how| format!("{name}: {count} {how}")),
+                    ),
                 }
             }
             let gone = reference.keys().filter(|count| !counts.contains_key(*count));
@@ -91,7 +91,7 @@ impl Reference {
 }
 
 /// How a count moved, if it did: `rose from 3,000 to 3,100 a page (+3.3 %)`.
-fn moved(then: u64, now: u64) -> Option<String> {
+pub(super) fn moved(then: u64, now: u64, each: &str) -> Option<String> {
     if now.abs_diff(then) as f64 <= TOLERANCE * then as f64 {
         return None;
     }
@@ -101,7 +101,7 @@ fn moved(then: u64, now: u64) -> Option<String> {
         then => format!(" ({:+.1} %)", 100.0 * (now as f64 / then as f64 - 1.0)),
     };
     let [then, now] = [then, now].map(|count| thousands(count as f64));
-    Some(format!("{verb} from {then} to {now} a page{share}"))
+    Some(format!("{verb} from {then} to {now} a {each}{share}"))
 }
 
 /// Writes the counts of all variants as the new reference.

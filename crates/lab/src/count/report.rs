@@ -5,28 +5,16 @@ use std::collections::BTreeMap;
 use comfy_table::Table;
 
 use super::Counts;
-use crate::display::{self, NONE, thousands};
+use crate::display::{self, thousands};
 
-/// A row a variant, in the order given; a column for every count.
+/// A row a count, a column a variant, in the order given.
 pub fn table(counted: &[(&str, &Counts)]) -> Table {
-    let theirs: Vec<String> = match counted.first() {
-        Some((_, counts)) => counts.exact().into_iter().skip(2).map(|(name, _)| name).collect(),
-        None => Vec::new(),
-    };
-    let mut header = vec!["a page of", "allocations", "bytes", "system calls"];
-    // `upstream.tcp_connections`: the name of the companion is said below the table, if at all.
-    header.extend(theirs.iter().map(|name| name.split('.').next_back().unwrap_or(name)));
-    let rows = counted.iter().map(|(variant, counts)| {
-        let mut row = vec![
-            (*variant).to_owned(),
-            thousands(counts.allocations as f64),
-            thousands(counts.bytes as f64),
-            counts.system_calls.map_or(NONE.into(), |calls| format!("{calls:.1}")),
-        ];
-        row.extend(counts.exact().into_iter().skip(2).map(|(_, count)| thousands(count as f64)));
-        row
+    let named = counted.iter().map(|(variant, counts)| {
+        let exact = counts.exact().into_iter().map(|(name, count)| (name, count as f64));
+        let calls = counts.system_calls.map(|calls| ("system_calls".to_owned(), calls));
+        ((*variant).to_owned(), exact.chain(calls).collect())
     });
-    display::table(&header, rows)
+    display::counts("a page of", &named.collect::<Vec<_>>())
 }
 
 /// Counts that differ between runs of the same variant: `bytes 1,000–1,010 (1.00 %)`.
