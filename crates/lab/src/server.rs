@@ -19,6 +19,7 @@ use tokio::{
 };
 
 use crate::{
+    count,
     launch::{Address, Launch},
     load, process,
 };
@@ -40,6 +41,8 @@ pub struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
     supervised: bool,
+    /// Whether it said that it counts its allocations, so that it must not be timed.
+    counts_allocations: bool,
     /// The URL that it announced.
     url: Uri,
     tail: Tail,
@@ -78,7 +81,15 @@ impl Server {
         let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
         let name = launch.name.clone();
         let supervised = launch.supervised;
-        let mut server = Self { name, child, stdin, supervised, url: Uri::default(), tail };
+        let mut server = Self {
+            name,
+            child,
+            stdin,
+            supervised,
+            counts_allocations: false,
+            url: Uri::default(),
+            tail,
+        };
 
         server.url = match &launch.address {
             Address::Announced => server.announced(&mut stdout).await?,
@@ -108,6 +119,7 @@ impl Server {
     ) -> anyhow::Result<Uri> {
         let announcement = async {
             while let Some(line) = stdout.next_line().await? {
+                self.counts_allocations |= line == count::ANNOUNCEMENT;
                 if let Some(url) = line.strip_prefix("listening on ") {
                     let url = url.trim();
                     return Ok(Some(url.parse().with_context(|| format!("`{url}` is no URL"))?));
@@ -169,6 +181,17 @@ impl Server {
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
         let pid = self.pid()?;
         Ok(if self.supervised { process::first_child(pid).unwrap_or(pid) } else { pid })
+    }
+
+    /// Refuses a server that counts its allocations: it is slower than the one that users run.
+    pub fn ensure_it_can_be_timed(&self) -> anyhow::Result<()> {
+        ensure!(
+            !self.counts_allocations,
+            "{} counts its allocations and must not be timed; build the ordinary one with \
+             `cargo build --release`",
+            self.name
+        );
+        Ok(())
     }
 
     /// The URL that it announced.

@@ -29,6 +29,9 @@ struct Options {
     /// Count the requests in the answers
     #[arg(long)]
     count: bool,
+    /// Say that allocations are counted
+    #[arg(long)]
+    count_allocations: bool,
     /// Never answer
     #[arg(long)]
     stall: bool,
@@ -61,6 +64,9 @@ fn main() -> std::io::Result<()> {
         });
     }
     let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
+    if options.count_allocations {
+        println!("counting allocations");
+    }
     if options.port.is_none() {
         let port = options.announce.unwrap_or(listener.local_addr()?.port());
         println!("listening on http://127.0.0.1:{port}");

@@ -164,6 +164,7 @@ impl Comparison {
         arrivals: Arrivals,
     ) -> anyhow::Result<Outcome> {
         let mut stage = Stage::set(launch).await?;
+        stage.server.ensure_it_can_be_timed()?;
         let plan = Plan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,

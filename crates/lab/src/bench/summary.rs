@@ -163,8 +163,8 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
     if let Some(confidence) = confidence {
         out!(
-            "  In brackets: a {:.0} % interval, from pairs of runs.",
-            (confidence * 100.0).floor()
+            "  In brackets: a {:.1} % interval, from pairs of runs.",
+            (confidence * 1000.0).floor() / 10.0
         );
     }
     if record.quick {

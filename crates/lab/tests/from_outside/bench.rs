@@ -102,6 +102,13 @@ fn a_server_that_never_answers_is_an_error_and_not_a_figure() {
 }
 
 #[test]
+fn a_server_that_counts_its_allocations_is_not_timed() {
+    let output = Toy::new(&["--count-allocations"]).bench(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("must not be timed"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_listener_that_is_not_the_child_is_refused() {
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = stranger.local_addr().unwrap().port().to_string();
