@@ -14,7 +14,7 @@ pub fn table(counted: &[(&str, &Counts)]) -> Table {
         None => Vec::new(),
     };
     let mut header = vec!["a page of", "allocations", "bytes", "system calls"];
-    // `upstream.tcp_connections`: the name of the companion is said below the table, if at all.
+    // Of `upstream.tcp_connections` a column has room for the second half alone.
     header.extend(theirs.iter().map(|name| name.split('.').next_back().unwrap_or(name)));
     let rows = counted.iter().map(|(variant, counts)| {
         let mut row = vec![
