@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::reference::moved;
+use super::reference::{TOLERANCE_PERCENT, moved};
 use crate::files;
 
 /// Instructions by variant.
@@ -82,7 +82,7 @@ impl Instructions {
         let differs = now.iter().filter_map(|(name, count)| match then.get(name) {
             None => Some(format!("{name}: is not in the reference")),
             Some(then) => {
-                let how = moved(*then, *count, "request")?;
+                let how = moved(*then, *count, TOLERANCE_PERCENT, "request")?;
                 Some(format!("{name}: the instructions {how}"))
             }
         });

@@ -25,6 +25,9 @@ pub struct Plan {
     pub env: BTreeMap<String, String>,
     /// More arguments for the companions, by their names.
     pub companion_args: BTreeMap<String, Vec<String>>,
+    /// By how many per cent a count may move before it is an error, by its name; 1 where it is not
+    /// named.
+    pub tolerance_percent: BTreeMap<String, f64>,
 }
 
 impl Default for Plan {
@@ -36,6 +39,7 @@ impl Default for Plan {
             args: None,
             env: BTreeMap::new(),
             companion_args: BTreeMap::new(),
+            tolerance_percent: BTreeMap::new(),
         }
     }
 }
