@@ -1,46 +1,46 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
 _list:
-    @just --list --unsorted
+    @{{ just_executable() }} --list --unsorted
 
-# Measure all cases: Criterion, then the servers under load (`--quick`: a rough look in 90 seconds)
+# Measure all cases (`--quick`: a rough look)
 [group('measure')]
 bench-all *FLAGS: _build _build-benches
     cargo bench --workspace --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
     cargo run --release --quiet --bin lab -- bench --criterion {{ FLAGS }}
 
-# Measure one case under load: `just bench lock-scope`, with `--steps` every change alone
+# Measure one case (`--steps`: each change alone)
 [group('measure')]
 bench *CASES_AND_FLAGS: _build
     cargo run --release --quiet --bin lab -- bench {{ CASES_AND_FLAGS }}
 
-# Measure the load generator itself against wrk, side by side (`--rounds N`, `--seconds S`, `--json`)
+# Measure the load generator against wrk
 [group('measure')]
 bench-generator *FLAGS:
     @cargo run --release --quiet --bin lab -- bench-generator {{ FLAGS }}
 
-# Look for what makes figures wrong on this machine, and say what mends it
+# Say what makes figures wrong on this machine
 [group('measure')]
 doctor *FLAGS:
     @cargo run --release --quiet --bin lab -- doctor {{ FLAGS }}
 
-# Compare two builds of your own server: `just compare --help`
+# Compare two builds of your own server (`--help`)
 [group('measure')]
 [no-cd]
 compare *FLAGS:
     @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare {{ FLAGS }}
 
-# List what earlier runs said of a case
+# Run any verb of the laboratory (`--help`)
 [group('measure')]
-history CASE:
-    @cargo run --release --quiet --bin lab -- history {{ CASE }}
+lab *ARGS:
+    @cargo run --release --quiet --bin lab -- {{ ARGS }}
 
-# Count what one page costs each variant: allocations, system calls, connections
+# Count what a page costs: allocations and more
 [group('measure')]
 count *CASES_AND_FLAGS: _counting
     cargo run --quiet --bin lab -- count {{ CASES_AND_FLAGS }}
 
-# Count the instructions of one request under Valgrind, against the reference (`--update`: make it)
+# Count instructions under Valgrind (`--update`)
 [group('measure')]
 bench-instructions *FLAGS:
     #!/usr/bin/env sh
@@ -62,14 +62,14 @@ list:
 serve SERVER *FLAGS:
     cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
 
-# Prove the workspace right: all tests, then every server asked over HTTP, and its costs counted
+# Prove the workspace right
 [group('check')]
 test: && (count "--check")
     cargo test --workspace
     cargo build --workspace
     cargo run --quiet --bin lab -- verify
 
-# Take what a page costs now as the new reference, in every case's counts.toml
+# Make the counts of now the reference
 [group('check')]
 update-counts: (count "--update")
 
@@ -90,8 +90,8 @@ lint:
 
 # Build the API documentation; a broken link is an error
 [group('check')]
-docs $RUSTDOCFLAGS="-D warnings":
-    cargo doc --workspace --no-deps
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 # Format the code
 [group('check')]
