@@ -27,13 +27,15 @@ doctor *FLAGS:
 # Compare two builds of your own server (`--help`)
 [group('measure')]
 [no-cd]
+[positional-arguments]
 compare *FLAGS:
-    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare {{ FLAGS }}
+    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare "$@"
 
 # Run any verb of the laboratory (`--help`)
 [group('measure')]
+[positional-arguments]
 lab *ARGS:
-    @cargo run --release --quiet --bin lab -- {{ ARGS }}
+    @cargo run --release --quiet --bin lab -- "$@"
 
 # Count what a page costs: allocations and more
 [group('measure')]

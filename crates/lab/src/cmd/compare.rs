@@ -208,6 +208,10 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
         out!("{document}");
     } else {
         bench::print_case("two builds of one server", case);
+        if !case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
+            // The exit code says so too, and should not come as a surprise.
+            out!("{}", crate::display::paragraph(&format!("{}; {}", case.verdict, case.reason)));
+        }
     }
     eprintln!("  Results    {}", path.display());
     ensure!(case.is_clean(), "some answers were wrong or missing, so there is no verdict");
