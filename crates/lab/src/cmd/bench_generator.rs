@@ -53,8 +53,8 @@ struct Round {
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(reason) = wrk::missing() {
         match options.json {
-            true => println!("{}", serde_json::json!({ "skipped": reason })),
-            false => println!("skipped: {reason}"),
+            true => out!("{}", serde_json::json!({ "skipped": reason })),
+            false => out!("skipped: {reason}"),
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -73,14 +73,14 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             .context("no CPU time was measured")?,
     };
     if options.json {
-        println!("{}", serde_json::to_string(&document)?);
+        out!("{}", serde_json::to_string(&document)?);
         return Ok(ExitCode::SUCCESS);
     }
     for (what, ratio) in
         [("throughput", document.throughput_ratio), ("CPU per request", document.cpu_ratio)]
     {
         let Speedup { estimate, low, high, .. } = ratio;
-        println!("{what:>16}, lab / wrk: {estimate:.3} ({low:.3}–{high:.3})");
+        out!("{what:>16}, lab / wrk: {estimate:.3} ({low:.3}–{high:.3})");
     }
     Ok(ExitCode::SUCCESS)
 }

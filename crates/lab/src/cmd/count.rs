@@ -52,7 +52,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Ended::Interrupted => return Ok(interrupted()),
     };
     if options.json {
-        println!("{}", serde_json::to_string(&counted)?);
+        out!("{}", serde_json::to_string(&counted)?);
     }
     let mut moved = Vec::new();
     for case in &cases {
@@ -117,12 +117,12 @@ fn print_case(case: &Case, counted: &Counted) {
         1 => "a page is one request".to_owned(),
         requests => format!("a page is {requests} requests"),
     };
-    println!("\n{}  {pages}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
+    out!("\n{}  {pages}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
     let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
-    println!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
+    out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
     for variant in &case.variants {
         for line in counted.get(variant).map(|runs| count::spread(runs)).unwrap_or_default() {
-            println!("  {variant} does not repeat: {line}");
+            out!("  {variant} does not repeat: {line}");
         }
     }
 }

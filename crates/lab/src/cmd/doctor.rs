@@ -39,19 +39,19 @@ pub fn run(
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
     if !options.json {
-        println!("{}", doctor::text(&findings, width));
+        out!("{}", doctor::text(&findings, width));
     }
     let noise_floor = noise_floor()?;
     let finding = NoiseFloor::finding(noise_floor.as_ref());
     if !options.json {
-        print!("{}", doctor::text(std::slice::from_ref(&finding), width));
+        out!("{}", doctor::text(std::slice::from_ref(&finding), width).trim_end());
     }
     findings.push(finding);
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     if options.json {
-        println!("{}", serde_json::to_string(&Document { findings, noise_floor })?);
+        out!("{}", serde_json::to_string(&Document { findings, noise_floor })?);
     } else {
-        println!("\n{}", doctor::summary(&findings));
+        out!("\n{}", doctor::summary(&findings));
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -21,7 +21,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     std::io::stdin().read_to_string(&mut lines).context("cannot read standard input")?;
     let counted = Instructions::parse(&lines)?;
     for (name, count) in counted.named() {
-        println!("{:>12}  {name}", thousands(count as f64));
+        out!("{:>12}  {name}", thousands(count as f64));
     }
     let path = Workspace::find(places)?.benches().join("instructions.toml");
     if options.update {
