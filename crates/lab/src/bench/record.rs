@@ -143,6 +143,8 @@ pub struct OpenLoopRecord {
     pub queued: u64,
     /// How late the generator itself was, in milliseconds, for all but 1 % of arrivals.
     pub lag_p99_ms: f64,
+    /// The first wrong or failed arrival, in words.
+    pub first_fault: Option<String>,
     /// Why these latencies must not be quoted, if they must not.
     pub invalid: Option<String>,
 }
@@ -161,6 +163,7 @@ impl OpenLoopRecord {
             unfinished: outcome.unfinished,
             queued: punctuality.queued,
             lag_p99_ms: punctuality.lag_p99_ms,
+            first_fault: outcome.first_fault.clone(),
             invalid: outcome.invalid.clone(),
         })
     }
@@ -266,7 +269,10 @@ impl CaseRecord {
 
     /// Whether every answer was right.
     pub fn is_clean(&self) -> bool {
-        self.variants.iter().all(|variant| variant.wrong + variant.failed == 0)
+        self.variants.iter().all(|variant| {
+            let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.wrong + it.failed);
+            variant.wrong + variant.failed + open_loop == 0
+        })
     }
 }
 

@@ -101,6 +101,9 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
                 variant.variant
             ));
         }
+        if let Some(fault) = variant.open_loop.as_ref().and_then(|open| open.first_fault.as_ref()) {
+            notes.push(format!("{}: wrong or failed in the open loop: {fault}", variant.variant));
+        }
         if let Some(why) = variant.open_loop.as_ref().and_then(|open| open.invalid.as_ref()) {
             notes.push(format!(
                 "{}: the open loop's latencies do not count: {why}",
