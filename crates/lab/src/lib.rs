@@ -23,6 +23,7 @@ pub mod criterion;
 pub mod display;
 pub mod doctor;
 pub mod files;
+pub mod flame;
 pub mod launch;
 pub mod load;
 pub mod machine;
