@@ -1,16 +1,20 @@
 //! `lab compare`: two builds of anybody's server, in any language; one verdict.
 
-use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::json;
 
-use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible};
+use super::{
+    Ended, Places,
+    effort::EffortOptions,
+    interrupted, interruptible,
+    own_server::{NO_ADDRESS, OwnServer},
+};
 use crate::{
     bench::{self, CaseRecord, Comparison, Progress, Record},
-    case::Load,
     count, files,
-    launch::{Address, Launch},
+    launch::Address,
     load::Ask,
     machine::{Build, Machine},
     requests::{self, Check, Requests},
@@ -51,21 +55,9 @@ pub struct Options {
     /// What is asked
     #[command(flatten)]
     pub requests: Requests,
-    /// Give the server its port in this environment variable
-    #[arg(long, value_name = "NAME")]
-    pub port_env: Option<String>,
-    /// Give the server its port behind this argument
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
-    pub port_arg: Option<String>,
-    /// The server is ready once a GET of this path succeeds; without it, once it accepts connections
-    #[arg(long, value_name = "PATH")]
-    pub ready: Option<String>,
-    /// Users, who each wait for their answer before they ask again
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub users: u32,
-    /// Milliseconds that a user pauses between an answer and the next request
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=60_000))]
-    pub think_ms: u64,
+    /// How the servers are reached and loaded.
+    #[command(flatten)]
+    pub server: OwnServer,
     /// How much to measure.
     #[command(flatten)]
     pub effort: EffortOptions,
@@ -99,22 +91,22 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
     let [baseline, candidate] = commands(options)?;
     let subjects = vec![
-        (BASELINE.to_owned(), launch(BASELINE, &baseline, options)?),
-        (CANDIDATE.to_owned(), launch(CANDIDATE, &candidate, options)?),
+        (BASELINE.to_owned(), options.server.launch(BASELINE, &baseline)?),
+        (CANDIDATE.to_owned(), options.server.launch(CANDIDATE, &candidate)?),
     ];
     let mut asks: Vec<Ask> = options.requests.asks(scratch.path())?;
     let check = requests::learn_answers(&mut asks, &subjects).await;
     let is_announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
     let check = match check {
         Err(error) if is_announced => {
-            return Err(error.context("a server that does not announce itself needs `{port}` in its command, --port-env or --port-arg"));
+            return Err(error.context(NO_ADDRESS));
         }
         check => check?,
     };
     if let Check::StatusOnly(why) = check {
         eprintln!("note: {why}");
     }
-    let load = Load { users: options.users as usize, think_ms: options.think_ms, connections: 1 };
+    let load = options.server.load();
     let name = "compare".to_owned();
     files::allow_connections(load.users)?;
     let comparison = Comparison { name, load, asks, subjects, files: scratch };
@@ -166,27 +158,6 @@ fn commands(options: &Options) -> anyhow::Result<[String; 2]> {
         ),
         _ => bail!("give both --baseline and --candidate, or --rev twice"),
     }
-}
-
-fn launch(name: &str, command: &str, options: &Options) -> anyhow::Result<Launch> {
-    let mut command = command.to_owned();
-    let mut env = BTreeMap::new();
-    if let Some(arg) = &options.port_arg {
-        command += &format!(" {} {{port}}", shell_words::quote(arg));
-    }
-    if let Some(variable) = &options.port_env {
-        env.insert(variable.clone(), "{port}".to_owned());
-    }
-    let chosen = command.contains("{port}") || !env.is_empty();
-    ensure!(
-        chosen || options.ready.is_none(),
-        "--ready is for a server that gets its port from `{{port}}`, --port-env or --port-arg"
-    );
-    let address = match chosen {
-        true => Address::Chosen { ready: options.ready.clone() },
-        false => Address::Announced,
-    };
-    Launch::of_command(name, &command, env, address)
 }
 
 /// Prints and keeps the record; returns the exit code of its verdict.

@@ -13,6 +13,7 @@ pub mod generate;
 pub mod history;
 pub mod instructions;
 pub mod list;
+pub mod own_server;
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
