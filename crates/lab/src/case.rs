@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::count::Plan;
+use crate::{
+    count::Plan,
+    flame::exhibit::{self, Exhibit},
+};
 
 /// The variant that every other one is compared with.
 pub const BASELINE: &str = "slow";
@@ -43,6 +46,9 @@ pub struct Case {
     pub requests: Vec<Request>,
     /// What the fix promises.
     pub promise: Option<Promise>,
+    /// The pictures of `lab flame`, the most telling first.
+    #[serde(default = "exhibit::usual")]
+    pub flame: Vec<Exhibit>,
     /// What exact counts are taken over.
     #[serde(default)]
     pub count: Plan,

@@ -18,7 +18,6 @@ use crate::{
 
 /// What is asked: all of it is one visit of one user, in this order.
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = true)]
 pub struct Requests {
     /// GET this path; may be given several times
     #[arg(long, value_name = "PATH")]

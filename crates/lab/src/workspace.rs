@@ -45,6 +45,16 @@ impl Workspace {
         &self.bin_dir
     }
 
+    /// The same workspace with its binaries elsewhere.
+    pub fn with_bin_dir(&self, bin_dir: PathBuf) -> Self {
+        Self { root: self.root.clone(), bin_dir }
+    }
+
+    /// Where the binaries that tell a profiler their names are: beside the ordinary ones.
+    pub fn profiling(&self) -> PathBuf {
+        self.bin_dir.with_file_name("profiling")
+    }
+
     /// All cases, by name.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();

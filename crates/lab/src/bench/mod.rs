@@ -10,6 +10,6 @@ pub use progress::Progress;
 pub use record::{
     CaseRecord, Control, Latencies, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
 };
-pub use run::{Comparison, Effort, ask_once, asks};
+pub use run::{Comparison, Effort, ask_once, asks, generate};
 pub use schedule::{Slot, control_pairs, schedule};
 pub use summary::{print_case, print_summary};

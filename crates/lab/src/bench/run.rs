@@ -194,7 +194,7 @@ impl Comparison {
 }
 
 /// Runs the generator in a process of its own.
-async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
+pub async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
     let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
     let mut generator: Child = Command::new(lab)
         .arg("generate")

@@ -1,6 +1,6 @@
 //! `lab compare`: two builds of anybody's server, in any language; one verdict.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::json;
@@ -89,12 +89,12 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 
 async fn measure(options: &Options) -> anyhow::Result<Record> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let mut asks: Vec<Ask> = options.requests.asks(scratch.path())?;
     let [baseline, candidate] = commands(options)?;
     let subjects = vec![
         (BASELINE.to_owned(), options.server.launch(BASELINE, &baseline)?),
         (CANDIDATE.to_owned(), options.server.launch(CANDIDATE, &candidate)?),
     ];
-    let mut asks: Vec<Ask> = options.requests.asks(scratch.path())?;
     let check = requests::learn_answers(&mut asks, &subjects).await;
     let is_announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
     let check = match check {
@@ -162,7 +162,7 @@ fn commands(options: &Options) -> anyhow::Result<[String; 2]> {
 
 /// Prints and keeps the record; returns the exit code of its verdict.
 fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result<ExitCode> {
-    let path = Store::new(&results(places)?).keep(record)?;
+    let path = Store::new(&super::results(places)?).keep(record)?;
     let case = record.cases.first().context("there is one comparison")?;
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
@@ -195,14 +195,6 @@ fn exit_code(verdict: Verdict) -> u8 {
         Verdict::Faster | Verdict::NoDifferenceShown => 0,
         Verdict::Slower => 1,
         Verdict::TooNoisy => 3,
-    }
-}
-
-/// Beside the cases' results inside the workspace, and in `target/lab` anywhere else.
-fn results(places: &Places) -> anyhow::Result<PathBuf> {
-    match crate::workspace::Workspace::find(places) {
-        Ok(workspace) => Ok(workspace.results()),
-        Err(_) => Ok(std::env::current_dir()?.join("target/lab")),
     }
 }
 

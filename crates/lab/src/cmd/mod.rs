@@ -24,6 +24,8 @@ use std::{future::Future, path::PathBuf, process::ExitCode};
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
+use crate::workspace::Workspace;
+
 /// Measures the workspace's slow servers against their fixed twins.
 #[derive(Debug, Parser)]
 #[command(name = "lab", version, arg_required_else_help = true)]
@@ -85,6 +87,16 @@ pub enum Command {
     /// Serve the least that is HTTP, for `bench-generator`
     #[command(hide = true)]
     Answer,
+}
+
+/// Beside the cases' results inside the workspace, and in `target/lab` anywhere else.
+fn results(places: &Places) -> anyhow::Result<PathBuf> {
+    match Workspace::find(places) {
+        Ok(workspace) => Ok(workspace.results()),
+        Err(_) => Ok(std::env::current_dir()
+            .context("cannot read the current directory")?
+            .join("target/lab")),
+    }
 }
 
 /// Runs a verb to its end, or until Ctrl-C: then everything that it holds is dropped, and with it

@@ -8,20 +8,22 @@ use hyper::Uri;
 use super::client::Client;
 
 /// Numbers by name, as one reading shows them.
-pub(super) type Reading = BTreeMap<String, u64>;
+pub type Reading = BTreeMap<String, u64>;
 
 /// A path that answers with a JSON object of names and numbers.
-pub(super) struct Gauge {
+pub struct Gauge {
     client: Client,
     path: String,
 }
 
 impl Gauge {
-    pub(super) async fn open(url: &Uri, path: &str) -> anyhow::Result<Self> {
+    /// A gauge at `path` of the server at `url`, read in plain HTTP whatever the URL's scheme.
+    pub async fn open(url: &Uri, path: &str) -> anyhow::Result<Self> {
         Ok(Self { client: Client::open(url).await?, path: path.to_owned() })
     }
 
-    pub(super) async fn read(&mut self) -> anyhow::Result<Reading> {
+    /// What it shows now.
+    pub async fn read(&mut self) -> anyhow::Result<Reading> {
         let (status, body) = self.client.get(&self.path).await?;
         ensure!(status == 200, "{} is answered with status {status}", self.path);
         serde_json::from_slice(&body)
@@ -30,7 +32,7 @@ impl Gauge {
 }
 
 /// By how much each number grew from one reading to the next.
-pub(super) fn growth(from: &Reading, to: &Reading) -> Reading {
+pub fn growth(from: &Reading, to: &Reading) -> Reading {
     let grown = |(name, now): (&String, &u64)| {
         (name.clone(), now.saturating_sub(from.get(name).copied().unwrap_or_default()))
     };

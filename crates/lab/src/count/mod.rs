@@ -21,10 +21,12 @@ mod system_calls;
 
 pub use counts::{Counts, Names};
 pub use foreign::system_calls;
+pub use gauge::{Gauge, growth};
 pub use instructions::Instructions;
 pub use measure::measure;
 pub use plan::Plan;
 pub use report::{spread, table};
+pub use system_calls::SystemCalls;
 
 /// The line that a server which counts its allocations prints before `listening on`.
 ///

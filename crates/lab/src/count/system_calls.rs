@@ -17,7 +17,7 @@ const EVENT: &str = "raw_syscalls:sys_enter";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// `perf`, attached to a process.
-pub(super) struct SystemCalls {
+pub struct SystemCalls {
     perf: Child,
     control: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -26,7 +26,7 @@ pub(super) struct SystemCalls {
 impl SystemCalls {
     /// Attaches to all threads of a process, those that it still starts included, and counts
     /// nothing yet. The error says what is missing.
-    pub(super) async fn attach(pid: u32) -> anyhow::Result<Self> {
+    pub async fn attach(pid: u32) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf")
             .args(["stat", "-x", ",", "-e", EVENT, "--delay=-1", "--control", "fd:0,1", "-p"])
             .arg(pid.to_string())
@@ -45,18 +45,18 @@ impl SystemCalls {
     }
 
     /// Counts from here on.
-    pub(super) async fn begin(&mut self) -> anyhow::Result<()> {
+    pub async fn begin(&mut self) -> anyhow::Result<()> {
         self.command("enable").await
     }
 
     /// Counts no more.
-    pub(super) async fn end(&mut self) -> anyhow::Result<()> {
+    pub async fn end(&mut self) -> anyhow::Result<()> {
         self.command("disable").await
     }
 
     /// How many there were between begin and end. `perf` tells it when the process has ended, so
     /// that has to come first.
-    pub(super) async fn total(self) -> anyhow::Result<u64> {
+    pub async fn total(self) -> anyhow::Result<u64> {
         let output = timeout(PATIENCE, self.perf.wait_with_output()).await;
         let output =
             output.context("`perf` does not end")?.context("`perf` cannot be waited for")?;

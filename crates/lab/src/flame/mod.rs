@@ -4,7 +4,9 @@
 //! request costs, and drawn on one scale for both variants, so that what the fix saves is a width
 //! that can be seen.
 
+pub mod exhibit;
 mod folded;
+pub mod output;
 mod recording;
 mod rung;
 

@@ -3,14 +3,15 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::{Request, client::conn::http1, header};
+use hyper::{Request, Uri, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, time::timeout};
 
-use super::Ask;
+use super::{Ask, Expected, address};
+use crate::case::Answer;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,6 +41,17 @@ pub async fn fetch(target: SocketAddr, ask: &Ask) -> anyhow::Result<(u16, Bytes)
         .await
         .with_context(|| format!("no answer to {what} within {} s", PATIENCE.as_secs()))?
         .with_context(|| format!("no answer to {what}"))
+}
+
+/// The text that a server answers to a GET of `path` in plain HTTP; any other status is an error.
+pub async fn get(url: &Uri, path: &str) -> anyhow::Result<String> {
+    let expected = Expected { status: 200, answer: Answer::Any };
+    let (method, path) = ("GET".to_owned(), path.to_owned());
+    let ask = Ask { method, path, headers: Vec::new(), body: None, expected };
+    let (status, body) = fetch(address(url)?, &ask).await?;
+    let text = String::from_utf8_lossy(&body).into_owned();
+    ensure!(status == 200, "GET {} is answered with status {status}: {}", ask.path, text.trim());
+    Ok(text)
 }
 
 /// Whether `target` accepts a connection and, if a path is given, answers a GET of it with success.

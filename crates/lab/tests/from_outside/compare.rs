@@ -86,7 +86,7 @@ fn what_cannot_be_compared_is_told_at_once() {
         (&["--post", "no-such-file"], "there is no file no-such-file"),
         (&["--requests", "no-such-file"], "cannot read no-such-file"),
         (&["--get", "/", "--header", "no colon"], "has to be `Name: value`"),
-        (&[], "required arguments were not provided"),
+        (&[], "nothing is asked: give --get, --post or --requests"),
     ] {
         let output = compare(&toy, &good, &good, args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -1,0 +1,94 @@
+//! The directory of a page: it appears whole, or the last one stays as it is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+
+/// A directory in the making, beside the one that it is to replace.
+#[derive(Debug)]
+pub struct Output {
+    making: TempDir,
+    finished: PathBuf,
+}
+
+impl Output {
+    /// Begins a directory that will be `finished`.
+    pub fn begin(finished: PathBuf) -> anyhow::Result<Self> {
+        let parent = finished.parent().context("a directory of results has a parent")?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        let making = tempfile::Builder::new().prefix(".making-").tempdir_in(parent);
+        let making = making.with_context(|| format!("cannot write in {}", parent.display()))?;
+        Ok(Self { making, finished })
+    }
+
+    /// Where it is being made.
+    pub fn dir(&self) -> &Path {
+        self.making.path()
+    }
+
+    /// Writes a file of it.
+    pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
+        let path = self.dir().join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Puts it in the place of the last one; returns where that is.
+    pub fn finish(self) -> anyhow::Result<PathBuf> {
+        let Self { making, finished } = self;
+        #[cfg(unix)]
+        {
+            // Others may read it; a temporary directory is private.
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(making.path(), fs::Permissions::from_mode(0o755))?;
+        }
+        // Not in one step, as a directory with files in it cannot be replaced in one.
+        let parent = finished.parent().context("a directory of results has a parent")?;
+        let old = tempfile::Builder::new().prefix(".old-").tempdir_in(parent)?;
+        let old = old.path().join("old");
+        if finished.exists() {
+            fs::rename(&finished, &old)
+                .with_context(|| format!("cannot replace {}", finished.display()))?;
+        }
+        if let Err(error) = fs::rename(making.path(), &finished) {
+            let _ = fs::rename(&old, &finished);
+            return Err(error).with_context(|| format!("cannot write {}", finished.display()));
+        }
+        Ok(finished)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_replaced_as_a_whole_and_leaves_nothing_beside_it() {
+        let results = tempfile::tempdir().unwrap();
+        let page = results.path().join("deep/page");
+        for name in ["old.svg", "new.svg"] {
+            let output = Output::begin(page.clone()).unwrap();
+            output.write(name, "<svg/>").unwrap();
+            output.finish().unwrap();
+        }
+        let files = |dir: &Path| -> Vec<_> {
+            dir.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect()
+        };
+        assert_eq!(files(&page), ["new.svg"]);
+        assert_eq!(files(page.parent().unwrap()), ["page"]);
+    }
+
+    #[test]
+    fn a_directory_that_is_not_finished_leaves_the_last_one_alone() {
+        let results = tempfile::tempdir().unwrap();
+        let page = results.path().join("page");
+        let output = Output::begin(page.clone()).unwrap();
+        output.write("a.svg", "<svg/>").unwrap();
+        drop(output);
+        assert!(!page.exists());
+        assert_eq!(results.path().read_dir().unwrap().count(), 0);
+    }
+}
