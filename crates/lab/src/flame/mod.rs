@@ -4,11 +4,20 @@
 //! request costs, and drawn on one scale for both variants, so that what the fix saves is a width
 //! that can be seen.
 
+pub mod connections;
+#[cfg(test)]
+mod example;
 pub mod exhibit;
 mod folded;
+pub mod mechanism;
 pub mod output;
+pub mod page;
+pub mod picture;
 mod recording;
 mod rung;
+pub mod spans;
+pub mod timeline;
+pub mod waits;
 
 pub use folded::Folded;
 pub use recording::Recording;

@@ -1,0 +1,178 @@
+//! Where a request spends its time, waits and all: the input of a wait flame graph.
+
+use std::time::Duration;
+
+use super::{
+    Folded,
+    page::Table,
+    spans::{Kind, Request, Spans},
+};
+use crate::display::{thousands, time_ms};
+
+/// The time of the requests that were answered, and how many were not.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// Nanoseconds per answered request, on average; the outermost frame is the request.
+    pub folded: Folded,
+    /// How many requests were answered, and are averaged here.
+    pub answered: u64,
+    /// How many still waited for their answer when the record was read.
+    pub open: u64,
+    /// For how long the one of those that came first had waited.
+    pub longest_open: Option<Duration>,
+    /// How many spans did not fit into the record.
+    pub dropped: u64,
+}
+
+impl Waits {
+    /// Adds up the parts of every request that was answered.
+    pub fn of(spans: &Spans) -> Self {
+        let requests = spans.requests();
+        let ended: Vec<_> = requests.iter().filter(|request| request.end_us.is_some()).collect();
+        let answered = ended.len() as u64;
+        let total: Folded = ended.into_iter().flat_map(own_times).collect();
+        let mean = |(stack, us): (&[String], u64)| (stack.to_vec(), us * 1000 / answered.max(1));
+        let open = requests.iter().filter(|request| request.end_us.is_none());
+        let longest = open.clone().map(|request| request.start_us).min();
+        Self {
+            folded: total.iter().map(mean).filter(|(_, ns)| *ns > 0).collect(),
+            answered,
+            open: open.count() as u64,
+            longest_open: longest
+                .map(|start| Duration::from_micros(spans.now_us.saturating_sub(start))),
+            dropped: spans.dropped,
+        }
+    }
+
+    /// The same as text, with what the average leaves out.
+    pub fn table(&self, variant: &str) -> Table {
+        let total = self.folded.total().max(1) as f64;
+        let rows = self.folded.iter().map(|(stack, ns)| {
+            let name = match stack {
+                [request] => format!("{request}, the rest"),
+                [_, parts @ ..] => parts.join(", in it "),
+                [] => String::new(),
+            };
+            let share = format!("{:.1} %", 100.0 * ns as f64 / total);
+            (ns, vec![name, time_ms(ns as f64 / 1e6), share])
+        });
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+        Table {
+            caption: self.caption(variant),
+            head: ["the request", "mean per request", "share"].map(str::to_owned).to_vec(),
+            rows: rows.into_iter().map(|(_, row)| row).collect(),
+        }
+    }
+
+    fn caption(&self, variant: &str) -> String {
+        let mut caption = format!(
+            "{variant}: the mean of {} answered requests.",
+            thousands(self.answered as f64)
+        );
+        if let (Some(longest), 1..) = (self.longest_open, self.open) {
+            // Those that have waited longest are missing, so the mean flatters.
+            let (open, longest) = (thousands(self.open as f64), longest.as_secs_f64() * 1e3);
+            caption += &format!(
+                " {open} more still waited for their answer, one for {}: they are not in it, so it is too low.",
+                time_ms(longest)
+            );
+        }
+        if self.dropped > 0 {
+            let dropped = thousands(self.dropped as f64);
+            caption += &format!(" {dropped} spans did not fit into the record.");
+        }
+        caption
+    }
+}
+
+/// What a request spent in each nest of its parts and in nothing deeper, in microseconds.
+///
+/// All parts are children of the request, whatever the code looks like: what lies within another
+/// *in time* is drawn on top of it, so that no microsecond has two widths.
+fn own_times(request: &Request) -> Vec<(Vec<String>, u64)> {
+    let end_us = request.end_us.unwrap_or(request.start_us).max(request.start_us);
+    let mut times = vec![(Vec::new(), end_us - request.start_us)];
+    // The nest of parts at hand: where each ends, and the index of its own time.
+    let mut nest = vec![(end_us, 0)];
+    times[0].0.push(Kind::Request.name().to_owned());
+    for part in &request.parts {
+        while nest.len() > 1 && nest.last().is_some_and(|(end, _)| *end <= part.start_us) {
+            nest.pop();
+        }
+        let Some(&(outer_end, outer)) = nest.last() else { continue };
+        // A clock's grain may let a part outlast what it lies in; the overhang is not counted.
+        let (start, end) = (part.start_us.max(request.start_us), part.end_us.min(outer_end));
+        let lasted = end.saturating_sub(start).min(times[outer].1);
+        times[outer].1 -= lasted;
+        let mut stack = times[outer].0.clone();
+        stack.push(part.kind.name().to_owned());
+        times.push((stack, lasted));
+        nest.push((end, times.len() - 1));
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::spans::Part, *};
+
+    fn request(end_us: u64, parts: &[(Kind, u64, u64)]) -> Request {
+        let part = |&(kind, start_us, end_us): &_| Part { kind, start_us, end_us };
+        Request { start_us: 0, end_us: Some(end_us), parts: parts.iter().map(part).collect() }
+    }
+
+    fn text(request: &Request) -> String {
+        own_times(request).into_iter().collect::<Folded>().to_string()
+    }
+
+    #[test]
+    fn what_lies_within_another_in_time_is_drawn_on_top_of_it_and_counted_once() {
+        use Kind::{DownstreamWait, LockHeld, LockWait};
+        let slow = [(LockWait, 0, 900), (LockHeld, 900, 990), (DownstreamWait, 905, 985)];
+        assert_eq!(
+            text(&request(1000, &slow)),
+            "request 10\nrequest;lock held 10\nrequest;lock held;downstream wait 80\n\
+             request;lock wait 900\n"
+        );
+        let fixed = [(LockWait, 0, 1), (LockHeld, 1, 3), (DownstreamWait, 3, 83)];
+        assert_eq!(
+            text(&request(90, &fixed)),
+            "request 7\nrequest;downstream wait 80\nrequest;lock held 2\nrequest;lock wait 1\n"
+        );
+    }
+
+    #[test]
+    fn overlaps_by_a_grain_of_the_clock_add_up_to_the_request() {
+        use Kind::{DownstreamWait, LockHeld};
+        let odd = request(100, &[(LockHeld, 10, 50), (DownstreamWait, 40, 101)]);
+        assert_eq!(own_times(&odd).iter().map(|(_, us)| us).sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn the_mean_is_of_answered_requests_and_the_caption_names_the_others() {
+        let spans: Spans = serde_json::from_str(
+            r#"{ "dropped": 0, "now_us": 9000000, "spans": [
+                { "id": 1, "parent": null, "name": "request", "start_us": 0, "end_us": 3000 },
+                { "id": 2, "parent": 1, "name": "lock wait", "start_us": 0, "end_us": 2000 },
+                { "id": 3, "parent": null, "name": "request", "start_us": 0, "end_us": 1000 },
+                { "id": 4, "parent": null, "name": "request", "start_us": 500000, "end_us": null }
+            ] }"#,
+        )
+        .unwrap();
+        let waits = Waits::of(&spans);
+        assert_eq!(waits.folded.to_string(), "request 1000000\nrequest;lock wait 1000000\n");
+        let table = waits.table("slow");
+        assert!(table.caption.contains("2 answered requests"), "{}", table.caption);
+        assert!(
+            table.caption.contains("1 more still waited for their answer, one for 8.50 s"),
+            "{table:?}"
+        );
+        assert_eq!(table.rows[1], ["lock wait", "1.00 ms", "50.0 %"]);
+    }
+
+    #[test]
+    fn a_record_without_an_answer_has_no_stacks() {
+        assert!(Waits::of(&Spans::default()).folded.is_empty());
+    }
+}
