@@ -49,9 +49,8 @@ impl Waits {
         let total = self.folded.total().max(1) as f64;
         let rows = self.folded.iter().map(|(stack, ns)| {
             let name = match stack {
-                [request] => format!("{request}, the rest"),
-                [_, parts @ ..] => parts.join(", in it "),
-                [] => String::new(),
+                [_, parts @ ..] if !parts.is_empty() => parts.join(" → "),
+                _ => "the rest".to_owned(),
             };
             let share = format!("{:.1} %", 100.0 * ns as f64 / total);
             (ns, vec![name, time_ms(ns as f64 / 1e6), share])
@@ -71,12 +70,16 @@ impl Waits {
             thousands(self.answered as f64)
         );
         if let (Some(longest), 1..) = (self.longest_open, self.open) {
-            // Those that have waited longest are missing, so the mean flatters.
-            let (open, longest) = (thousands(self.open as f64), longest.as_secs_f64() * 1e3);
-            caption += &format!(
-                " {open} more still waited for their answer, one for {}: they are not in it, so it is too low.",
-                time_ms(longest)
-            );
+            let open = thousands(self.open as f64);
+            caption += &format!(" {open} more still waited for their answer");
+            // Those that wait longest are missing, so the mean flatters.
+            caption += &match longest.as_nanos() > u128::from(self.folded.total()) {
+                true => format!(
+                    ", one for {}: they are not in it, so it is too low.",
+                    time_ms(longest.as_secs_f64() * 1e3)
+                ),
+                false => ".".to_owned(),
+            };
         }
         if self.dropped > 0 {
             let dropped = thousands(self.dropped as f64);
@@ -169,6 +172,19 @@ mod tests {
             "{table:?}"
         );
         assert_eq!(table.rows[1], ["lock wait", "1.00 ms", "50.0 %"]);
+    }
+
+    #[test]
+    fn a_mean_is_not_called_too_low_for_requests_that_are_merely_under_way() {
+        let (slow, fixed) =
+            (super::super::example::slow_spans(), super::super::example::fixed_spans());
+        assert!(Waits::of(&slow).table("slow").caption.ends_with("so it is too low."));
+        assert!(
+            Waits::of(&fixed)
+                .table("fixed")
+                .caption
+                .ends_with("280 more still waited for their answer.")
+        );
     }
 
     #[test]

@@ -132,8 +132,10 @@ impl Page {
             }
             @for section in &self.sections { (section.html()) }
             section {
-                h2 { "How it was measured" }
-                dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
+                h2 { "How it was made" }
+                @if !self.facts.is_empty() {
+                    dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
+                }
                 @if !self.commands.is_empty() {
                     pre { code { (self.commands.join("\n")) } }
                 }
