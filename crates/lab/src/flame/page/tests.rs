@@ -97,6 +97,8 @@ fn per_request_client() -> Page {
                 tables: Vec::new(),
             },
         ],
+        facts: vec![("profiler".to_owned(), "perf, with kernel frames".to_owned())],
+        commands: vec!["just flame per-request-client".to_owned()],
         ..Page::default()
     }
 }

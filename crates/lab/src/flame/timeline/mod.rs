@@ -35,7 +35,7 @@ pub fn draw(slow: Side, fixed: Side, canvas: Canvas) -> Markup {
         halves.iter().map(|(name, story)| heading(name, story, length_us, canvas)).collect();
     let body = html! {
         (key(&layout))
-        (time_axis(&layout.scale, first - 4.0, layout.bottom(), canvas.pick(7, 3)))
+        (time_axis(&layout.scale, first - 4.0, layout.bottom(), canvas.pick(7, 4)))
         @for ((name, story), top) in halves.iter().zip([first, second]) {
             (half(name, story, length_us, &layout, top))
         }
@@ -54,7 +54,7 @@ struct Layout {
 
 impl Layout {
     fn new(canvas: Canvas, length_us: f64) -> Self {
-        let (start, end) = canvas.pick((132.0, 860.0), (66.0, 310.0));
+        let (start, end) = canvas.pick((164.0, 860.0), (78.0, 310.0));
         let scale = Scale { max: length_us / 1e3, start, end };
         Self { canvas, scale, pitch: canvas.pick(19.0, 17.0) }
     }
@@ -87,6 +87,10 @@ fn half(variant: &str, story: &Story, length_us: f64, layout: &Layout, top: f64)
         @for (index, request) in story.rows.iter().enumerate() {
             @let y = top + index as f64 * layout.pitch;
             (row::draw(request, index, story, layout, y, index == middle))
+        }
+        @if let Some(last) = story.rows.last() {
+            @let y = top + (story.rows.len() - 1) as f64 * layout.pitch;
+            (row::name_of_wait(last, story, layout, y))
         }
     }
 }

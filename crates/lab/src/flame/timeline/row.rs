@@ -38,17 +38,19 @@ pub fn draw(
     let base = y + BAR - 3.0;
     html! {
         g class="row" {
-            text class="label" x="0" y=(px(base)) {
-                (index + 1)
-                @if waited_us > 0.0 { tspan class="muted" { (waited(waited_us, layout)) } }
-            }
+            text class="label" x="18" y=(px(base)) text-anchor="end" { (index + 1) }
             (bar("request", x(request.start_us), x(end_us), y + BAR / 2.0 - 0.5, 1.0))
             @for kind in [Kind::LockWait, Kind::LockHeld, Kind::DownstreamWait] {
                 @for part in request.parts.iter().filter(|part| part.kind == kind) {
                     (part_bar(part, x(part.start_us), x(part.end_us), y))
                 }
             }
-            @if waited_us > 0.0 { (cut(layout.scale.start, y)) }
+            @if waited_us > 0.0 {
+                (cut(layout.scale.start, y))
+                text class="waited muted" x=(px(layout.scale.start - 13.0)) y=(px(base)) text-anchor="end" {
+                    (waited(waited_us, layout))
+                }
+            }
             text class="answer halo" x=(px(x(end_us) + 6.0)) y=(px(base)) {
                 (answered(request, end_us, layout))
                 @if explained { tspan class="muted" { " · " (note(request, layout)) } }
@@ -66,6 +68,19 @@ fn part_bar(part: &Part, from: f64, to: f64, y: f64) -> Markup {
             bar("downstream-wait", from, to.max(from + LEAST), y + (BAR - INSET) / 2.0, INSET)
         }
         _ => bar("lock-held", from, to.max(from + LEAST), y, BAR),
+    }
+}
+
+/// Names the wait for the lock on its bar, if there is room.
+pub fn name_of_wait(request: &Request, story: &Story, layout: &Layout, y: f64) -> Markup {
+    let name = "waits for the lock";
+    let x = |us: u64| layout.scale.at((us as f64 - story.begin_us) / 1e3);
+    let wait = request.first(Kind::LockWait).map(|wait| (x(wait.start_us), x(wait.end_us)));
+    let room = wait.filter(|(from, to)| to - from > layout.canvas.text_width(name) + 12.0);
+    html! {
+        @if let Some((from, _)) = room {
+            text class="on-bar" x=(px(from + 6.0)) y=(px(y + BAR - 3.0)) { (name) }
+        }
     }
 }
 
@@ -87,7 +102,7 @@ fn cut(x: f64, y: f64) -> Markup {
 /// For how long it had waited already when the window began.
 fn waited(us: f64, layout: &Layout) -> String {
     let time = time_ms(us / 1e3);
-    layout.canvas.pick(format!(" waiting for {time}"), format!(" {time}"))
+    layout.canvas.pick(format!("waiting for {time}"), time)
 }
 
 fn answered(request: &Request, end_us: u64, layout: &Layout) -> String {

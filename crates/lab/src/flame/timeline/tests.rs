@@ -81,10 +81,13 @@ fn both_halves_have_one_time_axis() {
 fn every_row_has_its_label_and_says_how_long_it_waited_before() {
     let svg = drawn(Canvas::Wide);
     let labels = of_class(&svg, "label");
-    let numbers: Vec<_> = labels.iter().map(|label| label.text.trim().to_owned()).collect();
+    let numbers: Vec<_> = labels.into_iter().map(|label| label.text).collect();
     let expected: Vec<_> = (1..=ROWS).chain(1..=ROWS).map(|row| row.to_string()).collect();
     assert_eq!(numbers, expected);
-    assert_eq!(svg.matches("waiting for ").count(), ROWS, "those of slow began before the window");
+    let waited = of_class(&svg, "waited muted");
+    assert!(waited.iter().all(|waited| waited.text.starts_with("waiting for 4.9")), "{waited:?}");
+    assert_eq!(waited.len(), ROWS, "only those of slow began before the window");
+    assert_eq!(of_class(&svg, "on-bar").len(), 1, "and only they have a bar of waiting to name");
     assert_eq!(of_class(&svg, "cut").len(), ROWS);
 }
 

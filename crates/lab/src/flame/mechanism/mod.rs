@@ -34,7 +34,9 @@ pub fn draw(slow: Counted, fixed: Counted, per: &str, canvas: Canvas) -> Markup 
     let desc: Vec<_> = pairs.iter().map(Pair::sentence).collect();
     let body = html! {
         text class="head" x="0" y="16" { (per) }
-        text class="muted" x=(canvas.width()) y="16" text-anchor="end" { (canvas.pick("each pair on a scale of its own", "a scale each pair")) }
+        text class="muted" x=(canvas.width()) y="16" text-anchor="end" {
+            (canvas.pick("each pair on a scale of its own", "each pair its own scale"))
+        }
         @for (index, pair) in pairs.iter().enumerate() {
             (pair.draw(canvas, top + index as f64 * pitch))
         }
@@ -53,18 +55,22 @@ impl Pair {
     fn draw(&self, canvas: Canvas, top: f64) -> Markup {
         let most = self.values.iter().filter_map(|(_, value)| *value).fold(0.0, f64::max);
         // The names of counts stand beside their bars, or above them where there is no room.
-        let (left, first, right) =
-            canvas.pick((232.0, top, 860.0), (46.0, top + 20.0, canvas.width() - 62.0));
+        let (names, first, right) = canvas.pick((160.0, top, 860.0), (0.0, top + 20.0, 298.0));
+        let variants = self.values.iter().map(|(variant, _)| canvas.text_width(variant));
+        let left = names + variants.fold(0.0, f64::max) + 10.0;
         html! {
             text class="label" x="0" y=(px(canvas.pick(top + 14.0, top + 10.0))) { (self.label) }
             @if let Some(change) = self.change() {
-                @let (x, y, anchor) = canvas.pick((0.0, top + 32.0, "start"), (canvas.width(), top + 10.0, "end"));
+                @let below = (0.0, top + 32.0, "start");
+                @let (x, y, anchor) = canvas.pick(below, (canvas.width(), top + 10.0, "end"));
                 text class="muted" x=(px(x)) y=(px(y)) text-anchor=(anchor) { (change) }
             }
             @for (index, (variant, value)) in self.values.iter().enumerate() {
                 @let y = first + index as f64 * 21.0;
                 @let length = length(value.unwrap_or(0.0), most, right - left);
-                text class="variant muted" x=(px(left - 8.0)) y=(px(y + 12.5)) text-anchor="end" { (variant) }
+                text class="variant muted" x=(px(left - 8.0)) y=(px(y + 12.5)) text-anchor="end" {
+                    (variant)
+                }
                 @if length > 0.0 {
                     (bar(if index == 0 { "slow" } else { "fixed" }, left, left + length, y, 16.0))
                 }
@@ -109,72 +115,4 @@ fn told(value: Option<f64>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        super::{
-            example,
-            picture::probe::{assert_nothing_overflows, elements},
-        },
-        *,
-    };
-
-    fn drawn(
-        slow: &BTreeMap<String, f64>,
-        fixed: &BTreeMap<String, f64>,
-        canvas: Canvas,
-    ) -> String {
-        let counted = |variant, counts| Counted { variant, counts };
-        draw(counted("slow", slow), counted("fixed", fixed), "per page of 19 requests", canvas)
-            .into_string()
-    }
-
-    fn counts<const N: usize>(counts: [(&str, f64); N]) -> BTreeMap<String, f64> {
-        counts.map(|(name, count)| (name.to_owned(), count)).into()
-    }
-
-    #[test]
-    fn every_count_is_written_beside_its_bar() {
-        let (slow, fixed) = example::counts();
-        for canvas in [Canvas::Wide, Canvas::Narrow] {
-            let svg = drawn(&slow, &fixed, canvas);
-            assert_nothing_overflows(&svg, canvas);
-            let elements = elements(&svg);
-            let of = |class: &'static str| {
-                elements.iter().filter(move |element| element.class() == class)
-            };
-            let values: Vec<_> = of("value").map(|value| value.text.as_str()).collect();
-            assert_eq!(values, ["10,421", "412", "19", "0.10", "0", "0", "19", "0.10"]);
-            assert_eq!(of("slow").count(), 3, "nothing has no bar");
-            assert_eq!(of("fixed").count(), 3);
-            let labels: Vec<_> = of("label").map(|label| label.text.as_str()).collect();
-            assert_eq!(
-                labels,
-                ["system calls", "full handshakes", "resumed handshakes", "tcp connections"]
-            );
-        }
-    }
-
-    #[test]
-    fn bars_of_a_pair_share_a_scale_and_those_of_two_pairs_do_not() {
-        let svg = drawn(
-            &counts([("a", 10.0), ("b", 4000.0)]),
-            &counts([("a", 5.0), ("b", 1000.0)]),
-            Canvas::Wide,
-        );
-        let widths: Vec<_> = elements(&svg)
-            .iter()
-            .filter(|element| element.name == "rect")
-            .map(|element| element.number("width"))
-            .collect();
-        assert_eq!(widths[0], widths[2]);
-        assert_eq!(widths[1] * 2.0, widths[0]);
-        assert_eq!(widths[3] * 4.0, widths[2]);
-    }
-
-    #[test]
-    fn what_was_not_counted_is_not_drawn_as_nothing() {
-        let svg = drawn(&counts([("a<b", 10.0)]), &counts([]), Canvas::Wide);
-        assert!(svg.contains(">n/a<") && svg.contains("a&lt;b"), "{svg}");
-        assert!(!svg.contains("fewer"));
-    }
-}
+mod tests;
