@@ -5,6 +5,7 @@
 //! that can be seen.
 
 mod folded;
+pub mod record;
 mod recording;
 mod rung;
 

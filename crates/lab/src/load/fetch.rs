@@ -42,6 +42,24 @@ pub async fn fetch(target: SocketAddr, ask: &Ask) -> anyhow::Result<(u16, Bytes)
         .with_context(|| format!("no answer to {what}"))
 }
 
+/// The status and the body of the answer to a GET of `path`, which may take as long as `patience`.
+///
+/// # Errors
+///
+/// If there is none by then.
+pub async fn get(
+    target: SocketAddr,
+    path: &str,
+    patience: Duration,
+) -> anyhow::Result<(u16, Bytes)> {
+    let request = Request::get(path).body(Full::default());
+    let request = request.with_context(|| format!("`{path}` is no path"))?;
+    timeout(patience, exchange(target, request))
+        .await
+        .with_context(|| format!("no answer within {} s", patience.as_secs()))?
+        .context("no answer")
+}
+
 /// Whether `target` accepts a connection and, if a path is given, answers a GET of it with success.
 pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
     let look = async {
