@@ -60,6 +60,20 @@ pub fn first_child(pid: u32) -> Option<u32> {
     process.tasks().ok()?.flatten().find_map(|thread| thread.children().ok()?.first().copied())
 }
 
+/// The process ids of a process and its descendants, its own first.
+#[cfg(target_os = "linux")]
+pub fn pids(pid: u32) -> Vec<u32> {
+    family(pid).iter().filter_map(|process| u32::try_from(process.pid).ok()).collect()
+}
+
+/// Whether a process runs: one that has ended and was not waited for yet does not.
+#[cfg(target_os = "linux")]
+pub fn is_alive(pid: u32) -> bool {
+    let process = i32::try_from(pid).ok().and_then(|pid| procfs::process::Process::new(pid).ok());
+    let state = process.and_then(|process| process.stat().ok()).map(|stat| stat.state);
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
 /// A process and its descendants: a server may have been started through a shell or another tool,
 /// or do its work in children.
 #[cfg(target_os = "linux")]
@@ -121,6 +135,18 @@ pub fn first_child(_pid: u32) -> Option<u32> {
     None
 }
 
+/// The process id alone: descendants cannot be seen here.
+#[cfg(not(target_os = "linux"))]
+pub fn pids(pid: u32) -> Vec<u32> {
+    vec![pid]
+}
+
+/// Always, as it cannot be seen here: whoever started the process learns of its end.
+#[cfg(not(target_os = "linux"))]
+pub fn is_alive(_pid: u32) -> bool {
+    true
+}
+
 /// See the Linux variant.
 #[cfg(not(target_os = "linux"))]
 pub fn listens_on(_pid: u32, _port: u16) -> Option<bool> {
@@ -157,7 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_has_ended_does_not_live_even_before_it_is_waited_for() {
+        assert!(is_alive(std::process::id()));
+        assert_eq!(pids(std::process::id()).first(), Some(&std::process::id()));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(is_alive(child.id()));
+        child.kill().unwrap();
+        while is_alive(child.id()) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+    }
+
+    #[test]
     fn a_process_that_does_not_exist_has_no_figures() {
+        assert!(!is_alive(u32::MAX));
         assert_eq!(core_time(u32::MAX), None);
         assert_eq!(peak_rss_mib(u32::MAX), None);
     }

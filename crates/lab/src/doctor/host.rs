@@ -47,21 +47,23 @@ fn stolen(system: &System) -> Option<f64> {
 /// A container shares its kernel, and often lacks the rights that profiling takes.
 pub(super) fn container(system: &System) -> Finding {
     let topic = "container";
-    let group = system.read("proc/1/cgroup").unwrap_or_default();
-    let named = ["docker", "kubepods", "containerd", "lxc", "podman"]
-        .into_iter()
-        .find(|name| group.contains(name));
-    let sign = match named {
-        _ if system.has(".dockerenv") => Some("docker"),
-        _ if system.has("run/.containerenv") => Some("podman"),
-        named => named,
-    };
-    match sign {
+    match container_sign(system) {
         Some(kind) => {
             let found = format!("yes ({kind}): its limits and its kernel are the host's");
             Finding::note(Group::Machine, topic, found)
         }
         None => Finding::ok(Group::Machine, topic, "no sign of one"),
+    }
+}
+
+/// What kind of container this is in, if there is a sign of one.
+pub(crate) fn container_sign(system: &System) -> Option<&'static str> {
+    let group = system.read("proc/1/cgroup").unwrap_or_default();
+    let mut named = ["docker", "kubepods", "containerd", "lxc", "podman"].into_iter();
+    match named.find(|name| group.contains(name)) {
+        _ if system.has(".dockerenv") => Some("docker"),
+        _ if system.has("run/.containerenv") => Some("podman"),
+        named => named,
     }
 }
 

@@ -16,6 +16,10 @@ mod servers;
 mod system;
 mod tools;
 
+pub(crate) use host::container_sign;
+pub(crate) use perf::package as perf_package;
+pub(crate) use tools::install;
+
 pub use finding::{Finding, Group, Status};
 pub use noise_floor::NoiseFloor;
 pub use report::{line, summary, text};
@@ -52,7 +56,7 @@ pub fn examine(system: &System) -> Vec<Finding> {
 
 #[cfg(test)]
 #[cfg(unix)]
-mod fake;
+pub(crate) mod fake;
 #[cfg(test)]
 #[cfg(unix)]
 mod faults;

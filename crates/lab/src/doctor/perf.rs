@@ -35,8 +35,8 @@ pub(super) fn perf(system: &System) -> Finding {
     Finding::ok(Group::Tools, topic, "works, with hardware counters")
 }
 
-/// Ubuntu builds it under another name than the others.
-fn package(system: &System) -> String {
+/// The package that it comes in: Ubuntu builds it under another name than the others.
+pub(crate) fn package(system: &System) -> String {
     let release = system.read("etc/os-release").unwrap_or_default();
     let ubuntu = release.lines().any(|line| line == "ID=ubuntu");
     let apt = system.program("apt-get").is_some();

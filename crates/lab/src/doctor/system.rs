@@ -54,18 +54,18 @@ impl System {
     }
 
     /// The trimmed text of a file, such as `proc/loadavg`; `None` if there is no such file.
-    pub(super) fn read(&self, path: &str) -> Option<String> {
+    pub(crate) fn read(&self, path: &str) -> Option<String> {
         let text = fs::read(self.root.join(path)).ok()?;
         Some(String::from_utf8_lossy(&text).trim().to_owned())
     }
 
     /// The number that a file consists of.
-    pub(super) fn number(&self, path: &str) -> Option<i64> {
+    pub(crate) fn number(&self, path: &str) -> Option<i64> {
         self.read(path)?.parse().ok()
     }
 
     /// The value after `KEY:` in a file of such lines, such as `proc/meminfo`.
-    pub(super) fn value(&self, path: &str, key: &str) -> Option<String> {
+    pub(crate) fn value(&self, path: &str, key: &str) -> Option<String> {
         let text = self.read(path)?;
         let mut values = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(':')?;
@@ -75,7 +75,7 @@ impl System {
     }
 
     /// Whether there is such a file or directory.
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 
@@ -89,20 +89,20 @@ impl System {
     }
 
     /// A program on the path.
-    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let mut candidates = std::env::split_paths(&self.path).map(|dir| dir.join(name));
         candidates.find(|path| is_executable(path))
     }
 
     /// Whether this process runs as root, who may do what the kernel keeps from others.
-    pub(super) fn is_root(&self) -> bool {
+    pub(crate) fn is_root(&self) -> bool {
         let uids = self.value("proc/self/status", "Uid").unwrap_or_default();
         uids.split_whitespace().nth(1) == Some("0")
     }
 
     /// Runs a program of the path to its end and takes what it says, in English. `None` if there is
     /// none, or if it does not end within ten seconds.
-    pub(super) fn run(&self, name: &str, args: &[&str]) -> Option<Output> {
+    pub(crate) fn run(&self, name: &str, args: &[&str]) -> Option<Output> {
         let mut child = Command::new(self.program(name)?)
             .args(args)
             .env("LC_ALL", "C")

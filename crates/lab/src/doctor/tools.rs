@@ -42,7 +42,7 @@ fn topic(program: &str) -> &str {
 }
 
 /// The command that installs a package with what this system installs packages with.
-pub(super) fn install(system: &System, package: &str) -> String {
+pub(crate) fn install(system: &System, package: &str) -> String {
     let installers = [
         ("apt-get", "sudo apt-get install"),
         ("dnf", "sudo dnf install"),

@@ -13,6 +13,7 @@ pub mod mechanism;
 pub mod output;
 pub mod page;
 pub mod picture;
+pub mod record;
 mod recording;
 mod rung;
 pub mod spans;

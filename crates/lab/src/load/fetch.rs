@@ -10,8 +10,7 @@ use hyper::{Request, Uri, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, time::timeout};
 
-use super::{Ask, Expected, address};
-use crate::case::Answer;
+use super::{Ask, address};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,14 +42,30 @@ pub async fn fetch(target: SocketAddr, ask: &Ask) -> anyhow::Result<(u16, Bytes)
         .with_context(|| format!("no answer to {what}"))
 }
 
+/// The status and the body of the answer to a GET of `path`, which may take as long as `patience`.
+///
+/// # Errors
+///
+/// If there is none by then.
+pub async fn get(
+    target: SocketAddr,
+    path: &str,
+    patience: Duration,
+) -> anyhow::Result<(u16, Bytes)> {
+    let request = Request::get(path).body(Full::default());
+    let request = request.with_context(|| format!("`{path}` is no path"))?;
+    timeout(patience, exchange(target, request))
+        .await
+        .with_context(|| format!("no answer within {} s", patience.as_secs()))?
+        .context("no answer")
+}
+
 /// The text that a server answers to a GET of `path` in plain HTTP; any other status is an error.
-pub async fn get(url: &Uri, path: &str) -> anyhow::Result<String> {
-    let expected = Expected { status: 200, answer: Answer::Any };
-    let (method, path) = ("GET".to_owned(), path.to_owned());
-    let ask = Ask { method, path, headers: Vec::new(), body: None, expected };
-    let (status, body) = fetch(address(url)?, &ask).await?;
+pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
+    let answer = get(address(url)?, path, PATIENCE).await;
+    let (status, body) = answer.with_context(|| format!("GET {path}"))?;
     let text = String::from_utf8_lossy(&body).into_owned();
-    ensure!(status == 200, "GET {} is answered with status {status}: {}", ask.path, text.trim());
+    ensure!(status == 200, "GET {path} is answered with status {status}: {}", text.trim());
     Ok(text)
 }
 

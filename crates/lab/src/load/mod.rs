@@ -27,7 +27,7 @@ use alarm::Alarm;
 
 pub use check::Expected;
 pub use connection::{Connection, Dial, Tcp, Verdict};
-pub use fetch::{fetch, get, is_ready};
+pub use fetch::{fetch, get, get_text, is_ready};
 pub use http::Prepared;
 pub use latency::Latency;
 pub use outcome::{GENERATOR_SATURATED, Outcome};

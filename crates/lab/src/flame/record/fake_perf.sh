@@ -1,0 +1,57 @@
+#!/bin/sh
+# A stand-in for `perf` that does what the file `perf.mode` beside it says: for tests. It hangs by
+# stopping itself, so that no child of it stays behind when it is killed.
+mode=$(cat "$(dirname "$0")/perf.mode")
+denied() {
+    echo 'Error:' >&2
+    echo 'Access to performance monitoring and observability operations is limited.' >&2
+    echo 'Consider adjusting /proc/sys/kernel/perf_event_paranoid setting to open' >&2
+    exit 255
+}
+sample() { # the event, then how many stacks, and their outermost frame
+    i=0
+    while [ $i -lt "$2" ]; do
+        printf '   2004008 %s: \n\t  b2ebe server::work (/bin/server)\n\t 1098eb %s (/lib/libc.so.6)\n\n' "$1" "$3"
+        i=$((i + 1))
+    done
+}
+case "$mode,$1,$*" in
+    denied,stat,*) denied ;;
+    no-kernel,stat,*cpu-clock:k*) denied ;;
+    other-kernel,stat,*) echo 'WARNING: perf not found for kernel 6.8.0-31' >&2; exit 2 ;;
+    no-events,stat,*) echo 'The sys_perf_event_open() syscall returned with 38 (Function not implemented)' >&2; exit 1 ;;
+    counts-nothing,stat,*) echo '<not supported>,,cpu-clock:k,0,100.00,,' >&2 ;;
+    *,stat,*) echo "1.5,msec,$5,1500,100.00,," >&2 ;;
+
+    denied-at-attach,record,*) denied ;;
+    no-memory,record,*) echo 'Permission error mapping pages.' >&2; exit 255 ;;
+    too-old,record,*) printf "  Error: unknown option \`control'\n" >&2; exit 129 ;;
+    no-zstd,record,*' -z '*) printf "  Error: unknown switch \`z'\n" >&2; exit 129 ;;
+    dies-at-once,record,*) echo 'perf: Segmentation fault' >&2; exit 139 ;;
+    hang-at-attach,record,*) kill -STOP $$ ;;
+    *,record,*)
+        while [ "$1" != -p ]; do shift; done
+        echo "$mode" > "$4"
+        [ "$mode" = hang-at-end ] && trap '' TERM
+        while read -r command; do
+            case "$mode,$command" in
+                dies-in-between,disable) [ -n "$enabled" ] && { echo 'perf: Bus error' >&2; exit 135; } ;;
+                server-dies,enable) kill -KILL "$2" ;;
+                *,enable) enabled=yes ;;
+            esac
+            printf 'ack\n\0'
+        done ;;
+
+    unreadable,script,*) echo 'incompatible file format' >&2; exit 1 ;;
+    nonsense,script,*) echo 'Segmentation fault' ;;
+    hang-at-script,script,*) kill -STOP $$ ;;
+    confined,script,*) sample cpu-clock:uhppp 300 clone3 ;;
+    few,script,*) sample cpu-clock:ppp 20 clone3 ;;
+    counters,script,*) sample cycles:P 300 clone3 ;;
+    cut,script,*) sample cycles:P 60 clone3; sample cycles:P 240 tokio::poll ;;
+    lost,script,*) sample cycles:P 300 clone3; echo 'PERF_RECORD_LOST lost 90' ;;
+    *,script,*) sample cpu-clock:ppp 300 clone3 ;;
+
+    lost,report,*) printf 'cycles:P stats:\n    SAMPLE events:   300\n    LOST_SAMPLES events:   100\n' ;;
+    *,report,*) printf 'cycles:P stats:\n    SAMPLE events:   300\n' ;;
+esac
