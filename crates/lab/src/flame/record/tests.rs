@@ -271,7 +271,10 @@ async fn a_perf_that_hangs_steps_down_and_leaves_no_process() {
         }
         // Only the stand-in for the server was started by this test and may be left of it.
         let perf = fake.system.root.join("bin/perf").display().to_string();
+        let mut looks = 0;
         while running(&perf) {
+            looks += 1;
+            assert!(looks < 1000, "{mode}: a perf stays behind");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
