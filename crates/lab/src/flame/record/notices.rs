@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::{Recording, Rung};
+use crate::display::thousands;
 
 /// Fewer samples than these show no shares.
 const FEW: u64 = 200;
@@ -58,11 +59,10 @@ fn lost(recording: &Recording) -> Option<String> {
 fn user_only(recording: &Recording) -> Option<String> {
     match recording.rung {
         Rung::PerfUserOnly => {
-            let kernel = recording.system_cpu?.saturating_sub(recording.sampled_cpu);
+            let system = recording.system_cpu.map(|all| all.saturating_sub(recording.sampled_cpu));
+            let about = system.map_or(String::new(), |kernel| format!(", about {},", ms(kernel)));
             Some(format!(
-                "user frames only: what the kernel did for the server, about {}, is not in the \
-                 picture",
-                ms(kernel)
+                "user frames only: what the kernel did for the server{about} is not in the picture"
             ))
         }
         Rung::InProcess => Some(
@@ -90,12 +90,7 @@ fn disagreement(recording: &Recording) -> Option<String> {
 }
 
 fn ms(time: Duration) -> String {
-    let figure = format!("{:.0}", 1e3 * time.as_secs_f64());
-    // From 10,000 on, digits are read in groups of three.
-    match figure.len() {
-        5.. => format!("{},{} ms", &figure[..figure.len() - 3], &figure[figure.len() - 3..]),
-        _ => format!("{figure} ms"),
-    }
+    format!("{} ms", thousands(1e3 * time.as_secs_f64()))
 }
 
 #[cfg(test)]
@@ -158,12 +153,12 @@ mod tests {
     #[test]
     fn time_that_was_not_sampled_is_told() {
         let words = said(|it| it.sampled_cpu = Duration::from_secs(5));
-        assert!(words.contains("stand for 5000 ms of CPU time"), "{words}");
+        assert!(words.contains("stand for 5,000 ms of CPU time"), "{words}");
         let words = said(|it| {
             it.rung = Rung::PerfUserOnly;
             it.sampled_cpu = Duration::from_secs(5);
         });
         assert!(words.starts_with("user frames only"), "{words}");
-        assert!(words.contains("about 5000 ms") && !words.contains("trust"), "{words}");
+        assert!(words.contains("about 5,000 ms") && !words.contains("trust"), "{words}");
     }
 }

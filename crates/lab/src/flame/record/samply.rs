@@ -15,6 +15,9 @@ use super::{
 };
 use crate::doctor::System;
 
+/// The version whose files are known: their format is Firefox's, and changes with it.
+const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup";
+
 /// Samples a second of each thread.
 const RATE: u32 = 1000;
 
@@ -22,10 +25,7 @@ const RATE: u32 = 1000;
 pub(super) fn look(system: &System) -> Result<(), Obstacle> {
     match system.program("samply") {
         Some(_) => Ok(()),
-        None => {
-            let missing = Obstacle::new("`samply` is missing");
-            Err(missing.mend("cargo install --locked samply && samply setup"))
-        }
+        None => Err(Obstacle::new("`samply` is missing").mend(INSTALL)),
     }
 }
 
@@ -53,7 +53,8 @@ pub(super) async fn record(
     let names = file.with_extension("syms.json");
     let stacks = read(&file)
         .and_then(|profile| profile::Stacks::read(&profile, &read(&names)?))
-        .map_err(|error| Obstacle::new(format!("what `samply` wrote is odd: {error:#}")))?;
+        .map_err(|error| Obstacle::new(format!("what `samply` wrote is odd: {error:#}")))
+        .map_err(|obstacle| obstacle.mend(INSTALL))?;
     Ok(stacks.recording(Rung::Samply, length, file))
 }
 

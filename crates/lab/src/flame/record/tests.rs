@@ -166,7 +166,7 @@ fn on_macos_samply_comes_first_and_xctrace_next() {
     let ladder = look(&fake);
     assert_eq!(ladder.rungs(), [Rung::CountersOnly]);
     let said: Vec<_> = ladder.skipped().iter().map(|it| it.obstacle.to_string()).collect();
-    assert!(said[0].contains("cargo install --locked samply && samply setup"), "{said:?}");
+    assert!(said[0].contains("cargo install --locked samply@0.13.1 && samply setup"), "{said:?}");
     assert!(said[1].contains("xcode-select --install"), "{said:?}");
     fake.program("samply", ":");
     fake.program("xctrace", ":");
@@ -234,8 +234,9 @@ async fn what_forbids_only_the_attaching_steps_down() {
 }
 
 #[tokio::test]
-async fn a_perf_without_compression_records_without_it() {
+async fn a_perf_without_compression_or_room_records_without_it() {
     assert_eq!(with_kernel("no-zstd").await.unwrap().samples, 300);
+    assert_eq!(with_kernel("little-memory").await.unwrap().samples, 300);
 }
 
 #[tokio::test]
@@ -270,7 +271,10 @@ async fn a_perf_that_hangs_steps_down_and_leaves_no_process() {
         }
         // Only the stand-in for the server was started by this test and may be left of it.
         let perf = fake.system.root.join("bin/perf").display().to_string();
+        let mut looks = 0;
         while running(&perf) {
+            looks += 1;
+            assert!(looks < 1000, "{mode}: a perf stays behind");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -353,4 +357,35 @@ async fn the_last_rung_records_nothing() {
     let ladder = look(&Fake::healthy());
     let failure = ladder.record(Rung::CountersOnly, &server.subject(), WINDOW).await;
     assert!(matches!(failure, Err(Failure::StepDown(_))));
+}
+
+/// Adds up until its standard input closes, in a function of its own thread.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_real_perf_sees_a_busy_process_whole() {
+    let system = crate::doctor::System::this(crate::doctor::Needs::default());
+    let ladder = Ladder::look(system, false);
+    let Some(&rung) = ladder.rungs().iter().find(|rung| **rung <= Rung::PerfUserOnly) else {
+        eprintln!("skipped, as perf is not permitted here: {:?}", ladder.skipped());
+        return;
+    };
+    let mut server = Server::start();
+    let _ = server.child.kill();
+    let _ = server.child.wait();
+    let busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    server.child = busy;
+    let recording = ladder.record(rung, &server.subject(), Duration::from_millis(1500)).await;
+    let recording = match recording {
+        Ok(recording) => recording,
+        Err(Failure::StepDown(obstacle)) => {
+            eprintln!("skipped: {obstacle}");
+            return;
+        }
+        Err(Failure::Fatal(error)) => panic!("{error:#}"),
+    };
+    // However busy the machine is, both accounts are of the same time. A few samples may fall on
+    // either side of its ends.
+    let agreement = recording.cpu_agreement().unwrap();
+    assert!(recording.samples > 0 && (0.5..1.5).contains(&agreement), "{recording:?}");
+    assert!(recording.lost_share < 0.5 && recording.stacks.total() == recording.samples);
 }

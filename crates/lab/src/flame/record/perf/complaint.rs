@@ -27,6 +27,12 @@ impl Complaint {
         matches!(self, Self::Said(said) if signs.iter().any(|sign| said.contains(sign)))
     }
 
+    /// Whether it may not lock as much memory as it was told to use.
+    pub(super) fn is_about_memory(&self) -> bool {
+        let signs = ["mapping pages", "mmap_pages", "mmap with"];
+        matches!(self, Self::Said(said) if signs.iter().any(|sign| said.contains(sign)))
+    }
+
     /// In words, without a look at the system.
     pub(super) fn as_obstacle(&self) -> Obstacle {
         match self {
@@ -44,7 +50,7 @@ impl Complaint {
     pub(super) fn explain(&self, system: &System, rung: Rung) -> Obstacle {
         let Self::Said(said) = self else { return self.as_obstacle() };
         let says = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
-        if says(&["mapping pages", "mmap_pages"]) {
+        if self.is_about_memory() {
             return Obstacle::new(
                 "`perf` may not lock enough memory for its buffers (`perf_event_mlock_kb`)",
             )

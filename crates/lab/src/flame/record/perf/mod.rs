@@ -60,8 +60,8 @@ impl Perf<'_> {
         self.read(&file, window, patience).await
     }
 
-    /// Attached and not yet recording. Compressed if this `perf` can: a recording has 64 KiB of
-    /// stack a sample, most of them zeros.
+    /// Attached and not yet recording: compressed and with large buffers, as far as this `perf` and
+    /// the system allow.
     async fn attach(
         &self,
         subject: &Subject<'_>,
@@ -69,26 +69,38 @@ impl Perf<'_> {
         patience: Duration,
     ) -> Result<Attached, Failure> {
         let pids = process::pids(subject.pid);
-        let start = |compress| self.command(&pids, file, compress);
-        let complaint = match Attached::start(start(true), patience).await {
-            Err(complaint) if complaint.is_about_compression() => {
-                match Attached::start(start(false), patience).await {
-                    Ok(perf) => return Ok(perf),
-                    Err(complaint) => complaint,
+        let (mut compressed, mut roomy) = (true, true);
+        loop {
+            let command = self.command(&pids, file, compressed, roomy);
+            match Attached::start(command, patience).await {
+                Ok(perf) => return Ok(perf),
+                Err(complaint) if compressed && complaint.is_about_compression() => {
+                    compressed = false;
                 }
+                Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
+                Err(complaint) => return Err(self.explain(subject.pid, complaint).await),
             }
-            Ok(perf) => return Ok(perf),
-            Err(complaint) => complaint,
-        };
-        Err(self.explain(subject.pid, complaint).await)
+        }
     }
 
-    fn command(&self, pids: &[u32], file: &Path, compress: bool) -> tokio::process::Command {
+    fn command(
+        &self,
+        pids: &[u32],
+        file: &Path,
+        compressed: bool,
+        roomy: bool,
+    ) -> tokio::process::Command {
         let pids: Vec<_> = pids.iter().map(u32::to_string).collect();
         let mut command = program::command(&self.program);
         command.args(["record", "-F", &RATE.to_string()]);
-        if compress {
+        if compressed {
+            // Most of a stack's copy is zeros.
             command.arg("-z");
+        }
+        if roomy {
+            // A quarter of a second for each core, in which `perf` may wait for its turn. Its default
+            // holds no more than eight samples.
+            command.args(["-m", "8M"]);
         }
         if self.rung == Rung::PerfUserOnly {
             command.args(["-e", "cycles:u"]);
