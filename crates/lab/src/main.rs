@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         }
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(cmd::compare::run(&lab.places, &options)),
+        Command::Flame(options) => cmd::flame::run(&lab.places, &options),
         Command::History(options) => cmd::history::run(&lab.places, &options),
         Command::Diff(options) => cmd::diff::run(&lab.places, &options),
         Command::Export(options) => cmd::export::run(&lab.places, &options),
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
         Command::Generate => cmd::generate::run(),
         #[cfg(unix)]
         Command::Supervise(options) => cmd::supervise::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::RawGraph(options) => cmd::raw_graph::run(&options),
         Command::BenchGenerator(options) => cmd::bench_generator::run(&options),
         Command::Answer => cmd::answer::run(),
     };

@@ -9,11 +9,14 @@ pub mod diff;
 pub mod doctor;
 pub mod effort;
 pub mod export;
+pub mod flame;
 pub mod generate;
 pub mod history;
 pub mod instructions;
 pub mod list;
 pub mod own_server;
+#[cfg(target_os = "linux")]
+pub mod raw_graph;
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
@@ -60,6 +63,8 @@ pub enum Command {
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
+    /// Draw where the time goes, before and after
+    Flame(Box<flame::Options>),
     /// List what earlier runs said of a case
     History(history::Options),
     /// Set two runs side by side
@@ -82,6 +87,10 @@ pub enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
+    /// Draw the raw flame graph of what `perf` recorded, for `flame`
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    RawGraph(raw_graph::Options),
     /// Measure the load generator itself against wrk
     BenchGenerator(bench_generator::Options),
     /// Serve the least that is HTTP, for `bench-generator`

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// A way to learn where CPU time goes. Two pictures are compared only if one rung made both: each
 /// sees something that the next does not.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rung {
     /// Linux `perf`, with the frames of the kernel.

@@ -46,3 +46,9 @@ impl From<Obstacle> for Failure {
         Self::StepDown(obstacle)
     }
 }
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Fatal(error)
+    }
+}

@@ -1,0 +1,65 @@
+//! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
+
+mod allocations;
+mod counts;
+mod cpu;
+mod differential;
+mod requests;
+mod words;
+
+use anyhow::Context as _;
+
+use super::{
+    Scene, Seen,
+    exhibit::Exhibit,
+    output::Output,
+    page::{Page, Picture, Section},
+};
+
+/// Draws all exhibits of a scene into `output`; returns the page, which is not written yet.
+pub async fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Page> {
+    let mut page = Page {
+        case: scene.name.clone(),
+        title: scene.title.clone(),
+        question: scene.question.clone(),
+        notices: seen.notices.clone(),
+        ..Page::default()
+    };
+    for exhibit in &scene.exhibits {
+        let section = match exhibit {
+            Exhibit::Timeline => requests::timeline(seen),
+            Exhibit::Waits => requests::waits(scene, seen, output)?,
+            Exhibit::Cpu => cpu::section_of(scene, seen, output)?,
+            Exhibit::Allocations => allocations::section_of(scene, seen, output)?,
+            Exhibit::Counters => counts::counters(scene, seen),
+            Exhibit::Connections => counts::connections(seen),
+            Exhibit::Differential => differential::section_of(scene, seen, output)?,
+        };
+        page.sections.extend(section);
+    }
+    cpu::raw_graphs(scene, seen, output).await?;
+    for section in &page.sections {
+        for (name, content) in section.pictures.iter().filter_map(|it| it.own_file()) {
+            output.write(name, content)?;
+        }
+    }
+    page.notices.extend(words::without_profiler(seen));
+    page.facts = words::facts(scene, seen);
+    page.commands = words::commands(scene);
+    Ok(page)
+}
+
+/// Writes a flame graph, and shows it under its caption.
+fn file(output: &Output, stem: &str, caption: String, svg: &str) -> anyhow::Result<Picture> {
+    let name = format!("{stem}.svg");
+    output.write(&name, svg)?;
+    let height =
+        svg.split(" height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok());
+    let height = height.with_context(|| format!("{name} does not say how high it is"))?;
+    Ok(Picture::File { name, caption, height })
+}
+
+/// A section without pictures yet.
+fn section(heading: &str, lead: String) -> Section {
+    Section { heading: heading.to_owned(), lead, ..Section::default() }
+}

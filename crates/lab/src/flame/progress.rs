@@ -1,0 +1,43 @@
+//! What is being done, and for how long already.
+
+use std::{io::IsTerminal as _, time::Duration};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A line on standard error that is written over; where that is no terminal, a line a step.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    name: String,
+}
+
+impl Progress {
+    /// Of the case, or server, `name`.
+    pub fn new(name: &str) -> Self {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("  {spinner} {msg}  {elapsed}");
+        bar.set_style(style.expect("the template is valid"));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { bar, name: name.to_owned() }
+    }
+
+    /// A step begins.
+    pub fn step(&self, what: &str) {
+        let step = format!("{}: {what}", self.name);
+        if !std::io::stderr().is_terminal() {
+            eprintln!("{step}");
+        }
+        self.bar.set_message(step);
+    }
+
+    /// Prints a line that stays.
+    pub fn note(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
