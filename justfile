@@ -14,6 +14,12 @@ bench-all *FLAGS: _build _build-benches
 bench *CASES_AND_FLAGS: _build
     cargo run --release --quiet --bin lab -- bench {{ CASES_AND_FLAGS }}
 
+# Draw where the time goes, before and after (`--open`)
+[group('measure')]
+[positional-arguments]
+flame *CASES_AND_FLAGS: _profiling
+    cargo run --release --quiet --bin lab -- flame "$@"
+
 # Measure the load generator against wrk
 [group('measure')]
 bench-generator *FLAGS:

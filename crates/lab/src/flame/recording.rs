@@ -28,6 +28,8 @@ pub struct Recording {
     pub window: Duration,
     /// The profiler's own file, for the raw graph; absent for profilers that leave none.
     pub file: Option<PathBuf>,
+    /// Whether a timer took the samples, and no hardware counter: just as good for shares of time.
+    pub by_timer: bool,
     /// What a reader has to know of it, a sentence each, with its mend.
     pub notices: Vec<String>,
 }

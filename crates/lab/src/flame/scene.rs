@@ -210,9 +210,14 @@ impl Seen {
     /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.
     pub fn cpu(&self, view: &View) -> Option<Vec<Folded>> {
         let of = |observation: &Observation| {
-            let stacks = view.of(&observation.recording.as_ref()?.stacks);
-            let per_request = u64::try_from(observation.cpu_per_request()?.as_nanos()).ok()?;
-            Some(stacks.scaled_to(per_request))
+            let recording = observation.recording.as_ref()?;
+            let mut per_request = observation.cpu_per_request()?.as_secs_f64();
+            if recording.rung == Rung::PerfUserOnly {
+                // The kernel's part is in the system's account and in no stack.
+                per_request *= recording.cpu_agreement()?.min(1.0);
+            }
+            let stacks = view.of(&recording.stacks);
+            Some(stacks.scaled_to((per_request * 1e9) as u64))
         };
         self.observations.iter().map(of).collect()
     }

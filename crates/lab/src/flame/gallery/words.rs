@@ -7,7 +7,7 @@ use crate::{display::thousands, machine::Machine};
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let machine = Machine::here();
     let mut facts = vec![
-        ("Profiler".to_owned(), seen.rung.to_string()),
+        ("Profiler".to_owned(), profiler(seen)),
         ("Load".to_owned(), scene.comparison.load_in_words()),
     ];
     for observation in &seen.observations {
@@ -18,6 +18,19 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
     facts.push(("Recorded".to_owned(), now));
     facts
+}
+
+/// Who recorded, and by what clock.
+pub fn profiler(seen: &Seen) -> String {
+    let recordings = || seen.observations.iter().filter_map(|it| it.recording.as_ref());
+    let by_timer = recordings().next().is_some() && recordings().all(|it| it.by_timer);
+    let clock = match seen.rung {
+        Rung::PerfWithKernel | Rung::PerfUserOnly if by_timer => {
+            ", sampled by the timer as there are no hardware counters here (fine for shares of time)"
+        }
+        _ => "",
+    };
+    format!("{}{clock}", seen.rung)
 }
 
 /// How far one server's pictures can be trusted.

@@ -65,6 +65,7 @@ pub(super) async fn record(
         system_cpu: window.system_cpu,
         window: window.length,
         file: None,
+        by_timer: true,
         notices: Vec::new(),
         stacks,
     })

@@ -109,6 +109,7 @@ mod tests {
             system_cpu: Some(Duration::from_secs(10)),
             window: Duration::from_secs(10),
             file: None,
+            by_timer: true,
             notices: Vec::new(),
         }
     }

@@ -69,6 +69,7 @@ pub(super) async fn record(
         system_cpu: None,
         window: length,
         file: Some(file),
+        by_timer: true,
         notices: Vec::new(),
         stacks,
     })

@@ -153,6 +153,7 @@ impl Perf<'_> {
             system_cpu: window.system_cpu,
             window: window.length,
             file: Some(file.to_owned()),
+            by_timer: read.is_timer(),
             notices: read.notices(),
             stacks: read.stacks,
         })

@@ -133,6 +133,7 @@ impl Stacks {
             system_cpu: None,
             window,
             file: Some(file),
+            by_timer: true,
             notices: Vec::new(),
             stacks: self.stacks,
         }
