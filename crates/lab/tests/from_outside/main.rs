@@ -8,6 +8,7 @@ mod bench_generator;
 mod compare;
 mod count;
 mod doctor;
+mod flame;
 mod records;
 mod toy;
 mod verbs;

@@ -43,7 +43,6 @@ pub async fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
             output.write(name, content)?;
         }
     }
-    page.notices.extend(words::without_profiler(seen));
     page.facts = words::facts(scene, seen);
     page.commands = words::commands(scene);
     Ok(page)

@@ -108,10 +108,3 @@ pub fn commands(scene: &Scene) -> Vec<String> {
         }
     }
 }
-
-/// Says that nothing was profiled, where that is so.
-pub fn without_profiler(seen: &Seen) -> Option<String> {
-    (seen.rung == Rung::CountersOnly).then(|| {
-        "No profiler may be used here, so there are no flame graphs of CPU time.".to_owned()
-    })
-}

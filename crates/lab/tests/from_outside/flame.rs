@@ -1,0 +1,191 @@
+//! `lab flame` from outside, with a `perf` that does what a test asks of it.
+
+use std::{os::unix::fs::symlink, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::toy::{Toy, send, stderr, wait_until};
+
+/// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
+struct Studio {
+    toy: Toy,
+    path: String,
+}
+
+impl Studio {
+    fn new(args: &[&str], mode: Option<&str>) -> Self {
+        let toy = Toy::new(args);
+        let bin = toy.path("fake-bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        if let Some(mode) = mode {
+            let script = "src/flame/record/fake_perf.sh";
+            symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(script), bin.join("perf")).unwrap();
+            std::fs::write(bin.join("perf.mode"), mode).unwrap();
+        }
+        // What the script needs, and nothing that would profile.
+        for tool in ["sh", "cat", "dirname", "kill"] {
+            let found = ["/bin", "/usr/bin"].map(|dir| Path::new(dir).join(tool));
+            if let Some(found) = found.iter().find(|path| path.exists()) {
+                symlink(found, bin.join(tool)).unwrap();
+            }
+        }
+        let path = bin.display().to_string();
+        Self { toy, path }
+    }
+
+    fn lab(&self, args: &[&str]) -> Command {
+        let short: &[&str] = if args.contains(&"--seconds") { &[] } else { &["--seconds", "1"] };
+        let mut lab = self.toy.lab(&[&["flame"], short, args].concat());
+        lab.env("PATH", &self.path);
+        lab
+    }
+
+    /// The files of a page.
+    fn files(&self, page: &str) -> Vec<String> {
+        let dir = self.toy.path("target/lab/flame").join(page);
+        let Ok(entries) = dir.read_dir() else { return Vec::new() };
+        let mut files: Vec<_> =
+            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        files
+    }
+
+    fn meta(&self, page: &str) -> Value {
+        let path = self.toy.path("target/lab/flame").join(page).join("meta.json");
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn a_page_has_its_pictures_its_stacks_and_what_stands_behind_them() {
+    let studio = Studio::new(&[], Some("ok"));
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let files = studio.files("toy");
+    for file in ["index.html", "meta.json", "slow.svg", "fixed.svg", "diff.svg", "slow.folded"] {
+        assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
+    }
+    assert!(files.contains(&"slow.raw.svg".to_owned()), "{files:?}");
+    assert!(!files.iter().any(|file| file.ends_with("perf.data")), "{files:?}");
+    assert_eq!(studio.files("").len(), 1, "nothing else is left: {:?}", studio.files(""));
+
+    let meta = studio.meta("toy");
+    for variant in ["slow", "fixed"] {
+        let told = &meta["variants"][variant];
+        assert_eq!(told["rung"], "perf-with-kernel", "{meta}");
+        assert_eq!((&told["samples"], &told["rooted_share"]), (&300.into(), &1.0.into()));
+        assert!(told["requests"].as_u64().unwrap() > 0, "{meta}");
+        assert!(told["wall_s"].as_f64().unwrap() >= 1.0, "{meta}");
+        assert!(told["cpu_agreement"].is_number(), "{meta}");
+    }
+    let page = std::fs::read_to_string(studio.toy.path("target/lab/flame/toy/index.html")).unwrap();
+    assert!(page.contains("data=\"slow.svg\"") && page.contains("Does it answer?"));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("target/lab/flame/toy/index.html"), "{told}");
+    assert!(told.contains("perf, with kernel frames"), "{told}");
+    studio.toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn without_any_profiler_there_is_a_page_a_notice_and_success() {
+    let studio = Studio::new(&[], None);
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(studio.files("toy"), ["index.html", "meta.json"]);
+    assert_eq!(studio.meta("toy")["variants"]["slow"]["rung"], "counters-only");
+    let notices = studio.meta("toy")["notices"].to_string();
+    assert!(notices.contains("perf") && notices.contains("missing"), "{notices}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("CPU time per request"));
+}
+
+#[test]
+fn a_rung_that_fails_for_one_is_left_for_both() {
+    let studio = Studio::new(&[], Some("denied-at-attach"));
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let meta = studio.meta("toy");
+    let rungs = ["slow", "fixed"].map(|variant| meta["variants"][variant]["rung"].clone());
+    assert_eq!(rungs[0], rungs[1], "{meta}");
+    assert!(stderr(&output).contains("note: perf, with kernel frames: "), "{}", stderr(&output));
+    studio.toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn a_server_that_dies_is_an_error_and_the_last_page_stays() {
+    let studio = Studio::new(&[], Some("ok"));
+    assert!(studio.lab(&["toy"]).status().unwrap().success());
+    let before = studio.files("toy");
+    let case = studio.toy.path("crates/toy/case.toml");
+    let text = std::fs::read_to_string(&case).unwrap();
+    let dying = text.replace("args = [", "args = [\"--die-at-request\", \"2000\", ");
+    std::fs::write(&case, dying).unwrap();
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("out of memory, says the stand-in"), "{}", stderr(&output));
+    assert_eq!(studio.files("toy"), before);
+    assert_eq!(studio.files("").len(), 1, "{:?}", studio.files(""));
+}
+
+#[test]
+fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
+    let studio = Studio::new(&[], Some("ok"));
+    let mut lab = studio.lab(&["toy", "--seconds", "60"]).spawn().unwrap();
+    studio.toy.wait_for_a_server();
+    // The profiler comes after the warm-up; its file is there once it has begun.
+    let making = || {
+        studio
+            .files("")
+            .iter()
+            .any(|name| studio.files(name).iter().any(|file| file.ends_with("perf.data")))
+    };
+    wait_until("the profiler has begun", making);
+    send("INT", lab.id());
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    studio.toy.wait_until_all_servers_ended();
+    wait_until("nothing is left", || studio.files("").is_empty());
+    wait_until("the profiler has ended", || {
+        let mut processes = Path::new("/proc").read_dir().unwrap().flatten();
+        let ours = studio.path.as_bytes();
+        !processes.any(|process| {
+            let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            line.windows(ours.len()).any(|part| part == ours)
+        })
+    });
+}
+
+#[test]
+fn a_server_of_ones_own_is_drawn_too_alone_or_beside_another() {
+    let studio = Studio::new(&[], Some("ok"));
+    let stand_in = env!("CARGO_BIN_EXE_lab-stand-in");
+    let command = format!("{stand_in} --port {{port}}");
+    let output = studio.lab(&["--exec", &command, "--get", "/"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let files = studio.files("lab-stand-in");
+    assert!(files.contains(&"server.svg".to_owned()), "{files:?}");
+    assert!(!files.contains(&"diff.svg".to_owned()), "{files:?}");
+
+    let both = ["--exec", &command, "--exec", &command, "--get", "/"];
+    let output = studio.lab(&both).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let files = studio.files("lab-stand-in");
+    for file in ["baseline.svg", "candidate.svg", "diff.svg"] {
+        assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_told_at_once() {
+    let studio = Studio::new(&[], Some("ok"));
+    for (args, message) in [
+        (&["tox"][..], "did you mean `toy`?"),
+        (&["toy", "--seconds", "0"], "0 is not in 1..=60"),
+        (&["--exec", "a"], "nothing is asked: give --get"),
+        (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
+        (&["toy", "--exec", "a"], "cannot be used with"),
+    ] {
+        let output = studio.lab(args).output().unwrap();
+        assert!(!output.status.success(), "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+    assert!(studio.toy.started().is_empty(), "nothing is started in vain");
+}
