@@ -48,13 +48,13 @@ impl Differential<'_> {
                 change(slow.inclusive, fixed.inclusive),
                 self.both(slow.inclusive, fixed.inclusive)
             ),
-            colour: colour::of_change(slow.inclusive, fixed.inclusive),
+            colour: Some(colour::of_change(slow.inclusive, fixed.inclusive)),
         };
         svg::draw(&slow, &header, None, true, |path, node| {
             let fixed = fixed.at(path.iter().copied()).map_or(0, |node| node.inclusive);
             let name = path.last().map_or("", |name| name.as_str());
             Frame {
-                label: format!("{} {name}", change(node.inclusive, fixed)),
+                label: format!("{name} {}", change(node.inclusive, fixed)),
                 details: self.both(node.inclusive, fixed),
                 colour: colour::of_change(node.inclusive, fixed),
             }
@@ -77,7 +77,9 @@ impl Differential<'_> {
             }
         });
         new.sort_by(|a, b| b.cmp(a));
-        let told = |(spent, name): &(u64, &String)| format!("{name} {}", self.unit.short(*spent));
+        // A line must not end between a number and its unit.
+        let short = |spent| self.unit.short(spent).replace(' ', "\u{a0}");
+        let told = |(spent, name): &(u64, &String)| format!("{name} {}", short(*spent));
         let named: Vec<String> = new.iter().take(NEW).map(told).collect();
         (!named.is_empty()).then(|| format!("Only with the fix: {}.", named.join(", ")))
     }
@@ -108,12 +110,12 @@ mod tests {
     #[test]
     fn a_frame_is_coloured_by_all_that_it_calls() {
         let svg = draw("parse;body;clone 9000000\nparse 1000000\n", "parse 1200000\n");
-        let title = "<title>−88 % parse (10.0 ms per request, with the fix 1.20 ms)</title>";
+        let title = "<title>parse −88 % (10.0 ms per request, with the fix 1.20 ms)</title>";
         let parse = svg.split(title).nth(1).expect("parse is told");
         let fill = colour::of_change(10_000_000, 1_200_000).to_string();
         assert!(parse.split("/>").next().unwrap().contains(&fill), "{parse:.200}");
         assert!(
-            svg.contains("<title>−100 % clone (9.00 ms per request, with the fix 0 ns)</title>")
+            svg.contains("<title>clone −100 % (9.00 ms per request, with the fix 0 ns)</title>")
         );
     }
 
@@ -130,7 +132,7 @@ mod tests {
     #[test]
     fn what_only_the_fix_has_is_named_once() {
         let svg = draw("parse;clone 90\n", "parse;visit;read 20\nparse 1\n");
-        assert!(svg.contains("Only with the fix: visit 20 ns."));
+        assert!(svg.contains("Only with the fix: visit 20\u{a0}ns."));
     }
 
     #[test]

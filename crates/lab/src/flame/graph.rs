@@ -44,8 +44,11 @@ impl Graph<'_> {
             title: self.title.to_owned(),
             lines: self.notes.to_vec(),
             legend: self.legend(&root),
-            whole: format!("{} in all", self.unit.tell(total)),
-            colour: colour::SAME,
+            whole: match scale {
+                _ if scale == total => format!("{} in all", self.unit.tell(total)),
+                _ => format!("{}, of {}", self.unit.tell(total), self.unit.short(scale)),
+            },
+            colour: None,
         };
         let filler = Filler {
             width: scale - total,
@@ -120,6 +123,7 @@ mod tests {
         assert!(svg.contains("total_samples=\"82000000\""));
         assert!(svg.contains("<title>time that the fix saves (41.0 ms per request)</title>"));
         assert!(svg.contains("class=\"filler\""));
+        assert!(svg.contains("<title>41.0 ms per request, of 82.0 ms (100 %)</title>"));
         let malloc = svg.split("<title>malloc").nth(1).unwrap();
         assert!(malloc.contains("width=\"36.5854%\""), "{malloc:.200}");
     }

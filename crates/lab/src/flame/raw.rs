@@ -1,11 +1,12 @@
 //! The standard flame graph of a recording, machinery and all: what any tool would show.
 
+#[cfg(target_os = "linux")]
 use std::path::Path;
 
 use anyhow::Context as _;
 use inferno::flamegraph;
 
-use super::Folded;
+use super::{Folded, svg};
 
 /// The raw graph of stacks as a profiler has told them, in samples.
 ///
@@ -22,7 +23,7 @@ pub fn draw(stacks: &Folded, title: &str) -> anyhow::Result<String> {
     let mut picture = Vec::new();
     flamegraph::from_lines(&mut options, stacks.to_string().lines(), &mut picture)
         .context("there is nothing to draw: no stack has any weight")?;
-    Ok(String::from_utf8(picture)?)
+    svg::styled(&String::from_utf8(picture)?)
 }
 
 /// Has the `flamegraph` crate draw what `perf` recorded in `recording` as the picture `picture`,
@@ -58,5 +59,29 @@ pub fn from_perf(recording: &Path, picture: &Path, title: &str) -> anyhow::Resul
     let arguments = flags.into_iter().map(OsStr::new).chain([picture.as_os_str()]);
     let Arguments { options } = Arguments::try_parse_from(arguments)?;
     generate_flamegraph_for_workload(Workload::ReadPerf(recording.to_owned()), options)
-        .with_context(|| format!("cannot draw the recording {}", recording.display()))
+        .with_context(|| format!("cannot draw the recording {}", recording.display()))?;
+    let plain = std::fs::read_to_string(picture)?;
+    Ok(std::fs::write(picture, svg::styled(&plain)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_demangled_and_nothing_is_left_out() {
+        let stacks = "clone3;_ZN9hot_clone4slow13sum_in_rounds17h0123456789abcdefE 7\n";
+        let svg = draw(&stacks.parse().unwrap(), "raw").unwrap();
+        assert!(svg.contains("<title>clone3 (7 samples, 100.00%)</title>"));
+        assert!(svg.contains("<title>hot_clone::slow::sum_in_rounds (7 samples, 100.00%)</title>"));
+        assert!(draw(&Folded::default(), "raw").is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_recording_that_is_not_there_is_an_error_and_ends_nothing() {
+        let picture = Path::new("never-written.svg");
+        let error = from_perf(Path::new("no-such.data"), picture, "raw").unwrap_err();
+        assert!(error.to_string().contains("there is no recording no-such.data"), "{error}");
+    }
 }

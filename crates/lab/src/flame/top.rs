@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Folded;
+use super::{Folded, view::KERNEL};
 
 /// A function, whoever called it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -71,6 +71,13 @@ pub fn changed(slow: &Folded, fixed: &Folded, n: usize) -> Vec<RowPair> {
 fn by_name(folded: &Folded) -> BTreeMap<String, Row> {
     let mut rows = BTreeMap::new();
     for (stack, spent) in folded.iter() {
+        // What the kernel did is worth telling only with what it was asked for.
+        let asked = |at: usize| at.checked_sub(1).and_then(|at| stack.get(at));
+        let told = |(at, frame): (usize, &String)| match asked(at) {
+            Some(by) if frame == KERNEL => format!("{KERNEL}, for {by}"),
+            _ => frame.clone(),
+        };
+        let stack: Vec<String> = stack.iter().enumerate().map(told).collect();
         for frame in stack.iter().collect::<BTreeSet<_>>() {
             let new = || Row { name: frame.clone(), own: 0, inclusive: 0 };
             let row: &mut Row = rows.entry(frame.clone()).or_insert_with(new);
@@ -95,6 +102,13 @@ mod tests {
         let walk = Row { name: "walk".to_owned(), own: 4, inclusive: 4 };
         let check = Row { name: "check".to_owned(), own: 0, inclusive: 3 };
         assert_eq!(rows, [walk, check]);
+    }
+
+    #[test]
+    fn the_kernel_is_told_with_what_it_was_asked_for() {
+        let rows = top(&folded("load;open;kernel 3\nload;read;kernel 1\n"), 2);
+        let names: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.own)).collect();
+        assert_eq!(names, [("kernel, for open", 3), ("kernel, for read", 1)]);
     }
 
     #[test]

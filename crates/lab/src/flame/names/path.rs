@@ -106,6 +106,12 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_standard() {
             write!(f, "{}::", self.krate)?;
+            // `pem::read` says what `read` alone does not; a type's name says enough.
+            if let ([function], Some(module)) = (self.item.as_slice(), self.modules.last())
+                && !function.starts_with(char::is_uppercase)
+            {
+                write!(f, "{module}::")?;
+            }
         }
         f.write_str(&self.item.join("::"))
     }
@@ -163,6 +169,6 @@ mod tests {
     #[test]
     fn arrows_and_brackets_in_generics_do_not_confuse() {
         let path = Path::of_function("a::b<fn(u8) -> c::D<[u8; 2]>>::e");
-        assert_eq!(path.to_string(), "a::e");
+        assert_eq!(path.to_string(), "a::b::e");
     }
 }

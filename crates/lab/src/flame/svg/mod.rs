@@ -6,6 +6,9 @@
 //! of several lines, colours for a dark page, and words for those who cannot see the picture.
 
 mod dress;
+mod header;
+mod labels;
+mod markup;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -17,7 +20,7 @@ use inferno::flamegraph::{
 
 use super::tree::Node;
 
-pub use dress::dress;
+pub use dress::styled;
 
 /// What is written above the frames.
 #[derive(Clone, Debug)]
@@ -30,8 +33,8 @@ pub struct Header {
     pub legend: Vec<(Color, String)>,
     /// The text of the widest frame, below all others.
     pub whole: String,
-    /// The colour of that frame.
-    pub colour: Color,
+    /// The colour of that frame, if it has to tell anything.
+    pub colour: Option<Color>,
 }
 
 /// How a frame is shown.
@@ -64,7 +67,7 @@ pub fn draw(
 ) -> anyhow::Result<String> {
     let mut frames: BTreeMap<Vec<&String>, String> = BTreeMap::new();
     let (mut palette, mut attributes) = (PaletteMap::default(), String::new());
-    palette.insert("", header.colour);
+    palette.insert("", header.colour.unwrap_or(super::colour::SAME));
     let mut add = |id: &str, frame: &Frame, class: &str| {
         palette.insert(id, frame.colour);
         let Frame { label, details, .. } = frame;
@@ -94,6 +97,8 @@ pub fn draw(
     options.palette_map = Some(&mut palette);
     options.func_frameattrs = FuncFrameAttrsMap::from_reader(attributes.as_bytes())?;
     options.name_type = String::new();
+    // Light enough for the dark text on it.
+    options.search_color = "#ff8cff".parse().map_err(anyhow::Error::msg)?;
     options.frame_height = 17;
     options.min_width = 0.02;
     options.text_truncate_direction =
@@ -101,7 +106,7 @@ pub fn draw(
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
         .context("there is nothing to draw: no stack has any weight")?;
-    dress(&String::from_utf8(svg)?, header)
+    dress::dress(&String::from_utf8(svg)?, header)
 }
 
 /// A line for every node with a share of its own, after what it calls: so that towers stand at the

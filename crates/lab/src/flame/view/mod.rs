@@ -26,7 +26,8 @@ pub struct View {
 
 impl View {
     /// The stacks with readable names. Those that never enter the case's own code become one frame
-    /// each for [`noise::GROUPS`]; what the kernel does is one frame on top of who asked for it.
+    /// each: `tls`, `http`, `tokio runtime` or `process`, and `unknown caller` below what was cut
+    /// off. What the kernel does is one frame on top of who asked for it.
     pub fn of(&self, raw: &Folded) -> Folded {
         raw.iter().map(|(stack, spent)| (self.simplified(stack), spent)).collect()
     }
@@ -86,8 +87,8 @@ mod tests {
 
     fn view(stacks: &str) -> String {
         let view = View {
-            crates: vec!["hot_clone".to_owned(), "double_parse".to_owned()],
-            variants: vec!["slow".to_owned(), "fixed".to_owned()],
+            crates: ["hot_clone", "double_parse", "per_request_client"].map(str::to_owned).into(),
+            variants: ["slow", "fixed"].map(str::to_owned).into(),
         };
         view.of(&stacks.parse().unwrap()).to_string()
     }
@@ -124,6 +125,14 @@ mod tests {
             view("alloc::string::String::clone;malloc 4\n"),
             "unknown caller;String::clone;malloc 4\n"
         );
+    }
+
+    /// Stacks of the cases' servers, as `perf` told them, and what becomes of them.
+    #[test]
+    fn recorded_stacks_tell_what_the_cases_sources_say() {
+        let raw = include_str!("../../../tests/fixtures/flame/recorded.raw");
+        let told = include_str!("../../../tests/fixtures/flame/recorded.folded");
+        assert_eq!(view(raw), told);
     }
 
     #[test]
