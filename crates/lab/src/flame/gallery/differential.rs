@@ -7,7 +7,7 @@ use super::{
         page::{Section, Table},
     },
     file, section,
-    words::time,
+    words::{join, time},
 };
 
 /// How many functions the table names.
@@ -22,16 +22,13 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
     }
     let names: Vec<_> = seen.observations.iter().map(|it| it.name.as_str()).collect();
     let pairs = changed(slow, fixed, NAMED);
-    let lead = match pairs.first() {
-        Some(most) => format!(
-            "Blue is what the fix took away, with all that it called. Of a function's own time \
-             `{}` changed most: from {} to {} for a request.",
-            most.name,
-            time(most.slow_own),
-            time(most.fixed_own)
-        ),
-        None => String::new(),
-    };
+    let most: Vec<_> = pairs.iter().take(3).map(|pair| pair.name.clone()).collect();
+    let lead = format!(
+        "Blue is what the fix took away, with all that it called. By their own time {} changed \
+         most. A function that the compiler made a part of its caller in one variant alone shows \
+         there under the caller's name.",
+        join(&most)
+    );
     let mut section = section("What the fix changed", lead);
     let title = format!("{}: what the fix changed", scene.name);
     let notes = [seen.rung.to_string()];
