@@ -58,7 +58,7 @@ pub struct Variant {
     pub lost_share: f64,
     /// CPU time by the samples over CPU time by the system's account.
     pub cpu_agreement: Option<f64>,
-    /// Requests answered while the load was measured; a page of several counts as one.
+    /// Requests answered while the load was measured.
     pub requests: u64,
     /// Seconds over which those requests were answered.
     pub load_s: f64,
@@ -80,7 +80,7 @@ impl Variant {
             rooted_share: recording.and_then(|recording| recording.rooted_share),
             lost_share: recording.map_or(0.0, |recording| recording.lost_share),
             cpu_agreement: recording.and_then(|recording| recording.cpu_agreement()),
-            requests: observation.outcome.ok_in_time,
+            requests: observation.answered(),
             load_s: observation.outcome.measured.as_secs_f64(),
             wall_s: recording.map_or(0.0, |recording| recording.window.as_secs_f64()),
             cpu_s: recording

@@ -38,6 +38,8 @@ pub struct Observation {
     pub recording: Option<Recording>,
     /// What the load generator found, over a window that includes the recording's.
     pub outcome: Outcome,
+    /// How many requests one of the generator's is made of: more than one if it loads a page.
+    pub requests_per_page: usize,
     /// What the server tells of its requests, if it does.
     pub spans: Option<Spans>,
     /// What the companions counted, over the recording's window; empty if none counts.
@@ -45,9 +47,14 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// Requests that were answered while the load was measured.
+    pub fn answered(&self) -> u64 {
+        self.outcome.ok_in_time * self.requests_per_page as u64
+    }
+
     /// CPU time of one answered request, by the system's own account.
     pub fn cpu_per_request(&self) -> Option<Duration> {
-        let answered = u32::try_from(self.outcome.ok_in_time).ok().filter(|count| *count > 0)?;
+        let answered = u32::try_from(self.answered()).ok().filter(|count| *count > 0)?;
         Some(self.outcome.server_cpu? / answered)
     }
 }
@@ -119,7 +126,14 @@ impl Watch<'_> {
         }
         stage.clear().await?;
         let (outcome, (recording, connections, spans)) = watched?;
-        Ok(Observation { name: name.to_owned(), recording, outcome, spans, connections })
+        Ok(Observation {
+            name: name.to_owned(),
+            recording,
+            outcome,
+            requests_per_page: self.comparison.asks.len(),
+            spans,
+            connections,
+        })
     }
 
     /// All that is seen while the load runs.

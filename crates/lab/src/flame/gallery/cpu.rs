@@ -75,7 +75,7 @@ fn lead(seen: &Seen, stacks: &[Folded]) -> String {
 fn account(seen: &Seen) -> Option<Section> {
     let row = |it: &Observation| {
         let cost = it.cpu_per_request()?;
-        let answered = thousands(it.outcome.ok_in_time as f64);
+        let answered = thousands(it.answered() as f64);
         Some(vec![it.name.clone(), answered, time(u64::try_from(cost.as_nanos()).ok()?)])
     };
     let lead = "The system tells how much CPU time a request costs. Where it goes only a profiler \

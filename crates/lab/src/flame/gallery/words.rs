@@ -35,7 +35,7 @@ pub fn profiler(seen: &Seen) -> String {
 
 /// How far one server's pictures can be trusted.
 fn account(observation: &Observation) -> String {
-    let answered = thousands(observation.outcome.ok_in_time as f64);
+    let answered = thousands(observation.answered() as f64);
     let load_s = observation.outcome.measured.as_secs_f64();
     let mut words = vec![format!("{answered} requests answered in {load_s:.1} s")];
     if let Some(recording) = &observation.recording {
