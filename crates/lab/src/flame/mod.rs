@@ -11,3 +11,7 @@ mod rung;
 pub use folded::Folded;
 pub use recording::Recording;
 pub use rung::Rung;
+
+/// The line that a server which is built to be profiled prints before `listening on`: it does more
+/// than the one that users run, and must never be timed.
+pub const ANNOUNCEMENT: &str = "profiling";
