@@ -1,5 +1,7 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
+case_servers := "--package lock-scope --package hot-clone --package per-request-client --package double-parse --bins"
+
 _list:
     @{{ just_executable() }} --list --unsorted
 
@@ -95,6 +97,8 @@ fmt-check:
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy --package case-server --tests --features count-allocations -- -D warnings
+    cargo clippy --package case-server --all-targets --features profile -- -D warnings
+    cargo clippy --package case-server --all-targets --features profile-heap -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [group('check')]
@@ -109,8 +113,15 @@ fmt:
 # The servers that count, put apart, and then the ordinary ones in their place again.
 _counting:
     cargo build --workspace --bins --features case-server/count-allocations
-    cargo run --quiet --bin lab -- count --keep-binaries
+    cargo run --quiet --bin lab -- keep --kind counting
     cargo build --workspace --bins
+
+# The servers to be profiled: those that sample allocations, put apart, and then those that record
+# spans and are sampled from outside. Only the four cases', and in `target/profiling`.
+_profiling:
+    cargo build --profile profiling {{ case_servers }} --features case-server/profile-heap
+    cargo run --release --quiet --bin lab -- --bin-dir "${CARGO_TARGET_DIR:-target}/profiling" keep --kind heap
+    cargo build --profile profiling {{ case_servers }} --features case-server/profile
 
 _build:
     cargo build --release --workspace

@@ -10,9 +10,14 @@
 #[cfg(feature = "count-allocations")]
 pub mod allocations;
 mod in_process;
+#[cfg(feature = "profile")]
+pub mod profile;
 mod rejection;
 mod serve;
 mod stop;
+
+#[cfg(all(feature = "count-allocations", feature = "profile-heap"))]
+compile_error!("a process has one allocator: it can count allocations or sample them");
 
 use std::{convert::Infallible, net::SocketAddr, process::ExitCode, time::Duration};
 
@@ -127,12 +132,14 @@ fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Prints the one line that says where the server can be reached; before it, in a server that
-/// counts, that it does.
+/// counts or is profiled, that it does.
 /// A reader that has gone away is no reason not to serve.
 fn announce(addr: SocketAddr) {
     use std::io::Write as _;
     let mut stdout = std::io::stdout().lock();
     #[cfg(feature = "count-allocations")]
     let _ = writeln!(stdout, "{}", allocations::ANNOUNCEMENT);
+    #[cfg(feature = "profile")]
+    let _ = writeln!(stdout, "{}", profile::ANNOUNCEMENT);
     let _ = writeln!(stdout, "listening on http://{addr}").and_then(|()| stdout.flush());
 }

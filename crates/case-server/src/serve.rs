@@ -53,6 +53,8 @@ pub async fn serve<S, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    #[cfg(feature = "profile")]
+    crate::profile::start();
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -79,10 +81,17 @@ pub async fn serve<S, B>(
                 if let Some(counts) = crate::allocations::answer(&request) {
                     return Ok(counts.map(Either::Right));
                 }
+                #[cfg(feature = "profile")]
+                if let Some(told) = crate::profile::answer(&request).await {
+                    return Ok(told.map(Either::Right));
+                }
                 let answer = async {
                     std::future::poll_fn(|cx| service.poll_ready(cx)).await?;
                     service.call(request).await
                 };
+                #[cfg(feature = "profile")]
+                let answer =
+                    tracing::Instrument::instrument(answer, tracing::info_span!("request"));
                 match tokio::time::timeout(limits.request, answer).await {
                     Ok(response) => response.map(|response| response.map(Either::Left)),
                     Err(_) => Ok(too_slow().map(Either::Right)),

@@ -3,24 +3,13 @@
 #![cfg(feature = "count-allocations")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod asking;
+
 use std::hint::black_box;
 
-use case_server::{Limits, allocations, serve};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-};
+use asking::{get, served};
+use case_server::allocations;
 use warp::Filter as _;
-
-/// The answer to `GET path` of a server whose only route allocates 1,000 times a kilobyte.
-async fn get(address: std::net::SocketAddr, path: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
-}
 
 /// The numbers of an answer such as `{"allocations":1,"bytes":2}`.
 fn counts(answer: &str) -> [u64; 2] {
@@ -38,10 +27,7 @@ async fn the_allocations_of_all_threads_are_counted_and_told() {
         tokio::task::spawn_blocking(work).await.unwrap();
         "done"
     });
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let never = std::future::pending();
-    tokio::spawn(serve(listener, warp::service(routes), Limits::default(), never));
+    let address = served(routes.boxed()).await;
 
     let before = counts(&get(address, allocations::PATH).await);
     assert!(get(address, "/work").await.ends_with("done"));

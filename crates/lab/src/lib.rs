@@ -16,6 +16,7 @@ macro_rules! out {
 pub mod affinity;
 pub mod bench;
 pub mod bench_generator;
+pub mod binaries;
 pub mod case;
 pub mod cmd;
 pub mod count;

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    count,
+    count, flame,
     launch::{Address, Launch},
     load, process,
 };
@@ -41,8 +41,8 @@ pub struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
     supervised: bool,
-    /// Whether it said that it counts its allocations, so that it must not be timed.
-    counts_allocations: bool,
+    /// What it said that it is busy with besides, so that it must not be timed.
+    busy_with: Option<&'static str>,
     /// The URL that it announced.
     url: Uri,
     tail: Tail,
@@ -81,15 +81,8 @@ impl Server {
         let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
         let name = launch.name.clone();
         let supervised = launch.supervised;
-        let mut server = Self {
-            name,
-            child,
-            stdin,
-            supervised,
-            counts_allocations: false,
-            url: Uri::default(),
-            tail,
-        };
+        let mut server =
+            Self { name, child, stdin, supervised, busy_with: None, url: Uri::default(), tail };
 
         server.url = match &launch.address {
             Address::Announced => server.announced(&mut stdout).await?,
@@ -119,7 +112,9 @@ impl Server {
     ) -> anyhow::Result<Uri> {
         let announcement = async {
             while let Some(line) = stdout.next_line().await? {
-                self.counts_allocations |= line == count::ANNOUNCEMENT;
+                let busy_with = [count::ANNOUNCEMENT, flame::ANNOUNCEMENT];
+                self.busy_with =
+                    busy_with.into_iter().find(|what| line == *what).or(self.busy_with);
                 if let Some(url) = line.strip_prefix("listening on ") {
                     let url = url.trim();
                     return Ok(Some(url.parse().with_context(|| format!("`{url}` is no URL"))?));
@@ -183,15 +178,16 @@ impl Server {
         Ok(if self.supervised { process::first_child(pid).unwrap_or(pid) } else { pid })
     }
 
-    /// Refuses a server that counts its allocations: it is slower than the one that users run.
+    /// Refuses a server that counts or is profiled: it is slower than the one that users run.
     pub fn ensure_it_can_be_timed(&self) -> anyhow::Result<()> {
-        ensure!(
-            !self.counts_allocations,
-            "{} counts its allocations and must not be timed; build the ordinary one with \
-             `cargo build --release`",
-            self.name
-        );
-        Ok(())
+        match self.busy_with {
+            None => Ok(()),
+            Some(busy_with) => bail!(
+                "{} says that it is {busy_with}, and must not be timed; build the ordinary one \
+                 with `cargo build --release`",
+                self.name
+            ),
+        }
     }
 
     /// The URL that it announced.

@@ -7,6 +7,7 @@
 
 pub mod fixed;
 pub mod slow;
+mod spans;
 pub mod steps;
 
 use std::{collections::HashMap, convert::Infallible, time::Duration};

@@ -6,8 +6,9 @@ use console::style;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
+    binaries::{self, Kind},
     case::Case,
-    count::{self, Counts, binaries, reference},
+    count::{self, Counts, reference},
     workspace::Workspace,
 };
 
@@ -29,9 +30,6 @@ pub struct Options {
     /// Count each variant so many times afresh, and say what did not repeat
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
-    /// Keep the binaries as they are now as the servers that count, and do nothing else
-    #[arg(long, conflicts_with_all = ["check", "update", "json"])]
-    pub keep_binaries: bool,
 }
 
 /// The counts of all variants by name, run by run.
@@ -41,12 +39,7 @@ type Counted = BTreeMap<String, Vec<Counts>>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find(places)?;
     let cases = workspace.cases_named(&options.cases)?;
-    if options.keep_binaries {
-        let directory = binaries::keep(&workspace, &cases)?;
-        eprintln!("the servers that count are in {}", directory.display());
-        return Ok(ExitCode::SUCCESS);
-    }
-    let counting = binaries::counting(places, &cases)?;
+    let counting = binaries::kept(&workspace, &cases, Kind::Counting)?;
     let counted = match interruptible(count_all(&counting, &cases, options))? {
         Ended::Finished(counted) => counted,
         Ended::Interrupted => return Ok(interrupted()),

@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    slice::from_ref,
     time::Duration,
 };
 
@@ -15,10 +16,13 @@ use super::{
 };
 use crate::{
     bench::Comparison,
+    binaries,
     case::{BASELINE, CANDIDATE, Case},
     display, doctor, files,
     flame::{
-        Meta, Rung, Scene, Seen, gallery,
+        Meta, Rung, Scene, Seen,
+        exhibit::Exhibit,
+        gallery,
         output::Output,
         page::{self, Page},
         progress::Progress,
@@ -94,12 +98,11 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         Some(_) => ordinary.clone(),
         None => ordinary.with_bin_dir(ordinary.profiling()),
     };
-    let sampling = workspace.clone();
     let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
     for case in &cases {
-        let scene = scene(&workspace, &sampling, case).await;
+        let scene = scene(&workspace, case).await;
         let scene = scene.context("`just flame` builds what it needs")?;
         pages.push(draw(&scene, &ladder, options, results.join(&case.name)).await?);
     }
@@ -115,10 +118,14 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     }
 }
 
-async fn scene(workspace: &Workspace, sampling: &Workspace, case: &Case) -> anyhow::Result<Scene> {
+async fn scene(workspace: &Workspace, case: &Case) -> anyhow::Result<Scene> {
     let variants = [BASELINE, CANDIDATE].map(str::to_owned);
     let comparison = Comparison::of_case(workspace, case, &variants).await?;
-    Scene::of_case(case, comparison, sampling)
+    let sampling = match case.flame.contains(&Exhibit::Allocations) {
+        true => Some(binaries::kept(workspace, from_ref(case), binaries::Kind::Heap)?),
+        false => None,
+    };
+    Scene::of_case(case, comparison, sampling.as_ref())
 }
 
 /// One page of a server of the reader's own, or of two.

@@ -13,6 +13,7 @@ pub mod flame;
 pub mod generate;
 pub mod history;
 pub mod instructions;
+pub mod keep;
 pub mod list;
 pub mod own_server;
 #[cfg(target_os = "linux")]
@@ -77,6 +78,9 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
+    /// Put the binaries of a special build apart, as `just count` and `just flame` need them
+    #[command(hide = true)]
+    Keep(keep::Options),
     /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
     #[command(hide = true)]
     Instructions(instructions::Options),

@@ -4,9 +4,8 @@
 //! the code changes it or does not: so a count can be a test. Counted are the allocations of the
 //! running server, its system calls, and whatever its companions count.
 //!
-//! The servers are a build of their own, which counts; see [`binaries`].
+//! The servers are a build of their own, which counts; see [`crate::binaries`].
 
-pub mod binaries;
 mod client;
 mod counts;
 mod foreign;

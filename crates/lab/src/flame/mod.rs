@@ -50,3 +50,7 @@ pub use top::{Row, RowPair, changed, top, top_inclusive};
 pub use unit::Unit;
 pub use view::View;
 pub use visits::Heap;
+
+/// The line that a server which is built to be profiled prints before `listening on`: it does more
+/// than the one that users run, and must never be timed.
+pub const ANNOUNCEMENT: &str = "profiling";

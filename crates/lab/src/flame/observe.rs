@@ -26,6 +26,8 @@ const WARM_UP: Duration = Duration::from_millis(1500);
 const MARGIN: Duration = Duration::from_millis(500);
 /// How long the last requests may take. Those that do not end are no news here.
 const GRACE: Duration = Duration::from_millis(500);
+/// Where a server tells what its requests of the last two seconds waited for.
+const SPANS: &str = "/.lab/spans?last_ms=2000";
 /// How often the companions' counters are read.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -61,7 +63,7 @@ impl Observation {
 
 /// What the server at `url` tells of its requests.
 async fn spans(url: &Uri) -> anyhow::Result<Spans> {
-    let told = load::get_text(url, "/.lab/spans").await.context("it does not tell its spans")?;
+    let told = load::get_text(url, SPANS).await.context("it does not tell its spans")?;
     serde_json::from_str(&told).context("the server's spans cannot be read")
 }
 
@@ -93,7 +95,6 @@ impl Watch<'_> {
         launch: &Launch,
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
-        stage.server.ensure_it_can_be_timed()?;
         let plan = Plan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,

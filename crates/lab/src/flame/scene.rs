@@ -59,16 +59,16 @@ pub struct Seen {
 
 impl Scene {
     /// The slow and the fixed variant of a case. `sampling` has the binaries that sample their
-    /// allocations.
+    /// allocations, if an exhibit shows any.
     pub fn of_case(
         case: &Case,
         comparison: Comparison,
-        sampling: &Workspace,
+        sampling: Option<&Workspace>,
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
-        if case.flame.contains(&Exhibit::Allocations) {
+        if let Some(workspace) = sampling {
             for (variant, _) in &comparison.subjects {
-                launches.push(Launch::of_case(sampling, case, variant)?);
+                launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
         let snake = |name: &String| name.replace('-', "_");

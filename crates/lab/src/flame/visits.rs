@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::Context as _;
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Folded;
@@ -29,6 +30,13 @@ pub struct Heap {
     pub pages: u32,
 }
 
+/// What a server tells of its allocations, as far as it is needed.
+#[derive(Deserialize)]
+struct Told {
+    /// Stacks and their bytes, all pages together.
+    folded: String,
+}
+
 /// Asks a server that samples its allocations, which `launch` starts, for pages.
 pub async fn heap(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stage = Stage::set(launch).await?;
@@ -39,7 +47,8 @@ pub async fn heap(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let pages = visitor.visit_for(WINDOW).await?;
     let told = load::get_text(url, "/.lab/heap").await?;
     stage.clear().await?;
-    let stacks: Folded = told.parse().context("the server's allocations cannot be read")?;
+    let told: Told = serde_json::from_str(&told)?;
+    let stacks: Folded = told.folded.parse().context("the server's allocations cannot be read")?;
     Ok(Heap { stacks: stacks.scaled_to(stacks.total() / u64::from(pages)), pages })
 }
 

@@ -16,7 +16,7 @@ fn without_a_build_that_counts_count_names_the_command_that_makes_one() {
 #[test]
 fn a_server_that_does_not_count_is_refused_and_stopped() {
     let toy = Toy::new(&[]);
-    assert!(toy.lab(&["count", "--keep-binaries"]).output().unwrap().status.success());
+    assert!(toy.lab(&["keep", "--kind", "counting"]).output().unwrap().status.success());
     assert!(toy.path("target/lab/counting/bin/toy-fixed").is_file());
     let output = toy.lab(&["count", "--check"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::Mutex, time::sleep};
+use tracing::Instrument as _;
 use warp::{Filter, Reply, filters::BoxedFilter, http::StatusCode};
 
-use crate::{Client, ClientMap, first_clients, insert, sum, user_ids, with};
+use crate::{Client, ClientMap, first_clients, insert, spans, sum, user_ids, with};
 
 type Clients = Arc<Mutex<ClientMap>>;
 
@@ -20,10 +21,11 @@ pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
 
 async fn read(clients: Clients, downstream: Duration) -> String {
     let user_ids = {
-        let clients = clients.lock().await;
+        let clients = clients.lock().instrument(spans::lock_wait()).await;
+        let _held = spans::lock_held();
         user_ids(&clients)
     };
-    sleep(downstream).await;
+    sleep(downstream).instrument(spans::downstream_wait()).await;
     sum(&user_ids)
 }
 

@@ -4,9 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::RwLock, time::sleep};
+use tracing::Instrument as _;
 use warp::{Filter, Reply, filters::BoxedFilter, http::StatusCode};
 
-use crate::{Client, ClientMap, first_clients, insert, sum, user_ids, with};
+use crate::{Client, ClientMap, first_clients, insert, spans, sum, user_ids, with};
 
 type Clients = Arc<RwLock<ClientMap>>;
 
@@ -21,9 +22,10 @@ pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
 
 #[expect(clippy::await_holding_invalid_type, reason = "the fault that this case is about")]
 async fn read(clients: Clients, downstream: Duration) -> String {
-    let clients = clients.read().await;
+    let clients = clients.read().instrument(spans::lock_wait()).await;
+    let _held = spans::lock_held();
     let user_ids = user_ids(&clients);
-    sleep(downstream).await;
+    sleep(downstream).instrument(spans::downstream_wait()).await;
     sum(&user_ids)
 }
 

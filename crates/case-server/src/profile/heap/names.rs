@@ -1,0 +1,77 @@
+//! From addresses to folded stacks: only when somebody asks, and each address once.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
+use serde::Serialize;
+
+use super::account::{Spent, Stack, pointer};
+
+/// The functions at an address, the innermost first: all but the last were inlined.
+static NAMES: LazyLock<Mutex<HashMap<usize, Vec<String>>>> = LazyLock::new(Mutex::default);
+
+/// What is told of allocations.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    samples: u64,
+    /// Estimated bytes in all stacks.
+    bytes: u64,
+    /// Bytes between two samples, on average.
+    mean_distance: u64,
+    /// A line a stack, the outermost frame first, and its estimated bytes.
+    folded: String,
+}
+
+pub(super) fn tell(stacks: &[(Stack, Spent)], inlined: bool, mean_distance: f64) -> Told {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    for address in stacks.iter().flat_map(|(stack, _)| stack.iter()) {
+        names.entry(*address).or_insert_with(|| look_up(*address));
+    }
+    let (mut samples, mut by_name) = (0, BTreeMap::<_, f64>::new());
+    for (stack, spent) in stacks {
+        let frames: Vec<_> = stack.iter().map(|address| names[address].as_slice()).collect();
+        let (allocator, caller) = frames.split_at(of_allocator(&frames));
+        let grows = allocator.iter().copied().flatten().any(|name| name.contains("realloc"));
+        let functions = caller.iter().rev().flat_map(|functions| {
+            match inlined {
+                true => functions,
+                false => &functions[functions.len().saturating_sub(1)..],
+            }
+            .iter()
+            .rev()
+        });
+        let stack = functions.map(String::as_str).collect::<Vec<_>>().join(";");
+        samples += spent.samples;
+        *by_name.entry(stack).or_default() += if grows { spent.grown } else { spent.bytes };
+    }
+    let mut folded = String::new();
+    for (stack, bytes) in by_name.iter().filter(|(_, bytes)| **bytes >= 0.5) {
+        let _ = writeln!(folded, "{stack} {bytes:.0}");
+    }
+    let (bytes, mean_distance) = (by_name.values().sum::<f64>() as u64, mean_distance as u64);
+    Told { samples, bytes, mean_distance, folded }
+}
+
+/// How many frames of a stack are those of the sampler and the allocator, and not their caller's.
+fn of_allocator(frames: &[&[String]]) -> usize {
+    let is_allocator = |functions: &&[String]| {
+        functions
+            .iter()
+            .any(|name| name.starts_with("__rustc::__r") || name.contains("tracking_allocator"))
+    };
+    frames.iter().rposition(is_allocator).map_or(0, |last| last + 1)
+}
+
+fn look_up(address: usize) -> Vec<String> {
+    let mut functions = Vec::new();
+    backtrace::resolve(pointer(address), |symbol| {
+        functions.extend(symbol.name().map(|name| format!("{name:#}").replace(';', ":")));
+    });
+    if functions.is_empty() {
+        functions.push(format!("{address:#x}"));
+    }
+    functions
+}
