@@ -9,7 +9,11 @@ use std::{fs, path::Path, path::PathBuf};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
-use crate::{case::Case, cmd::Places, workspace::Workspace};
+use crate::{
+    case::{BASELINE, CANDIDATE, Case},
+    cmd::Places,
+    workspace::Workspace,
+};
 
 /// What the kept servers can do that ordinary ones cannot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -61,8 +65,12 @@ fn server(case: &Case, variant: &str) -> String {
 }
 
 /// All binaries that a case needs.
-fn names(case: &Case) -> impl Iterator<Item = String> {
-    let variants = case.variants.iter().map(|variant| server(case, variant));
+fn names(case: &Case, kind: Kind) -> impl Iterator<Item = String> {
+    let is_needed = move |variant: &&String| match kind {
+        Kind::Counting => true,
+        Kind::Heap => [BASELINE, CANDIDATE].contains(&variant.as_str()),
+    };
+    let variants = case.variants.iter().filter(is_needed).map(|variant| server(case, variant));
     let companions = case.companions.iter().map(|companion| companion.bin.clone());
     let bodies =
         case.requests.iter().filter_map(|request| Some(request.body.as_ref()?.bin.clone()));
@@ -74,7 +82,7 @@ pub fn keep(workspace: &Workspace, cases: &[Case], kind: Kind) -> anyhow::Result
     let directory = directory(workspace, cases, kind)?;
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
-    for name in cases.iter().flat_map(names) {
+    for name in cases.iter().flat_map(|case| names(case, kind)) {
         let from = workspace.binary(&name)?;
         let to = directory.join(from.file_name().context("a binary has a name")?);
         if to.exists() {

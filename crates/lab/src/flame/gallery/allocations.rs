@@ -34,7 +34,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
             continue;
         }
         let graph = Graph {
-            title: &format!("{}, {name}: bytes allocated per request", scene.name),
+            title: &format!("{name}: bytes per request"),
             notes: &["sampling allocator".to_owned()],
             kind: Kind::Memory,
             unit: Unit::Bytes,

@@ -33,7 +33,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
         let mut notes = vec![seen.rung.to_string()];
         notes.extend(busy(observation));
         let graph = Graph {
-            title: &format!("{}, {name}: CPU time per request", scene.name),
+            title: &format!("{name}: CPU time per request"),
             notes: &notes,
             kind: Kind::Cpu,
             unit: Unit::Nanoseconds,

@@ -30,7 +30,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
         join(&most)
     );
     let mut section = section("What the fix changed", lead);
-    let title = format!("{}: what the fix changed", scene.name);
+    let title = format!("{} to {}: the change", names[0], names[1]);
     let notes = [seen.rung.to_string()];
     let differential = Differential { title: &title, notes: &notes, unit: Unit::Nanoseconds };
     let caption = format!("As wide as {}, coloured by the change to {}.", names[0], names[1]);

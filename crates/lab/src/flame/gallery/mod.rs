@@ -28,7 +28,7 @@ pub async fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
     for exhibit in &scene.exhibits {
         let section = match exhibit {
             Exhibit::Timeline => requests::timeline(seen),
-            Exhibit::Waits => requests::waits(scene, seen, output)?,
+            Exhibit::Waits => requests::waits(seen, output)?,
             Exhibit::Cpu => cpu::section_of(scene, seen, output)?,
             Exhibit::Allocations => allocations::section_of(scene, seen, output)?,
             Exhibit::Counters => counts::counters(scene, seen),

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        Graph, Kind, Scene, Seen, Unit,
+        Graph, Kind, Seen, Unit,
         output::Output,
         page::{Picture, Section},
         timeline::{self, Side},
@@ -29,7 +29,7 @@ pub fn timeline(seen: &Seen) -> Option<Section> {
 }
 
 /// Where the time of a request goes, waits and all.
-pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+pub fn waits(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
     let told =
         seen.observations.iter().filter_map(|it| Some((&it.name, Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = told.collect();
@@ -47,7 +47,7 @@ pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Opti
     for (name, waits) in &waits {
         let caption = format!("{name}: the time of one answered request, by what it waited for.");
         let graph = Graph {
-            title: &format!("{}, {name}: the time of a request", scene.name),
+            title: &format!("{name}: the time of a request"),
             notes: &["spans that the server records of itself".to_owned()],
             kind: Kind::Wait,
             unit: Unit::Nanoseconds,

@@ -57,7 +57,7 @@ pub fn busy(observation: &Observation) -> Option<String> {
     let recording = observation.recording.as_ref()?;
     let used = recording.system_cpu?.as_secs_f64() * 1e3;
     let window = recording.window.as_secs_f64() * 1e3;
-    Some(format!("the server used {} ms of CPU time in {} ms", thousands(used), thousands(window)))
+    Some(format!("the server used {} ms of {} ms", thousands(used), thousands(window)))
 }
 
 /// Whether a server did next to nothing, so that its flame graph tells nothing.
