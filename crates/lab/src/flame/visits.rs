@@ -26,8 +26,8 @@ const LEAST: u32 = 3;
 pub struct Heap {
     /// Stacks with the symbols' names as the server tells them, outermost first; bytes per page.
     pub stacks: Folded,
-    /// How many pages it was seen over.
-    pub pages: u32,
+    /// How many samples they are estimated from.
+    pub samples: u64,
 }
 
 /// What a server tells of its allocations, as far as it is needed.
@@ -35,6 +35,8 @@ pub struct Heap {
 struct Told {
     /// Stacks and their bytes, all pages together.
     folded: String,
+    /// How many samples they are estimated from.
+    samples: u64,
 }
 
 /// Asks a server that samples its allocations, which `launch` starts, for pages.
@@ -49,7 +51,8 @@ pub async fn heap(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     stage.clear().await?;
     let told: Told = serde_json::from_str(&told)?;
     let stacks: Folded = told.folded.parse().context("the server's allocations cannot be read")?;
-    Ok(Heap { stacks: stacks.scaled_to(stacks.total() / u64::from(pages)), pages })
+    let per_page = stacks.total() / u64::from(pages);
+    Ok(Heap { stacks: stacks.scaled_to(per_page), samples: told.samples })
 }
 
 /// What a page makes a server's companions count, and its system calls where they can be counted:

@@ -10,6 +10,7 @@ use super::{
     file, section,
     words::share,
 };
+use crate::display::thousands;
 
 /// How many functions a table names.
 const NAMED: usize = 8;
@@ -29,13 +30,13 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
     );
     let mut section = section("Bytes allocated per request", lead);
     let scale = stacks.iter().map(Folded::total).max();
-    for (name, stacks) in &sides {
+    for ((name, stacks), heap) in sides.iter().zip(&seen.heaps) {
         if stacks.is_empty() {
             continue;
         }
         let graph = Graph {
             title: &format!("{name}: bytes per request"),
-            notes: &["sampling allocator".to_owned()],
+            notes: &[format!("estimated from {} samples", thousands(heap.samples as f64))],
             kind: Kind::Memory,
             unit: Unit::Bytes,
             scale,
