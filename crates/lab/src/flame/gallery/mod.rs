@@ -45,6 +45,7 @@ pub async fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
     }
     page.facts = words::facts(scene, seen);
     page.commands = words::commands(scene);
+    page.files = beside(&page, output)?;
     Ok(page)
 }
 
@@ -56,6 +57,21 @@ fn file(output: &Output, stem: &str, caption: String, svg: &str) -> anyhow::Resu
         svg.split(" height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok());
     let height = height.with_context(|| format!("{name} does not say how high it is"))?;
     Ok(Picture::File { name, caption, height })
+}
+
+/// What is in the output that no section shows, and the account of it all, which comes last.
+fn beside(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
+    let html = page.html();
+    let mut files = Vec::new();
+    for entry in output.dir().read_dir()? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !html.contains(&format!("\"{name}\"")) {
+            files.push(name);
+        }
+    }
+    files.sort();
+    files.push("meta.json".to_owned());
+    Ok(files)
 }
 
 /// A section without pictures yet.

@@ -32,6 +32,8 @@ pub struct Page {
     pub facts: Vec<(String, String)>,
     /// The commands that make the page again.
     pub commands: Vec<String>,
+    /// Files beside the page that it does not show: what was recorded, for other tools.
+    pub files: Vec<String>,
 }
 
 /// Pictures that are looked at together, and their content as text.
@@ -67,6 +69,14 @@ impl Page {
                 }
                 @if !self.commands.is_empty() {
                     pre { code { (self.commands.join("\n")) } }
+                }
+                @if !self.files.is_empty() {
+                    p { "Beside this page: "
+                        @for (index, file) in self.files.iter().enumerate() {
+                            @if index > 0 { ", " }
+                            a href=(file) { (file) }
+                        }
+                    }
                 }
             }
         };
