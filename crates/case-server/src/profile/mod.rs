@@ -47,7 +47,8 @@ pub(crate) fn start() {
 /// - [`SPANS`]`?last_ms=2000`: `{"now_us":..,"dropped":..,"complete_since_us":..,"spans":[..]}`,
 ///   times in microseconds since the server's start. Told are all requests that were under way at
 ///   some time in the last so many milliseconds, each with all that happened in it.
-/// - [`CPU`]`?ms=5000&hz=499`: waits so long and answers with folded stacks, in samples.
+/// - [`CPU`]`?ms=5000&hz=499`: waits so long and answers with folded stacks, in samples; with 409
+///   while another question waits. `&skip_libc=1` is for systems on which it gets stuck.
 /// - [`HEAP`]: `{"samples":..,"bytes":..,"mean_distance":..,"folded":".."}`: stacks with what was
 ///   allocated in them since the start or the last [`HEAP_RESET`], in estimated bytes.
 ///   `?inlined=1` tells functions that were inlined too.
