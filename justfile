@@ -76,6 +76,7 @@ serve SERVER *FLAGS:
 [group('check')]
 test: && (count "--check")
     cargo test --workspace
+    cargo test --package case-server --features profile-heap
     cargo build --workspace
     cargo run --quiet --bin lab -- verify
 

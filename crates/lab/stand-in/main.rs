@@ -29,9 +29,9 @@ struct Options {
     /// Count the requests in the answers
     #[arg(long)]
     count: bool,
-    /// Say that allocations are counted
+    /// Say first that this is done besides, as a server that counts or is profiled does
     #[arg(long)]
-    count_allocations: bool,
+    busy_with: Option<String>,
     /// Never answer
     #[arg(long)]
     stall: bool,
@@ -64,8 +64,8 @@ fn main() -> std::io::Result<()> {
         });
     }
     let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
-    if options.count_allocations {
-        println!("counting allocations");
+    if let Some(busy_with) = &options.busy_with {
+        println!("{busy_with}");
     }
     if options.port.is_none() {
         let port = options.announce.unwrap_or(listener.local_addr()?.port());

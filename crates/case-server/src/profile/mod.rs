@@ -20,13 +20,20 @@ use query::Query;
 
 /// The line that a server which is built to be profiled prints before `listening on`.
 pub const ANNOUNCEMENT: &str = "profiling";
-/// Where it answers with its spans, as JSON; see [`answer`].
+/// `GET` with `?last_ms=2000` answers with spans:
+/// `{"now_us":..,"dropped":..,"complete_since_us":..,"spans":[{"id":..,"parent":..,"name":..,
+/// "start_us":..,"end_us":..}]}`, times in microseconds since the server's start, `null` for the end of
+/// what is open. Told are all requests that were under way at some time in the last so many
+/// milliseconds, each with all that happened in it.
 pub const SPANS: &str = "/.lab/spans";
-/// Where it samples its CPU time, and answers with folded stacks.
+/// `GET` with `?ms=5000&hz=499` waits so long and answers with folded stacks, in samples; with 409
+/// while another question waits. `&skip_libc=1` is for systems on which it gets stuck.
 pub const CPU: &str = "/.lab/cpu";
-/// Where it answers with what was allocated in which stack, as JSON.
+/// `GET` answers with what was allocated in which stack since the start or the last [`HEAP_RESET`]:
+/// `{"samples":..,"bytes":..,"mean_distance":..,"folded":".."}`, in estimated bytes. `?inlined=1` tells
+/// functions that were inlined too.
 pub const HEAP: &str = "/.lab/heap";
-/// Where its account of allocations starts again from nothing.
+/// `GET` starts the account of allocations again from nothing.
 pub const HEAP_RESET: &str = "/.lab/heap/reset";
 
 /// What is answered: a content type and a body, or a status and what is wrong.
@@ -43,14 +50,6 @@ pub(crate) fn start() {
 }
 
 /// The answer, if `request` asks the profiler and not the case.
-///
-/// - [`SPANS`]`?last_ms=2000`: `{"now_us":..,"dropped":..,"complete_since_us":..,"spans":[..]}`,
-///   times in microseconds since the server's start. Told are all requests that were under way at
-///   some time in the last so many milliseconds, each with all that happened in it.
-/// - [`CPU`]`?ms=5000&hz=499`: waits so long and answers with folded stacks, in samples.
-/// - [`HEAP`]: `{"samples":..,"bytes":..,"mean_distance":..,"folded":".."}`: stacks with what was
-///   allocated in them since the start or the last [`HEAP_RESET`], in estimated bytes.
-///   `?inlined=1` tells functions that were inlined too.
 pub(crate) async fn answer<B>(request: &Request<B>) -> Option<Response<Full<Bytes>>> {
     let query = Query::of(request.uri());
     let told = match request.uri().path() {

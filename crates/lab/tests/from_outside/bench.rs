@@ -102,10 +102,13 @@ fn a_server_that_never_answers_is_an_error_and_not_a_figure() {
 }
 
 #[test]
-fn a_server_that_counts_its_allocations_is_not_timed() {
-    let output = Toy::new(&["--count-allocations"]).bench(&[]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("must not be timed"), "{}", stderr(&output));
+fn a_server_that_counts_or_is_profiled_is_not_timed() {
+    for busy_with in ["counting allocations", "profiling"] {
+        let output = Toy::new(&["--busy-with", busy_with]).bench(&[]);
+        assert_eq!(output.status.code(), Some(1));
+        let refusal = format!("says that it is {busy_with}, and must not be timed");
+        assert!(stderr(&output).contains(&refusal), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    ffi::c_void,
     sync::{
         LazyLock, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -75,7 +74,9 @@ impl Pending {
     pub(super) fn sample(size: f64, mean_distance: f64) -> Self {
         let mut stack = Vec::with_capacity(DEEPEST);
         backtrace::trace(|frame| {
-            stack.push(frame.ip() as usize);
+            let address = frame.ip() as usize;
+            // Below the first function of a thread there is nothing.
+            stack.extend((address != 0).then_some(address));
             stack.len() < DEEPEST
         });
         let scale = 1.0 / -(-size / mean_distance).exp_m1();
@@ -100,9 +101,4 @@ pub(super) fn seed() -> u64 {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     // An odd factor: no two threads share a number, and none gets 0.
     THREADS.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// What `backtrace` calls an address.
-pub(super) fn pointer(address: usize) -> *mut c_void {
-    address as *mut c_void
 }

@@ -2,15 +2,16 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ffi::c_void,
     fmt::Write as _,
     sync::{LazyLock, Mutex, PoisonError},
 };
 
 use serde::Serialize;
 
-use super::account::{Spent, Stack, pointer};
+use super::account::{Spent, Stack};
 
-/// The functions at an address, the innermost first: all but the last were inlined.
+/// The functions at an address, at least one, the innermost first: all but the last were inlined.
 static NAMES: LazyLock<Mutex<HashMap<usize, Vec<String>>>> = LazyLock::new(Mutex::default);
 
 /// What is told of allocations.
@@ -35,14 +36,8 @@ pub(super) fn tell(stacks: &[(Stack, Spent)], inlined: bool, mean_distance: f64)
         let frames: Vec<_> = stack.iter().map(|address| names[address].as_slice()).collect();
         let (allocator, caller) = frames.split_at(of_allocator(&frames));
         let grows = allocator.iter().copied().flatten().any(|name| name.contains("realloc"));
-        let functions = caller.iter().rev().flat_map(|functions| {
-            match inlined {
-                true => functions,
-                false => &functions[functions.len().saturating_sub(1)..],
-            }
-            .iter()
-            .rev()
-        });
+        let first = |functions: &[String]| if inlined { 0 } else { functions.len() - 1 };
+        let functions = caller.iter().rev().flat_map(|at| at[first(at)..].iter().rev());
         let stack = functions.map(String::as_str).collect::<Vec<_>>().join(";");
         samples += spent.samples;
         *by_name.entry(stack).or_default() += if grows { spent.grown } else { spent.bytes };
@@ -57,17 +52,16 @@ pub(super) fn tell(stacks: &[(Stack, Spent)], inlined: bool, mean_distance: f64)
 
 /// How many frames of a stack are those of the sampler and the allocator, and not their caller's.
 fn of_allocator(frames: &[&[String]]) -> usize {
-    let is_allocator = |functions: &&[String]| {
-        functions
-            .iter()
-            .any(|name| name.starts_with("__rustc::__r") || name.contains("tracking_allocator"))
-    };
+    // What the compiler puts between a program and its allocator: `__rust_alloc` and the like.
+    let glue = |name: &String| name.starts_with("__rustc::__r");
+    let sampler = |name: &String| name.contains("tracking_allocator");
+    let is_allocator = |at: &&[String]| at.iter().any(|name| glue(name) || sampler(name));
     frames.iter().rposition(is_allocator).map_or(0, |last| last + 1)
 }
 
 fn look_up(address: usize) -> Vec<String> {
     let mut functions = Vec::new();
-    backtrace::resolve(pointer(address), |symbol| {
+    backtrace::resolve(address as *mut c_void, |symbol| {
         functions.extend(symbol.name().map(|name| format!("{name:#}").replace(';', ":")));
     });
     if functions.is_empty() {
