@@ -53,6 +53,7 @@ fn lock_scope() -> Page {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .to_vec(),
         commands: vec!["just flame lock-scope".to_owned()],
+        files: vec!["meta.json".to_owned()],
     }
 }
 
