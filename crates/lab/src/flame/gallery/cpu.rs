@@ -10,7 +10,7 @@ use super::{
         Folded, Graph, Kind, Observation, Recording, Scene, Seen, Unit,
         output::Output,
         page::{Section, Table},
-        raw, top_inclusive,
+        raw, top, top_inclusive,
     },
     file, section,
     words::{busy, is_idle, share, time},
@@ -47,7 +47,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
             caption += &format!(" Almost idle: {busy}. Look elsewhere for where the time went.");
         }
         section.pictures.push(file(output, name, caption, &graph.draw(stacks)?)?);
-        section.tables.push(table(name, stacks));
+        section.tables.push(table(scene, name, stacks));
     }
     Ok(Some(section))
 }
@@ -90,14 +90,21 @@ fn account(seen: &Seen) -> Option<Section> {
 }
 
 /// The functions that cost most, as text.
-pub fn table(name: &str, stacks: &Folded) -> Table {
+///
+/// A case's stacks begin at its own functions, and what those call is the lesson. A stranger's begin
+/// with the runtime, which calls everything: there a function's own time tells more.
+fn table(scene: &Scene, name: &str, stacks: &Folded) -> Table {
+    let most = match scene.is_case {
+        true => top_inclusive(stacks, NAMED),
+        false => top(stacks, NAMED),
+    };
     let row = |row: super::super::Row| {
         vec![row.name, time(row.inclusive), share(row.inclusive, stacks.total()), time(row.own)]
     };
     Table {
         caption: format!("{name}: the functions that cost most"),
         head: ["function", "with all it calls", "share", "itself"].map(str::to_owned).to_vec(),
-        rows: top_inclusive(stacks, NAMED).into_iter().map(row).collect(),
+        rows: most.into_iter().map(row).collect(),
     }
 }
 
