@@ -194,10 +194,9 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", display::paragraph(&section.lead));
         for table in &section.tables {
-            out!("\n  {}", table.caption);
+            out!("\n{}", display::paragraph(&table.caption));
             let header: Vec<_> = table.head.iter().map(String::as_str).collect();
-            let rows =
-                table.rows.iter().take(ROWS).map(|row| row.iter().map(|cell| fit(cell)).collect());
+            let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
             out!("{}", display::table(&header, rows).trim_fmt());
         }
     }
@@ -211,10 +210,8 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
 
 /// How many rows of a table are printed; the page has all.
 const ROWS: usize = 5;
-/// How much of a name is printed.
-const NAME: usize = 36;
-
-/// A cell that leaves room for the others.
-fn fit(cell: &str) -> String {
-    console::truncate_str(cell, NAME, "…").into_owned()
+/// A row whose name leaves room for the figures in 80 columns.
+fn fit(row: &[String]) -> Vec<String> {
+    let longest = if row.len() > 4 { 25 } else { 36 };
+    row.iter().map(|cell| console::truncate_str(cell, longest, "…").into_owned()).collect()
 }

@@ -22,7 +22,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
     }
     let names: Vec<_> = seen.observations.iter().map(|it| it.name.as_str()).collect();
     let pairs = changed(slow, fixed, NAMED);
-    let most: Vec<_> = pairs.iter().take(3).map(|pair| pair.name.clone()).collect();
+    let most: Vec<_> = pairs.iter().take(3).map(|pair| format!("“{}”", pair.name)).collect();
     let lead = format!(
         "Blue is what the fix took away, with all that it called. By their own time {} changed \
          most. A function that the compiler made a part of its caller in one variant alone shows \
@@ -39,7 +39,7 @@ pub fn section_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result
         let times = [pair.slow_own, pair.fixed_own, pair.slow_inclusive, pair.fixed_inclusive];
         std::iter::once(pair.name).chain(times.map(time)).collect()
     };
-    let head = ["itself", "with all it calls"]
+    let head = ["itself", "in all"]
         .into_iter()
         .flat_map(|what| names.iter().map(move |name| format!("{name}, {what}")));
     section.tables.push(Table {
