@@ -44,9 +44,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(told(faults));
     }
     let pages = docs::pages(&sources.root)?;
-    let chapters = sources.root.join(CHAPTERS);
-    let spliced = pages.iter().map(|page| docs::splice(page, &sources, &chapters, page.dir()));
-    let spliced: Vec<_> = spliced.collect();
+    let spliced: Vec<_> = pages.iter().map(|page| docs::splice(page, &sources)).collect();
     let mut problems: Vec<_> = spliced.iter().flat_map(|it| it.faults.clone()).collect();
     if options.check {
         problems.extend(spliced.iter().flat_map(|it| it.stale.clone()));

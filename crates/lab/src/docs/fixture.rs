@@ -81,7 +81,7 @@ impl Fixture {
         let sources = self.sources();
         let name = format!("{CHAPTERS}/README.md");
         let page = Page { path: sources.root.join(&name), name, text: text.to_owned() };
-        splice(&page, &sources, &sources.root.join(CHAPTERS), page.dir())
+        splice(&page, &sources)
     }
 
     /// What a recipe makes, or why it does not.

@@ -1,15 +1,16 @@
 //! Links: whether each leads to a file that exists, and to a heading that it has.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     ops::Range,
     path::{Component, Path, PathBuf},
 };
 
-use pulldown_cmark::{Event, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag};
 
 use super::{
-    Page, markdown,
+    Page,
+    anchors::anchors,
+    markdown::{self, attributes},
     problem::{Problem, line_of},
 };
 
@@ -71,7 +72,7 @@ fn is_elsewhere(target: &str) -> bool {
 }
 
 /// Where a relative target leads.
-pub fn resolve(dir: &Path, file: &str) -> PathBuf {
+fn resolve(dir: &Path, file: &str) -> PathBuf {
     let mut path = dir.to_owned();
     for part in Path::new(&file.replace("%20", " ")).components() {
         match part {
@@ -84,7 +85,7 @@ pub fn resolve(dir: &Path, file: &str) -> PathBuf {
 }
 
 /// The targets of all links and images, with where these are in the page.
-pub fn targets(text: &str) -> Vec<(Range<usize>, String)> {
+fn targets(text: &str) -> Vec<(Range<usize>, String)> {
     let mut targets = Vec::new();
     for (event, range) in markdown::events(text) {
         match event {
@@ -100,57 +101,6 @@ pub fn targets(text: &str) -> Vec<(Range<usize>, String)> {
         }
     }
     targets
-}
-
-/// The values of an attribute in a piece of HTML.
-fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
-    let begin = format!(" {name}=\"");
-    html.split(begin.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
-}
-
-/// What `#` may be followed by: the headings as the book and the code host name them, and ids.
-fn anchors(text: &str) -> BTreeSet<String> {
-    let mut anchors = BTreeSet::new();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut heading: Option<(Option<String>, String)> = None;
-    for (event, _) in markdown::events(text) {
-        match event {
-            Event::Start(Tag::Heading { id, .. }) => {
-                heading = Some((id.map(|id| id.to_string()), String::new()));
-            }
-            Event::Text(part) | Event::Code(part) => {
-                if let Some((_, words)) = &mut heading {
-                    words.push_str(&part);
-                }
-            }
-            Event::End(TagEnd::Heading(_)) => {
-                let Some((id, words)) = heading.take() else { continue };
-                let slug = slug(&words);
-                let count = seen.entry(slug.clone()).or_default();
-                let numbered = if *count == 0 { slug } else { format!("{slug}-{count}") };
-                *count += 1;
-                anchors.insert(id.unwrap_or(numbered));
-            }
-            Event::Html(html) | Event::InlineHtml(html) => {
-                let ids = ["id", "name"].into_iter().flat_map(|it| attributes(&html, it));
-                anchors.extend(ids.map(str::to_owned));
-            }
-            _ => {}
-        }
-    }
-    anchors
-}
-
-/// The name of a heading in a link: `How to measure` as `how-to-measure`.
-fn slug(heading: &str) -> String {
-    let letter = |c: char| match c {
-        c if c.is_alphanumeric() || c == '_' || c == '-' => {
-            Some(c.to_lowercase().next().unwrap_or(c))
-        }
-        c if c.is_whitespace() => Some('-'),
-        _ => None,
-    };
-    heading.trim().chars().filter_map(letter).collect()
 }
 
 #[cfg(test)]

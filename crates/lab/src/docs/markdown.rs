@@ -78,6 +78,12 @@ fn without_tags(html: &str) -> String {
     text + rest
 }
 
+/// The values of an attribute in a piece of HTML.
+pub fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
+    let begin = format!(" {name}=\"");
+    html.split(begin.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,15 +115,20 @@ fn comments(text: &str) -> Vec<(Range<usize>, Comment<'_>)> {
             from = code.end;
             continue;
         }
-        let Some(length) = text[start..].find("-->") else { break };
-        let end = start + length + "-->".len();
-        let inner = text[start + "<!--".len()..start + length].trim();
+        let inner = &text[start + "<!--".len()..];
+        let closed = inner.find("-->");
+        let length = closed.unwrap_or(inner.len());
+        let end = text.len().min(start + "<!--".len() + length + "-->".len());
+        let inner = inner[..length].trim();
+        // One that was not closed goes on to the end of the next.
+        let is_whole = closed.is_some() && !inner.contains("<!--");
         let is_ours = |word: &str| {
             let rest = inner.strip_prefix(word);
             rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
         };
         let comment = match inner.strip_prefix("lab:") {
-            Some(call) => Some(Comment::Begin(call.trim())),
+            Some(call) if is_whole => Some(Comment::Begin(call.trim())),
+            Some(_) => Some(Comment::Neither(inner.lines().next().unwrap_or(inner))),
             None if inner == "/lab" => Some(Comment::End),
             None if ["lab", "/lab", "/ lab", "end lab"].into_iter().any(is_ours) => {
                 Some(Comment::Neither(inner))
@@ -248,5 +253,10 @@ mod tests {
         assert!(fault("a\n\n<!-- /lab -->\n").1.contains("closes nothing"));
         assert!(fault("<!-- lab table summary -->").1.contains("is no marker"));
         assert!(fault("<!-- /lab: table -->").1.contains("is no marker"));
+        assert!(
+            fault("<!-- lab: table summary\nand more").1.contains("`lab: table summary` is no")
+        );
+        let (_, faults) = markers("<!-- lab: table summary\n\n<!-- /lab -->\n");
+        assert!(faults[0].what.contains("`lab: table summary` is no marker"), "{faults:?}");
     }
 }

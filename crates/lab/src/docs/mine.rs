@@ -1,14 +1,13 @@
 //! `--mine`: the book with the reader's own figures beside the record's.
 
-use std::{collections::BTreeMap, ops::Range, path::Path};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 
 use super::{
-    Page, Sources, links,
+    Sources,
     page::{CHAPTERS, chapters, files_below},
     problem::Problem,
-    recipe::relative,
     splice::splice,
     words::{command_line, origin},
 };
@@ -69,12 +68,13 @@ impl Mine {
 
 /// Writes the chapters with the reader's figures to `book-src` in the directory of results, as a
 /// whole; `docs/` stays as it is. Returns what could not be made.
+///
+/// Links stay as they are in `docs/src`: the site has the places of the repository, wherever its
+/// pages were read from.
 pub fn write_mine(workspace: &Workspace, sources: &Sources) -> anyhow::Result<Vec<Problem>> {
     let from = sources.root.join(CHAPTERS);
-    let results = workspace.results();
-    let to = std::path::absolute(&results).context("cannot find the results")?.join("book-src");
     let pages = chapters(&sources.root)?;
-    let output = Output::begin(to.clone())?;
+    let output = Output::begin(workspace.results().join("book-src"))?;
     for name in files_below(&from)? {
         let copy = output.dir().join(&name);
         let dir = copy.parent().context("a file has a directory")?;
@@ -84,9 +84,7 @@ pub fn write_mine(workspace: &Workspace, sources: &Sources) -> anyhow::Result<Ve
     let mut faults = Vec::new();
     for page in pages {
         let name = page.path.strip_prefix(&from).context("a chapter is among the chapters")?;
-        let dir = to.join(name).parent().unwrap_or(&to).to_owned();
-        let page = Page { text: moved(&page, &from, &dir), ..page.clone() };
-        let spliced = splice(&page, sources, &to, &dir);
+        let spliced = splice(&page, sources);
         faults.extend(spliced.faults);
         output.write(&name.to_string_lossy(), &spliced.text)?;
         for (file, text, _) in spliced.files {
@@ -97,41 +95,4 @@ pub fn write_mine(workspace: &Workspace, sources: &Sources) -> anyhow::Result<Ve
         output.finish()?;
     }
     Ok(faults)
-}
-
-/// A page whose links to what is not copied, such as sources, lead there from `dir` too.
-fn moved(page: &Page, chapters: &Path, dir: &Path) -> String {
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for (range, target) in links::targets(&page.text) {
-        let (file, anchor) = target.split_at(target.find('#').unwrap_or(target.len()));
-        let path = links::resolve(page.dir(), file);
-        let is_left_behind = file.starts_with("..") && !path.starts_with(chapters);
-        let at = page.text[range.clone()].rfind(&target).map(|at| range.start + at);
-        if let (true, Some(at)) = (is_left_behind, at) {
-            edits.push((at..at + target.len(), format!("{}{anchor}", relative(dir, &path))));
-        }
-    }
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut text = page.text.clone();
-    for (range, target) in edits.into_iter().rev() {
-        text.replace_range(range, &target);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_that_leave_the_chapters_lead_to_the_same_place_from_elsewhere() {
-        let page = Page {
-            name: "docs/src/cases/a.md".to_owned(),
-            path: "/w/docs/src/cases/a.md".into(),
-            text: "[a](../../../crates/a.rs#x) [b](../b.md) [c](c.md)".to_owned(),
-        };
-        let moved =
-            moved(&page, Path::new("/w/docs/src"), Path::new("/w/target/lab/book-src/cases"));
-        assert_eq!(moved, "[a](../../../../crates/a.rs#x) [b](../b.md) [c](c.md)");
-    }
 }

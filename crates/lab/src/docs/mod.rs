@@ -32,7 +32,7 @@
 //! | `chart case CASE` | each variant's throughput with its interval |
 //! | `chart latency CASE` | latencies of a case |
 //! | `chart sweep GROUP` | slow and fixed over a parameter, with their crossover |
-//! | `flame CASE FILE.svg CAPTION...` | a picture of the record's flame page |
+//! | `flame CASE FILE.svg CAPTION...` | a picture of the record's flame page; a caption has no figures |
 //!
 //! # In a line
 //!
@@ -49,7 +49,7 @@
 //! | `load CASE` | the load in words |
 //! | `users CASE` | `3,000` |
 //! | `think CASE` | `500 ms` |
-//! | `arg CASE ARGUMENT UNIT` | an argument from `case.toml`: `--downstream-ms` or `downstream-ms` in `ms` |
+//! | `arg CASE ARGUMENT UNIT` | an argument from `case.toml`: `downstream-ms` in `ms`; GitHub shows a comment in a line that has `--` |
 //! | `bench GROUP NAME` | a time of Criterion's; of a sweep, `NAME/PARAMETER` |
 //! | `ratio GROUP NAME_A NAME_B` | how many times as long A takes as B |
 //! | `share CASE VARIANT FUNCTION [cpu\|waits\|allocations]` | the share of a function with all that it calls |
@@ -65,6 +65,7 @@
 //! - A link, or its `#anchor`, that leads nowhere, in the same files and in CONTRIBUTING.
 //! - An inline marker that begins a line. To Markdown such a line is raw HTML and ends its paragraph.
 
+mod anchors;
 mod benches;
 mod check;
 mod figure;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::{Sources, problem::unknown, recipes::RECIPES};
+use super::{CHAPTERS, Sources, problem::unknown, recipes::RECIPES};
 
 /// One kind of what can be spliced into a page.
 #[derive(Debug)]
@@ -48,8 +48,6 @@ impl From<String> for Made {
 pub struct Call<'a> {
     /// What it may quote.
     pub sources: &'a Sources,
-    /// The directory of the chapters, as an absolute path.
-    pub chapters: &'a Path,
     /// The directory that links in the page start from, as an absolute path.
     pub page_dir: &'a Path,
     /// How it should be called.
@@ -83,6 +81,11 @@ impl<'a> Call<'a> {
     /// The target of a link from the page to a file.
     pub fn link(&self, to: &Path) -> String {
         relative(self.page_dir, to)
+    }
+
+    /// The target of a link from the page to a file beside the chapters.
+    pub fn link_beside(&self, file: &str) -> String {
+        self.link(&self.sources.root.join(CHAPTERS).join(file))
     }
 
     /// A file of the workspace, by its path from there on; it has to exist.
@@ -132,8 +135,13 @@ impl Recipe {
 /// Where all recipes are told.
 const LISTED: &str = "`lab docs --recipes` lists them";
 
+/// Text between the brackets of a link or an image.
+pub fn bracketed(text: &str) -> String {
+    text.replace('[', "\\[").replace(']', "\\]")
+}
+
 /// The way from a directory to a path, both absolute, as it stands in a link.
-pub fn relative(from: &Path, to: &Path) -> String {
+fn relative(from: &Path, to: &Path) -> String {
     let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     let up = from.iter().skip(common).map(|_| "..".to_owned());
     let down = to.iter().skip(common).map(|part| part.to_string_lossy().into_owned());

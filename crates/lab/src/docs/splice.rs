@@ -24,9 +24,8 @@ pub struct Spliced {
     pub markers: usize,
 }
 
-/// Fills the markers of a page. Its links start from `page_dir`, which is below `chapters` unless
-/// it is the README.
-pub fn splice(page: &Page, sources: &Sources, chapters: &Path, page_dir: &Path) -> Spliced {
+/// Fills the markers of a page.
+pub fn splice(page: &Page, sources: &Sources) -> Spliced {
     let (found, broken) = markers(&page.text);
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
     let faults = broken.into_iter().map(|fault| problem(fault.line, fault.what)).collect();
@@ -40,9 +39,15 @@ pub fn splice(page: &Page, sources: &Sources, chapters: &Path, page_dir: &Path) 
     let mut copied = 0;
     for marker in &found {
         let old = &page.text[marker.content.clone()];
-        spliced.text.push_str(&page.text[copied..marker.content.start]);
+        spliced.text.push_str(&page.text[copied..marker.whole.start]);
+        let begin = &page.text[marker.whole.start..marker.content.start];
+        let tidied = without_dashes(marker);
+        if tidied.is_some() {
+            spliced.stale.push(problem(marker.line, dashes(&marker.call)));
+        }
+        spliced.text.push_str(tidied.as_deref().unwrap_or(begin));
         copied = marker.content.end;
-        match make(marker, sources, chapters, page_dir) {
+        match make(marker, sources, page.dir()) {
             Ok((content, made)) => {
                 if content != old {
                     spliced.stale.push(problem(marker.line, stale(marker, old, &content)));
@@ -64,19 +69,14 @@ pub fn splice(page: &Page, sources: &Sources, chapters: &Path, page_dir: &Path) 
 }
 
 /// What belongs between the ends of a marker.
-fn make(
-    marker: &Marker,
-    sources: &Sources,
-    chapters: &Path,
-    page_dir: &Path,
-) -> anyhow::Result<(String, Made)> {
+fn make(marker: &Marker, sources: &Sources, page_dir: &Path) -> anyhow::Result<(String, Made)> {
     let (recipe, rest) = Recipe::find(&marker.call)?;
     let is_block = recipe.form == Form::Block;
     anyhow::ensure!(
         !is_block || matches!(marker.place, Place::Block { .. } | Place::OwnLine { .. }),
         "it makes a block: give its marker a line of its own"
     );
-    let call = Call { sources, chapters, page_dir, usage: recipe.usage, rest };
+    let call = Call { sources, page_dir, usage: recipe.usage, rest };
     let made = (recipe.make)(&call)?;
     let content = match &marker.place {
         Place::Block { prefix } => block(&made.markdown, prefix),
@@ -94,6 +94,20 @@ fn block(markdown: &str, prefix: &str) -> String {
         block.push('\n');
     }
     block + prefix
+}
+
+/// The begin of a marker for an argument without the dashes of that, if it has them in a line.
+///
+/// GitHub's Markdown takes a comment in a line for text if two dashes are in it.
+fn without_dashes(marker: &Marker) -> Option<String> {
+    let is_inline = !matches!(marker.place, Place::Block { .. });
+    let has_dashes = marker.call.starts_with("arg ") && marker.call.contains(" --");
+    let call = marker.call.replace(" --", " ");
+    (is_inline && has_dashes).then(|| format!("<!-- lab: {call} -->"))
+}
+
+fn dashes(call: &str) -> String {
+    format!("`{call}` shows on GitHub, as no comment in a line may have `--`: `just docs` mends it")
 }
 
 /// What is stale about a marker, in words.
@@ -174,6 +188,15 @@ mod tests {
         assert!(told.starts_with("docs/src/README.md:3: `users tow`: no case is named `tow`"));
         assert!(told.contains("did you mean `toy`?"), "{told}");
         assert!(found.text.contains("-->9<!--") && found.text.contains("-->3,000<!--"));
+    }
+
+    #[test]
+    fn an_argument_loses_the_dashes_that_would_show() {
+        let fixture = Fixture::new();
+        let found = fixture.splice("At <!-- lab: arg toy --downstream-ms ms --><!-- /lab -->.\n");
+        assert_eq!(found.text, "At <!-- lab: arg toy downstream-ms ms -->50 ms<!-- /lab -->.\n");
+        assert!(found.stale[0].what.contains("shows on GitHub"), "{:?}", found.stale);
+        assert_eq!(fixture.splice(&found.text).stale, []);
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn a_reader_has_a_book_with_figures_of_their_own() {
     assert!(mine.status.success(), "{}{}", stdout(&mine), stderr(&mine));
     let copy = std::fs::read_to_string(toy.path("target/lab/book-src/cases/toy.md")).unwrap();
     assert!(copy.contains(" your machine |") && copy.contains("Your machine: `lab "), "{copy}");
-    assert!(copy.contains("[the record](../../../../docs/record)"), "{copy}");
+    assert!(copy.contains("[the record](../../record)"), "{copy}");
     assert_eq!(page(&toy), text, "docs/ stays as it was");
     for run in toy.results() {
         std::fs::remove_file(run).unwrap();

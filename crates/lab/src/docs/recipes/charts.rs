@@ -4,7 +4,7 @@ use anyhow::bail;
 
 use crate::docs::{
     Sources,
-    recipe::{Call, Made},
+    recipe::{Call, Made, bracketed},
 };
 
 /// A picture, and what it shows in words.
@@ -53,7 +53,7 @@ pub fn sweep(call: &Call) -> anyhow::Result<Made> {
 fn beside_the_pages(call: &Call, name: &[&str]) -> anyhow::Result<Made> {
     let Chart { svg, alt } = chart(name, call.sources)?;
     let file = format!("charts/{}.svg", name.join("-"));
-    let link = call.link(&call.chapters.join(&file));
-    let alt = alt.replace(['[', ']', '\n'], " ");
+    let link = call.link_beside(&file);
+    let alt = bracketed(&alt);
     Ok(Made { markdown: format!("![{alt}]({link})"), file: Some((file, svg)) })
 }

@@ -7,8 +7,9 @@ use super::commands;
 use crate::{
     display::{thousands, time_ms},
     docs::{
+        figure::figures,
         problem::unknown,
-        recipe::{Call, Made},
+        recipe::{Call, Made, bracketed},
         sources::Stacks,
         words,
     },
@@ -29,8 +30,12 @@ pub fn picture(call: &Call) -> anyhow::Result<Made> {
     ensure!(file.ends_with(".svg"), "`{file}` is no picture: `{}`", call.usage);
     let link = call.link(&call.sources.flame(case, file)?);
     let caption = words[2..].join(" ");
-    let alt = caption.replace(['[', ']'], " ");
-    Ok(format!("![{alt}]({link})\n\n*{caption} [Open the picture alone]({link}).*").into())
+    ensure!(
+        figures(&caption).is_empty(),
+        "a caption that has a figure is stale with the next record: say it in words"
+    );
+    let alt = bracketed(&caption);
+    Ok(format!("[![{alt}]({link})]({link})\n\n*{caption}*").into())
 }
 
 /// `table top CASE VARIANT [cpu|waits|allocations]`.

@@ -171,11 +171,9 @@ fn a_picture_has_its_caption_twice_for_those_who_see_it_and_those_who_do_not() {
     let path = "../record/2026-11-21-a/flame/toy/slow.svg";
     makes(
         "flame toy slow.svg Where [most] time goes.",
-        &format!(
-            "![Where  most  time goes.]({path})\n\n\
-             *Where [most] time goes. [Open the picture alone]({path}).*"
-        ),
+        &format!("[![Where \\[most\\] time goes.]({path})]({path})\n\n*Where [most] time goes.*"),
     );
+    fails("flame toy slow.svg All 5 ms of it.", "is stale with the next record");
     fails("flame toy fixed.svg Where?", "flame/toy/fixed.svg is missing: `just record` draws it");
     fails("flame toy slow.svg", "it needs more");
 }
