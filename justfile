@@ -86,7 +86,7 @@ update-counts: (count "--update")
 
 # All that CI checks
 [group('check')]
-ci: fmt-check lint test docs
+ci: fmt-check lint test api-docs docs-check
 
 # Check that the code is formatted
 [group('check')]
@@ -101,9 +101,18 @@ lint:
     cargo clippy --package case-server --all-targets --features profile -- -D warnings
     cargo clippy --package case-server --all-targets --features profile-heap -- -D warnings
 
+# Fill the course's pages (`--check`, `--recipes`)
+[group('course')]
+docs *FLAGS:
+    @cargo run --quiet --bin lab -- docs {{ FLAGS }}
+
+# Check the course's pages; a stale figure is an error
+[group('check')]
+docs-check: (docs "--check")
+
 # Build the API documentation; a broken link is an error
 [group('check')]
-docs:
+api-docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 # Format the code

@@ -22,6 +22,7 @@ pub mod cmd;
 pub mod count;
 pub mod criterion;
 pub mod display;
+pub mod docs;
 pub mod doctor;
 pub mod files;
 pub mod flame;

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Diff(options) => cmd::diff::run(&lab.places, &options),
         Command::Export(options) => cmd::export::run(&lab.places, &options),
         Command::Schema => cmd::schema::run(),
+        Command::Docs(options) => cmd::docs::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Count(options) => cmd::count::run(&lab.places, &options),
         Command::Keep(options) => cmd::keep::run(&lab.places, &options),

@@ -6,6 +6,7 @@ pub mod bench_generator;
 pub mod compare;
 pub mod count;
 pub mod diff;
+pub mod docs;
 pub mod doctor;
 pub mod effort;
 pub mod export;
@@ -74,6 +75,8 @@ pub enum Command {
     Export(export::Options),
     /// Print the form of a run's record as JSON Schema
     Schema,
+    /// Splice figures and excerpts into the course, or say what is stale
+    Docs(docs::Options),
     /// Ask every server its case's requests once and check the answers
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections

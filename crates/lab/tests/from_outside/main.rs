@@ -7,6 +7,7 @@ mod bench;
 mod bench_generator;
 mod compare;
 mod count;
+mod docs;
 mod doctor;
 mod flame;
 mod records;
