@@ -66,7 +66,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
     eprintln!(
         "What a page costs has changed. If that is meant, `just update-counts` makes it the new \
-         reference, and the commit says why; docs/counts.md says what moves a count."
+         reference, and the commit says why; docs/src/counts.md says what moves a count."
     );
     Ok(ExitCode::FAILURE)
 }

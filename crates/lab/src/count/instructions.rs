@@ -19,7 +19,7 @@ pub struct Instructions(BTreeMap<String, Variants>);
 const HEAD: &str = "\
 # Instructions of one request, counted under Valgrind by `just bench-instructions`, which fails when one
 # of them moves by more than 1 %. Where that is meant, `just bench-instructions --update` writes this
-# file. Another toolchain, C library or processor moves them too: docs/counts.md says more.
+# file. Another toolchain, C library or processor moves them too: docs/src/counts.md says more.
 ";
 
 impl Instructions {

@@ -16,7 +16,7 @@ pub(super) const TOLERANCE_PERCENT: f64 = 1.0;
 const HEAD: &str = "\
 # What one page costs each variant, counted by `lab count`: allocations of the server process, the
 # bytes that they ask for, and what the companions count. `just test` fails when one of them moves by
-# more than 1 %, or than its case allows. Where that is meant, `just update-counts` writes this file; docs/counts.md says more.
+# more than 1 %, or than its case allows. Where that is meant, `just update-counts` writes this file; docs/src/counts.md says more.
 ";
 
 /// Counts by variant and name.
