@@ -51,6 +51,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     for case in &mut cases {
         if let Some(users) = options.users {
             case.load.users = users as usize;
+            // It was made for the case's own load.
+            case.promise = None;
         }
     }
     if cfg!(debug_assertions) {

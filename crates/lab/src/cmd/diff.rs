@@ -7,7 +7,6 @@ use crate::{
     bench::{CaseRecord, Record},
     display::{self, NONE, factor, significant, time_ms},
     store::{Store, read},
-    workspace::Workspace,
 };
 
 /// Which two records.
@@ -26,7 +25,7 @@ pub struct Options {
 /// The two were not measured in pairs, so whatever the machine did in between is in the factors;
 /// that is said, and no verdict is given.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let store = Store::new(&Workspace::find(places)?.results());
+    let store = Store::new(&super::results(places)?);
     let before = read(&store.find(&options.before)?)?;
     let after = read(&store.find(&options.after)?)?;
 

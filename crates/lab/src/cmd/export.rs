@@ -10,7 +10,6 @@ use crate::{
     bench::{CaseRecord, Record, VariantRecord},
     display::{NONE, significant, speedup, time_ms},
     store::{Store, read},
-    workspace::Workspace,
 };
 
 /// What to export, and how.
@@ -41,7 +40,7 @@ pub enum Format {
 
 /// Prints the record in the form that was asked for.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let store = Store::new(&Workspace::find(places)?.results());
+    let store = Store::new(&super::results(places)?);
     let record = read(&store.find(&options.run)?)?;
     match options.format {
         Format::Markdown => out!("{}", markdown(&record).trim_end()),
