@@ -96,6 +96,7 @@ fmt-check:
 [group('check')]
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --package benches --all-targets --features alternatives -- -D warnings
     cargo clippy --package case-server --tests --features count-allocations -- -D warnings
     cargo clippy --package case-server --all-targets --features profile -- -D warnings
     cargo clippy --package case-server --all-targets --features profile-heap -- -D warnings
