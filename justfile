@@ -22,6 +22,11 @@ bench *CASES_AND_FLAGS: _build
 flame *CASES_AND_FLAGS: _profiling
     cargo run --release --quiet --bin lab -- flame "$@"
 
+# Make a record to publish: half an hour (`--name`)
+[group('measure')]
+record *FLAGS: _alternatives (bench "--pairs 15 --steps") (flame "all")
+    cargo run --release --quiet --bin lab -- record {{ FLAGS }}
+
 # Measure the load generator against wrk
 [group('measure')]
 bench-generator *FLAGS:
@@ -129,3 +134,7 @@ _build:
 
 _build-benches:
     cargo bench --workspace --no-run
+
+# The alternatives to each fix, and where it stops mattering.
+_alternatives:
+    cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'

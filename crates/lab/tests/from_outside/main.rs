@@ -9,6 +9,7 @@ mod compare;
 mod count;
 mod doctor;
 mod flame;
+mod record;
 mod records;
 mod toy;
 mod verbs;
