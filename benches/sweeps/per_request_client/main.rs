@@ -24,10 +24,12 @@ use tower::util::ServiceExt as _;
 
 use crate::site::Site;
 
-const BODIES: [usize; 6] = [1_000, 16_000, 128_000, 1_000_000, 8_000_000, 64_000_000];
+const BODIES: [usize; 7] = [1_000, 16_000, 128_000, 1_000_000, 8_000_000, 64_000_000, 256_000_000];
 /// Bytes from which on ten samples have to do.
 const LARGE: usize = 8_000_000;
-const WAITS_MS: [u64; 6] = [0, 1, 5, 10, 20, 50];
+const WAITS_MS: [u64; 7] = [0, 1, 5, 10, 20, 50, 100];
+/// Milliseconds from which on ten samples have to do.
+const LONG_MS: u64 = 20;
 /// The body behind a wait, in bytes.
 const BODY: usize = 16_000;
 
@@ -80,6 +82,9 @@ fn per_request_client(c: &mut Criterion) {
 
     let mut sweep = Sweep::new(c, "sweep-per-request-client-wait");
     for wait_ms in WAITS_MS {
+        if wait_ms >= LONG_MS {
+            sweep.group.sample_size(10);
+        }
         sweep.measure(wait_ms, BODY, wait_ms);
     }
 }

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 /// The largest body, in bytes.
-const LARGEST: usize = 64_000_000;
+const LARGEST: usize = 256_000_000;
 
 /// A site on a thread of its own, until the process ends.
 pub struct Site;

@@ -72,23 +72,22 @@ fn complaints(measured: &[Measured], cases: &[Case], since: Option<SystemTime>) 
             }
         }
     }
-    let (Some(oldest), Some(newest)) = (measured.first(), measured.last()) else {
+    let Some(newest) = measured.last().map(|it| it.at) else { return complaints };
+    if since.is_some_and(|since| newest < since) {
+        complaints.push(format!(
+            "Criterion's figures are older than the commit that is checked out: {AGAIN}"
+        ));
         return complaints;
-    };
-    let leftovers = measured
-        .iter()
-        .filter(|it| newest.at.duration_since(it.at).is_ok_and(|age| age > ONE_CALL));
-    for leftover in leftovers {
-        complaints.push(format!(
-            "{} is much older than Criterion's other figures: remove it if there is no such bench \
-             any more, or else measure all of them again",
-            leftover.dir.display()
-        ));
     }
-    if since.is_some_and(|since| oldest.at < since) {
-        complaints.push(format!(
-            "some of Criterion's figures are older than the commit that is checked out: {AGAIN}"
-        ));
+    for it in measured {
+        let is_of_this_call = newest.duration_since(it.at).is_ok_and(|age| age <= ONE_CALL);
+        if !is_of_this_call || since.is_some_and(|since| it.at < since) {
+            complaints.push(format!(
+                "{} is of an earlier call than Criterion's other figures: remove it if there is no \
+                 such bench any more; or else {AGAIN}",
+                it.dir.display()
+            ));
+        }
     }
     complaints
 }

@@ -239,10 +239,25 @@ fn results_of_another_tree_are_refused() {
 #[test]
 fn figures_of_criterion_from_another_call_are_refused() {
     let archive = Archive::measured();
-    archive.bench("sweep-toy", "old", None, 1.0, -90);
+    archive.bench("sweep-toy", "renamed", None, 1.0, -70);
     let refusal = archive.refusal(&[]);
-    assert!(refusal.contains("sweep-toy/old is much older"), "{refusal}");
-    assert!(refusal.contains("older than the commit"), "{refusal}");
+    assert!(refusal.contains("sweep-toy/renamed is of an earlier call"), "{refusal}");
+    assert!(!refusal.contains("sweep-toy/slow"), "{refusal}");
+}
+
+#[test]
+fn figures_of_criterion_from_before_the_commit_are_refused() {
+    let archive = Archive::measured();
+    archive.bench("sweep-toy", "renamed", None, 1.0, -85);
+    archive.bench("sweep-toy", "slow", Some("10"), 1.0, -30);
+    archive.bench("alternatives-toy", "borrow", None, 1.0, -31);
+    let refusal = archive.refusal(&[]);
+    assert!(refusal.contains("sweep-toy/renamed is of an earlier call"), "{refusal}");
+
+    archive.bench("sweep-toy", "slow", Some("10"), 1.0, -83);
+    archive.bench("alternatives-toy", "borrow", None, 1.0, -84);
+    let refusal = archive.refusal(&[]);
+    assert!(refusal.contains("figures are older than the commit"), "{refusal}");
 }
 
 #[test]
