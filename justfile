@@ -22,6 +22,11 @@ bench *CASES_AND_FLAGS: _build
 flame *CASES_AND_FLAGS: _profiling
     cargo run --release --quiet --bin lab -- flame "$@"
 
+# Make a record to publish: half an hour (`--name`)
+[group('measure')]
+record *FLAGS: _alternatives (bench "--pairs 15 --steps") (flame "all")
+    cargo run --release --quiet --bin lab -- record {{ FLAGS }}
+
 # Measure the load generator against wrk
 [group('measure')]
 bench-generator *FLAGS:
@@ -97,6 +102,7 @@ fmt-check:
 [group('check')]
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --package benches --all-targets --features alternatives -- -D warnings
     cargo clippy --package case-server --tests --features count-allocations -- -D warnings
     cargo clippy --package case-server --all-targets --features profile -- -D warnings
     cargo clippy --package case-server --all-targets --features profile-heap -- -D warnings
@@ -138,3 +144,7 @@ _build:
 
 _build-benches:
     cargo bench --workspace --no-run
+
+# The alternatives to each fix, and where it stops mattering.
+_alternatives:
+    cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'

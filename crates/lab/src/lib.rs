@@ -30,6 +30,7 @@ pub mod launch;
 pub mod load;
 pub mod machine;
 pub mod process;
+pub mod record;
 pub mod requests;
 pub mod revisions;
 pub mod server;

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::History(options) => cmd::history::run(&lab.places, &options),
         Command::Diff(options) => cmd::diff::run(&lab.places, &options),
         Command::Export(options) => cmd::export::run(&lab.places, &options),
+        Command::Record(options) => cmd::record::run(&lab.places, &options),
         Command::Schema => cmd::schema::run(),
         Command::Docs(options) => cmd::docs::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),

@@ -19,6 +19,7 @@ pub mod list;
 pub mod own_server;
 #[cfg(target_os = "linux")]
 pub mod raw_graph;
+pub mod record;
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
@@ -73,6 +74,8 @@ pub enum Command {
     Diff(diff::Options),
     /// Print a run as Markdown, CSV, or what other tools read
     Export(export::Options),
+    /// Take the newest results together as a record to publish; `just record` measures them first
+    Record(record::Options),
     /// Print the form of a run's record as JSON Schema
     Schema,
     /// Splice figures and excerpts into the course, or say what is stale

@@ -10,6 +10,7 @@ mod count;
 mod docs;
 mod doctor;
 mod flame;
+mod record;
 mod records;
 mod toy;
 mod verbs;

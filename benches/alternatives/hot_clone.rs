@@ -1,0 +1,92 @@
+//! A clone in every round, and five ways without one, over 10,000 rounds of three short ids.
+//!
+//! `borrow` is the case's fix. `parse-once` is what it does not do: the ids never change, so they
+//! could be numbers before the first round.
+
+use std::{borrow::Cow, hint::black_box, sync::Arc};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const ROUNDS: u64 = 10_000;
+
+fn parse(user_id: &str) -> u64 {
+    user_id.parse().expect("made from a number")
+}
+
+/// The fault. Each round asks the allocator for three strings and gives them back.
+#[inline(never)]
+fn clone(user_ids: &[String], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids.iter().cloned().rev().map(|id| parse(&id)).fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+/// The same code with another type: a clone counts one more owner, and later one less.
+#[inline(never)]
+fn arc_str(user_ids: &[Arc<str>], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids.iter().cloned().rev().map(|id| parse(&id)).fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+/// The same code again: the clone of a `Cow` that borrows copies a pointer, that of one that owns
+/// its string copies the string.
+#[inline(never)]
+fn cow(user_ids: &[Cow<'_, str>], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids.iter().cloned().rev().map(|id| parse(&id)).fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+/// The fix.
+#[inline(never)]
+fn borrow(user_ids: &[String], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids.iter().rev().map(|id| parse(id)).fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+/// What does not change from round to round is done before the first.
+#[inline(never)]
+fn parse_once(user_ids: &[String], rounds: u64) -> u64 {
+    let user_ids: Vec<u64> = user_ids.iter().map(|id| parse(id)).collect();
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids.iter().rev().fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+fn hot_clone(c: &mut Criterion) {
+    let strings = ["1", "2", "3"].map(str::to_owned);
+    let shared = strings.each_ref().map(|id| Arc::from(id.as_str()));
+    let borrowed = strings.each_ref().map(|id| Cow::Borrowed(id.as_str()));
+    let owned = strings.each_ref().map(|id| Cow::<str>::Owned(id.clone()));
+    let sum: u64 = (0..ROUNDS).map(|i| i + 1 + 2 + 3).sum();
+
+    let mut group = c.benchmark_group("alternatives-hot-clone");
+    group.throughput(Throughput::Elements(ROUNDS));
+    let mut bench = |name: &str, alternative: &dyn Fn() -> u64| {
+        assert_eq!(alternative(), sum, "{name}");
+        group.bench_function(name, |bencher| bencher.iter(alternative));
+    };
+    // A compiler that knew the ids or the rounds could add them up by itself.
+    let rounds = || black_box(ROUNDS);
+    bench("clone", &|| clone(black_box(&strings), rounds()));
+    bench("cow-owned", &|| cow(black_box(&owned), rounds()));
+    bench("arc-str", &|| arc_str(black_box(&shared), rounds()));
+    bench("cow-borrowed", &|| cow(black_box(&borrowed), rounds()));
+    bench("borrow", &|| borrow(black_box(&strings), rounds()));
+    bench("parse-once", &|| parse_once(black_box(&strings), rounds()));
+}
+
+criterion_group! { name = benches; config = benches::brief_criterion(); targets = hot_clone }
+criterion_main!(benches);

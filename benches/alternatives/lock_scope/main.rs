@@ -1,0 +1,119 @@
+//! A lock held across a wait, and eight ways not to hold it.
+//!
+//! `alternatives-lock-scope`: 64 requests at once, each with a downstream of 1 ms; the 33rd of them
+//! is a write. `alternatives-lock-only`: the same requests, one after the other from 64 tasks, and
+//! without a downstream, so that the price of the lock is all that differs; a time is that of one
+//! request. Both on a runtime of two threads.
+
+mod clients;
+mod dropped;
+mod elsewhere;
+mod held;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use benches::downstream::Downstream;
+use criterion::{
+    BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
+};
+use tokio::{runtime::Runtime, task::JoinSet};
+
+use crate::clients::{Clients, check, read, write};
+
+/// Requests at once, one of them a write: 1.6 %.
+const REQUESTS: u64 = 64;
+
+/// Does the same with every alternative, the fault first.
+trait Measure {
+    fn measure<C: Clients>(&mut self, name: &str);
+}
+
+fn each_alternative(bench: &mut impl Measure) {
+    bench.measure::<held::TokioMutex>("held");
+    bench.measure::<held::TokioRwLock>("rwlock-held");
+    bench.measure::<dropped::TokioMutex>("tokio-mutex");
+    bench.measure::<dropped::TokioRwLock>("tokio-rwlock");
+    bench.measure::<dropped::StdMutex>("std-mutex");
+    bench.measure::<dropped::StdRwLock>("std-rwlock");
+    bench.measure::<elsewhere::Sharded>("dashmap");
+    bench.measure::<elsewhere::Swapped>("arc-swap");
+    bench.measure::<elsewhere::Owned>("channel");
+}
+
+/// Requests that overlap, as they do in a service that waits for another.
+struct AtOnce<'a>(BenchmarkGroup<'a, WallTime>, Runtime, Arc<Downstream>);
+
+impl Measure for AtOnce<'_> {
+    fn measure<C: Clients>(&mut self, name: &str) {
+        let Self(group, runtime, downstream) = self;
+        let clients = check::<C>(runtime);
+        group.bench_function(name, |bencher| {
+            bencher.to_async(&*runtime).iter(|| at_once(&clients, downstream));
+        });
+    }
+}
+
+async fn at_once<C: Clients>(clients: &Arc<C>, downstream: &Arc<Downstream>) {
+    let mut requests = JoinSet::new();
+    for number in 0..REQUESTS {
+        let (clients, downstream) = (clients.clone(), downstream.clone());
+        requests.spawn(async move {
+            if number == REQUESTS / 2 {
+                write(&*clients).await
+            } else {
+                read(&*clients, &downstream).await
+            }
+        });
+    }
+    requests.join_all().await;
+}
+
+/// Requests that wait for nothing but the lock.
+struct LockOnly<'a>(BenchmarkGroup<'a, WallTime>, Runtime, Arc<Downstream>);
+
+impl Measure for LockOnly<'_> {
+    fn measure<C: Clients>(&mut self, name: &str) {
+        let Self(group, runtime, none) = self;
+        let clients = check::<C>(runtime);
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|requests| runtime.block_on(in_turn(&clients, none, requests)));
+        });
+    }
+}
+
+/// How long so many requests take. A task makes whole rounds of requests; the time is that of as
+/// many as were asked for.
+async fn in_turn<C: Clients>(clients: &Arc<C>, none: &Arc<Downstream>, requests: u64) -> Duration {
+    let rounds = requests.div_ceil(REQUESTS * REQUESTS);
+    let start = Instant::now();
+    let mut tasks = JoinSet::new();
+    for _ in 0..REQUESTS {
+        let (clients, none) = (clients.clone(), none.clone());
+        tasks.spawn(async move {
+            for _ in 0..rounds {
+                write(&*clients).await;
+                for _ in 1..REQUESTS {
+                    read(&*clients, &none).await;
+                }
+            }
+        });
+    }
+    tasks.join_all().await;
+    start.elapsed().mul_f64(requests as f64 / (rounds * REQUESTS * REQUESTS) as f64)
+}
+
+fn lock_scope(c: &mut Criterion) {
+    let downstream = Arc::new(Downstream::new(Duration::from_millis(1)));
+    let group = c.benchmark_group("alternatives-lock-scope");
+    each_alternative(&mut AtOnce(group, benches::two_workers(), downstream));
+
+    let none = Arc::new(Downstream::new(Duration::ZERO));
+    let group = c.benchmark_group("alternatives-lock-only");
+    each_alternative(&mut LockOnly(group, benches::two_workers(), none));
+}
+
+criterion_group! { name = benches; config = benches::brief_criterion(); targets = lock_scope }
+criterion_main!(benches);

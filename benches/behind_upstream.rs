@@ -1,0 +1,62 @@
+//! Benches of a proxy in front of a real HTTPS upstream, with real sockets.
+//!
+//! A proxy loads its certificate authorities as a service does, from where `SSL_CERT_FILE` and
+//! `SSL_CERT_DIR` say. So this process starts the upstream, writes the file, and then runs itself
+//! again with the variables set: the proxies have a process of their own, as they do in real life.
+
+use std::{
+    env,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use axum::Router;
+use criterion::Criterion;
+use per_request_client::{Upstream, upstream::bundle};
+
+/// Set for the second process: where the upstream of the first one listens.
+const UPSTREAM: &str = "PER_REQUEST_CLIENT_UPSTREAM";
+
+/// Makes a variant's routes.
+pub type Routes = fn(Upstream) -> anyhow::Result<Router>;
+
+/// A proxy in front of the upstream. Only for benches that [`run`] has called.
+///
+/// # Panics
+///
+/// If there is no upstream, or no certificate authority.
+pub fn proxy(routes: Routes) -> Router {
+    let url = env::var(UPSTREAM).expect("the first process has set it");
+    let upstream = Upstream::new(&url, Duration::from_secs(10)).expect("the upstream runs");
+    routes(upstream).expect("there are certificate authorities")
+}
+
+/// Runs `benches` in a second process. The first one keeps what `start` returns as long as that
+/// runs: an upstream, its URL, and the authority to trust as PEM.
+///
+/// # Errors
+///
+/// If there is no upstream, or no second process.
+pub fn run<U>(
+    start: impl FnOnce() -> anyhow::Result<(U, String, String)>,
+    benches: impl FnOnce(),
+) -> anyhow::Result<ExitCode> {
+    if env::var_os(UPSTREAM).is_some() {
+        benches();
+        Criterion::default().configure_from_args().final_summary();
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (_upstream, url, authority) = start()?;
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let authorities = scratch.path().join("ca-bundle.pem");
+    bundle::write(&authorities, bundle::DIRECTORY, &authority)?;
+    let again = Command::new(env::current_exe()?)
+        .args(env::args_os().skip(1))
+        .env(UPSTREAM, url)
+        .env("SSL_CERT_FILE", authorities)
+        .env("SSL_CERT_DIR", bundle::DIRECTORY)
+        .status()
+        .context("cannot run the bench again")?;
+    Ok(if again.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

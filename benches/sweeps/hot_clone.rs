@@ -1,0 +1,61 @@
+//! When does it matter that a string is cloned to be read once? Over the length of the strings.
+//!
+//! The clone asks for memory, which costs about the same for any length, and copies, which is many
+//! bytes at a time. Parsing reads them one by one. So the longer the strings, the less the clone is
+//! of the whole. The parameter is the length of an id, in bytes: zeros, and a digit at the end.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+const LENGTHS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
+const ROUNDS: u64 = 200;
+
+/// As in the case's slow.
+#[inline(never)]
+fn slow(user_ids: &[String], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids
+            .iter()
+            .cloned()
+            .rev()
+            .map(|user_id| user_id.parse::<u64>().expect("made from a number"))
+            .fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+/// As in the case's fixed.
+#[inline(never)]
+fn fixed(user_ids: &[String], rounds: u64) -> u64 {
+    let mut result = 0;
+    for i in 0..rounds {
+        result += user_ids
+            .iter()
+            .rev()
+            .map(|user_id| user_id.parse::<u64>().expect("made from a number"))
+            .fold(i, |sum, id| sum + id);
+    }
+    result
+}
+
+fn hot_clone(c: &mut Criterion) {
+    let sum: u64 = (0..ROUNDS).map(|i| i + 1 + 2 + 3).sum();
+    let mut group = c.benchmark_group("sweep-hot-clone");
+    group.throughput(Throughput::Elements(ROUNDS));
+    for length in LENGTHS {
+        let user_ids = [1, 2, 3].map(|id| format!("{id:0length$}"));
+        for (variant, sum_in_rounds) in
+            [("slow", slow as fn(&[String], u64) -> u64), ("fixed", fixed)]
+        {
+            assert_eq!(sum_in_rounds(&user_ids, ROUNDS), sum);
+            group.bench_function(BenchmarkId::new(variant, length), |bencher| {
+                bencher.iter(|| sum_in_rounds(black_box(&user_ids), black_box(ROUNDS)));
+            });
+        }
+    }
+}
+
+criterion_group! { name = benches; config = benches::brief_criterion(); targets = hot_clone }
+criterion_main!(benches);
