@@ -19,7 +19,6 @@ mod names;
 mod observe;
 pub mod output;
 pub mod page;
-pub mod picture;
 pub mod progress;
 pub mod raw;
 pub mod record;

@@ -46,6 +46,11 @@ impl Latency {
         self.0.add(&other.0).expect("all latencies have the same bounds");
     }
 
+    /// How many latencies were recorded.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
     /// The latency that `percent` of all requests did not exceed, in milliseconds; none recorded,
     /// none given.
     pub fn percentile_ms(&self, percent: f64) -> Option<f64> {

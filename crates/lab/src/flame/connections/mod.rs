@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use super::picture::{Canvas, Scale, frame, px, time_axis};
 use crate::display::{significant, thousands};
+use crate::picture::{Canvas, Scale, frame, px, time_axis};
 
 /// What a companion had counted at a moment.
 #[derive(Clone, Copy, Debug)]

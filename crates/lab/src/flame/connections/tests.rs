@@ -1,10 +1,5 @@
-use super::{
-    super::{
-        example,
-        picture::probe::{assert_nothing_overflows, elements},
-    },
-    *,
-};
+use super::{super::example, *};
+use crate::picture::probe::{assert_nothing_overflows, elements};
 
 fn drawn(slow: &[Sample], fixed: &[Sample], canvas: Canvas) -> String {
     let series = |variant, samples| Series { variant, samples };

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
-use super::picture::{Canvas, bar, frame, px};
 use crate::display::{NONE, factor, significant, thousands};
+use crate::picture::{Canvas, bar, frame, px};
 
 /// The counts of one variant.
 #[derive(Clone, Copy, Debug)]

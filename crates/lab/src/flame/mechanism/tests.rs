@@ -1,10 +1,5 @@
-use super::{
-    super::{
-        example,
-        picture::probe::{assert_nothing_overflows, elements},
-    },
-    *,
-};
+use super::{super::example, *};
+use crate::picture::probe::{assert_nothing_overflows, elements};
 
 fn drawn(slow: &BTreeMap<String, f64>, fixed: &BTreeMap<String, f64>, canvas: Canvas) -> String {
     let counted = |variant, counts| Counted { variant, counts };

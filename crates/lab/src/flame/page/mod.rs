@@ -4,16 +4,13 @@
 //! script of its own. It knows no case; whoever fills the model does.
 
 mod index;
-mod picture;
-mod table;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 pub use index::index;
-pub use picture::Picture;
-pub use table::Table;
 
-const STYLE: &str = include_str!("style.css");
+use crate::page::document;
+pub use crate::page::{Picture, Table};
 
 /// All that the page of a case says.
 #[derive(Clone, Debug, Default)]
@@ -95,24 +92,6 @@ impl Section {
             }
         }
     }
-}
-
-/// A whole document, with its style in it.
-fn document(title: &str, body: Markup) -> String {
-    let document = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { main { (body) } }
-        }
-    };
-    document.into_string()
 }
 
 #[cfg(test)]

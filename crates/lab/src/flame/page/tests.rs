@@ -1,7 +1,8 @@
 use super::{
-    super::{connections, example, mechanism, picture::probe::elements, timeline, waits::Waits},
+    super::{connections, example, mechanism, timeline, waits::Waits},
     *,
 };
+use crate::picture::probe::elements;
 
 fn lock_scope() -> Page {
     let (slow, fixed) = (example::slow_spans(), example::fixed_spans());

@@ -9,11 +9,11 @@ mod story;
 use maud::{Markup, html};
 
 use self::story::{ROWS, Story};
-use super::{
+use super::spans::Spans;
+use crate::{
+    display::{thousands, time_ms},
     picture::{Canvas, Scale, bar, frame, px, time_axis},
-    spans::Spans,
 };
-use crate::display::{thousands, time_ms};
 
 /// A record and the name of the variant that it is of.
 #[derive(Clone, Copy, Debug)]

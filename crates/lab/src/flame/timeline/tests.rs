@@ -1,10 +1,5 @@
-use super::{
-    super::{
-        example,
-        picture::probe::{Element, assert_nothing_overflows, elements},
-    },
-    *,
-};
+use super::{super::example, *};
+use crate::picture::probe::{Element, assert_nothing_overflows, elements};
 
 fn drawn(canvas: Canvas) -> String {
     let (slow, fixed) = (example::slow_spans(), example::fixed_spans());

@@ -19,7 +19,8 @@ pub struct Table {
 }
 
 impl Table {
-    pub(super) fn html(&self) -> Markup {
+    /// The table, and a box that scrolls if it is wider than the page.
+    pub fn html(&self) -> Markup {
         // A single row more is as well shown as announced.
         let seen = if self.rows.len() > SEEN + 1 { SEEN } else { self.rows.len() };
         let (first, rest) = self.rows.split_at(seen);

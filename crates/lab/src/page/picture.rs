@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::picture::Canvas;
+use crate::picture::Canvas;
 
 /// A picture with its caption.
 #[derive(Clone, Debug)]
@@ -49,7 +49,8 @@ impl Picture {
         }
     }
 
-    pub(super) fn html(&self) -> Markup {
+    /// The picture as a figure.
+    pub fn html(&self) -> Markup {
         let (file, caption) = match self {
             Self::File { name, caption, .. } => (Some(name), caption),
             Self::Inline { name, caption, .. } => (name.as_ref(), caption),

@@ -56,7 +56,7 @@ pub fn time_axis(scale: &Scale, top: f64, bottom: f64, about: usize) -> Markup {
 }
 
 /// A tick's number without needless digits.
-fn round(value: f64) -> String {
+pub fn round(value: f64) -> String {
     if (value - value.round()).abs() < 1e-6 { thousands(value) } else { significant(value) }
 }
 

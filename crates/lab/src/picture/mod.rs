@@ -1,15 +1,20 @@
-//! What our own pictures share: a frame that stands alone as a file, and two widths.
+//! What our own pictures share: frames that stand alone as a file, scales and axes.
 //!
-//! A picture that is scaled to a telephone's width has text that nobody can read. So each is laid
-//! out twice, and a page shows the one that fits.
+//! A picture of much detail that is scaled to a telephone's width has text that nobody can read. So
+//! it is laid out twice, on a [`Canvas`], and a page shows the one that fits. A chart has little
+//! detail, and one layout of large text: a [`figure()`].
 
+mod figure;
+mod log_scale;
 #[cfg(test)]
 pub(crate) mod probe;
 mod scale;
 
 use maud::{Markup, PreEscaped, html};
 
-pub use scale::{Scale, time_axis};
+pub use figure::{FIGURE_WIDTH, figure, figure_text_width, fit};
+pub use log_scale::LogScale;
+pub use scale::{Scale, round, time_axis};
 
 const STYLE: &str = include_str!("style.css");
 
