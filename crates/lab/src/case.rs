@@ -49,6 +49,9 @@ pub struct Case {
     /// The pictures of `lab flame`, the most telling first.
     #[serde(default = "exhibit::usual")]
     pub flame: Vec<Exhibit>,
+    /// What the sweeps of its benches vary, by the name of their group: for the axes of a chart.
+    #[serde(default, rename = "sweep")]
+    pub sweeps: BTreeMap<String, Sweep>,
     /// What exact counts are taken over.
     #[serde(default)]
     pub count: Plan,
@@ -88,6 +91,18 @@ impl Load {
     pub fn think(self) -> Duration {
         Duration::from_millis(self.think_ms)
     }
+}
+
+/// A series of benches over one parameter, in words.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// What is measured, as a heading.
+    pub title: String,
+    /// What is varied, with its unit.
+    pub parameter: String,
+    /// What takes the time.
+    pub time: String,
 }
 
 /// The least factors by which fixed has to beat slow on a machine that is not overloaded.

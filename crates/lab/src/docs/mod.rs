@@ -89,7 +89,7 @@ pub use mine::{Mine, write_mine};
 pub use page::{CHAPTERS, Page, spliced as pages};
 pub use problem::Problem;
 pub use recipe::{Form, Made, Recipe};
-pub use recipes::{Chart, RECIPES, chart};
+pub use recipes::RECIPES;
 pub use sources::{RECORDS, Sources, Stacks};
 pub use splice::{Spliced, splice};
 

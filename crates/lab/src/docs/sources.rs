@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{benches::Benches, mine::Mine, problem::unknown};
 use crate::{
     bench::{CaseRecord, Record, VariantRecord},
-    case::Case,
+    case::{Case, Sweep},
     count::reference::Reference,
     flame::Folded,
     store,
@@ -89,6 +89,15 @@ impl Sources {
         let names = self.cases.iter().map(|case| case.name.as_str());
         let case = self.cases.iter().find(|case| case.name == name);
         case.ok_or_else(|| unknown("case", name, names))
+    }
+
+    /// What a sweep is about, as the case file that describes it says.
+    pub fn sweep(&self, group: &str) -> anyhow::Result<&Sweep> {
+        let known = || self.cases.iter().flat_map(|case| &case.sweeps);
+        let found = known().find(|(name, _)| *name == group).map(|(_, sweep)| sweep);
+        found.ok_or_else(|| {
+            unknown("sweep in a case file", group, known().map(|(name, _)| name.as_str()))
+        })
     }
 
     /// The record of a case.

@@ -15,8 +15,6 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use charts::{Chart, chart};
-
 use super::recipe::{
     Form::{Block, Inline},
     Recipe,
