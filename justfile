@@ -77,6 +77,31 @@ list:
 serve SERVER *FLAGS:
     cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
 
+# Build the course and open it (`--mine`: your figures)
+[group('read')]
+book *FLAGS:
+    #!/usr/bin/env sh
+    set -eu
+    fail() { echo "error: $1" >&2; exit 1; }
+    command -v mdbook >/dev/null || fail "mdbook is missing: cargo install --locked mdbook"
+    open=--open
+    for flag in {{ FLAGS }}; do
+        case $flag in
+            --mine)
+                cargo run --release --quiet --bin lab -- docs --mine
+                export MDBOOK_BOOK__SRC=../target/lab/book-src ;;
+            --no-open) open= ;;
+            *) fail "\`just book\` takes --mine and --no-open, not $flag" ;;
+        esac
+    done
+    # A link out of a chapter, to a record or a source file, has to hold in the site as well.
+    rm -rf target/book
+    mkdir -p target/book/docs
+    cp -R docs/record target/book/docs/
+    cp -R crates benches Cargo.toml justfile .clippy.toml target/book/
+    mdbook build docs $open
+    echo "the course is target/book/docs/src/index.html"
+
 # Prove the workspace right
 [group('check')]
 test: && (count "--check")

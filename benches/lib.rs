@@ -5,6 +5,8 @@
 
 pub mod behind_upstream;
 pub mod downstream;
+#[cfg(any(test, doctest))]
+mod chapters;
 
 use std::time::Duration;
 
