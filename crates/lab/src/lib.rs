@@ -32,6 +32,7 @@ pub mod machine;
 pub mod page;
 pub mod picture;
 pub mod process;
+pub mod report;
 pub mod requests;
 pub mod revisions;
 pub mod server;

@@ -18,6 +18,7 @@ pub mod list;
 pub mod own_server;
 #[cfg(target_os = "linux")]
 pub mod raw_graph;
+pub mod report;
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
@@ -70,6 +71,8 @@ pub enum Command {
     History(history::Options),
     /// Set two runs side by side
     Diff(diff::Options),
+    /// Write a run as one page: summary, charts, all figures, and the record itself
+    Report(report::Options),
     /// Print a run as Markdown, CSV, or what other tools read
     Export(export::Options),
     /// Print the form of a run's record as JSON Schema
