@@ -1,6 +1,9 @@
 //! Numbers as people read them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -70,6 +73,13 @@ pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table
         std::iter::once(label).chain(servers.iter().map(count)).collect()
     });
     table(&header, rows)
+}
+
+/// A path as it can be typed here: from the current directory on, if it is below that.
+pub fn path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok());
+    below.unwrap_or(path).display().to_string()
 }
 
 /// A paragraph of at most 80 columns, indented by two.

@@ -33,7 +33,11 @@ pub mod machine;
 pub mod page;
 pub mod picture;
 pub mod process;
+<<<<<<< HEAD
 pub mod record;
+=======
+pub mod report;
+>>>>>>> c-report
 pub mod requests;
 pub mod revisions;
 pub mod server;

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Flame(options) => cmd::flame::run(&lab.places, &options),
         Command::History(options) => cmd::history::run(&lab.places, &options),
         Command::Diff(options) => cmd::diff::run(&lab.places, &options),
+        Command::Report(options) => cmd::report::run(&lab.places, &options),
         Command::Export(options) => cmd::export::run(&lab.places, &options),
         Command::Record(options) => cmd::record::run(&lab.places, &options),
         Command::Schema => cmd::schema::run(),

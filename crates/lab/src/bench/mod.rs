@@ -12,4 +12,5 @@ pub use record::{
 };
 pub use run::{Comparison, Effort, ask_once, asks, generate};
 pub use schedule::{Slot, control_pairs, schedule};
+pub(crate) use summary::{claim_row, illustration_row, notes, open_loop_row};
 pub use summary::{print_case, print_summary};

@@ -46,7 +46,8 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!();
 }
 
-fn claim_row(variant: &VariantRecord) -> Vec<String> {
+/// What is claimed of a variant: throughput and CPU per request, and both over the first variant's.
+pub(crate) fn claim_row(variant: &VariantRecord) -> Vec<String> {
     let over = |found: Option<Speedup>| found.map_or(String::new(), |found| speedup(&found));
     vec![
         variant.variant.clone(),
@@ -57,7 +58,8 @@ fn claim_row(variant: &VariantRecord) -> Vec<String> {
     ]
 }
 
-fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {
+/// What arrivals at a constant rate suffered.
+pub(crate) fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {
     let open_loop = variant.open_loop.as_ref()?;
     let errors = open_loop.wrong + open_loop.failed;
     let [p50, p90, p99] = percentiles(open_loop.latency_ms);
@@ -70,7 +72,8 @@ fn percentiles(latency: Latencies) -> [String; 3] {
     [latency.p50, latency.p90, latency.p99].map(|ms| format!("{bound}{}", time_ms(ms)))
 }
 
-fn illustration_row(variant: &VariantRecord) -> Vec<String> {
+/// Latency, memory and errors of a variant.
+pub(crate) fn illustration_row(variant: &VariantRecord) -> Vec<String> {
     let [p50, p90, p99] = percentiles(variant.latency_ms);
     vec![
         variant.variant.clone(),
@@ -83,7 +86,7 @@ fn illustration_row(variant: &VariantRecord) -> Vec<String> {
 }
 
 /// What a reader has to know of these figures, a line each.
-pub fn notes(case: &CaseRecord) -> Vec<String> {
+pub(crate) fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes = Vec::new();
     for variant in &case.variants {
         if let Some(fault) = &variant.first_fault {

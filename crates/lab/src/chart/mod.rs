@@ -20,6 +20,8 @@ use maud::Markup;
 pub use latency::latency;
 pub use speedups::speedups;
 pub use sweep::{SweepLabels, SweepPoint, Time, sweep};
+#[cfg(test)]
+pub(crate) use tests::recorded;
 pub use throughput::case;
 
 use crate::{
@@ -44,7 +46,7 @@ impl Chart {
 }
 
 /// What is compared in a case: the baseline, and the variant that the case is about.
-fn sides(case: &CaseRecord) -> Option<(&VariantRecord, &VariantRecord)> {
+pub(crate) fn sides(case: &CaseRecord) -> Option<(&VariantRecord, &VariantRecord)> {
     let [baseline, others @ ..] = &case.variants[..] else { return None };
     let candidate = others.iter().find(|it| it.variant == CANDIDATE).or(others.last())?;
     Some((baseline, candidate))

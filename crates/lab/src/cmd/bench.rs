@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible};
+use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
 use crate::{
     bench::{self, CaseRecord, Comparison, Progress, Record},
     case::{BASELINE, CANDIDATE, Case},
     count::reference::Reference,
-    criterion,
+    criterion, display,
     machine::{Build, Machine},
     store::Store,
     workspace::Workspace,
@@ -94,12 +94,19 @@ fn print(workspace: &Workspace, options: &Options, record: &Record) -> anyhow::R
         };
         bench::print_summary(record, micro);
     }
-    let path = Store::new(&workspace.results()).keep(record)?;
-    eprintln!("\n  Results    {}", path.display());
+    let results = workspace.results();
+    let kept = Store::new(&results).keep(record)?;
+    eprintln!("\n  Results    {}", display::path(&kept));
+    // A report of some cases would take the place of the one of all.
+    if options.cases.is_empty() {
+        let page = report::page(&results);
+        report::write(Some(workspace), &results, record, &page)?;
+        eprintln!("  Report     {}", display::path(&page));
+    }
     // A quick run of Criterion draws no plots.
     if options.criterion && !options.effort.quick {
-        let report = workspace.criterion().join("report/index.html");
-        eprintln!("  Criterion  {}", report.display());
+        let plots = workspace.criterion().join("report/index.html");
+        eprintln!("  Criterion  {}", display::path(&plots));
     }
     Ok(())
 }

@@ -19,7 +19,11 @@ pub mod list;
 pub mod own_server;
 #[cfg(target_os = "linux")]
 pub mod raw_graph;
+<<<<<<< HEAD
 pub mod record;
+=======
+pub mod report;
+>>>>>>> c-report
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
@@ -72,6 +76,8 @@ pub enum Command {
     History(history::Options),
     /// Set two runs side by side
     Diff(diff::Options),
+    /// Write a run as one page: summary, charts, all figures, and the record itself
+    Report(report::Options),
     /// Print a run as Markdown, CSV, or what other tools read
     Export(export::Options),
     /// Take the newest results together as a record to publish; `just record` measures them first

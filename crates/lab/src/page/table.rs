@@ -66,7 +66,7 @@ impl Table {
 
 /// Whether a cell is a number, with a sign before it or a unit behind, or stands for none.
 fn is_number(cell: &str) -> bool {
-    let unsigned = cell.trim_start_matches(['+', '-', '−', '±', '<', '≈', ' ']);
+    let unsigned = cell.trim_start_matches(['+', '-', '−', '±', '<', '≥', '≈', ' ']);
     cell.is_empty() || cell == NONE || unsigned.starts_with(|first: char| first.is_ascii_digit())
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn signs_and_units_are_part_of_a_number() {
-        for number in ["1,120", "−12.5 %", "+3 ms", "±2.0 %", "< 1 %", "n/a", ""] {
+        for number in ["1,120", "−12.5 %", "+3 ms", "±2.0 %", "< 1 %", "≥3.72 s", "n/a", ""] {
             assert!(is_number(number), "{number}");
         }
         assert!(!is_number("serde_json::from_slice"));

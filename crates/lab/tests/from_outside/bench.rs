@@ -53,8 +53,20 @@ fn the_result_is_kept_and_the_servers_are_gone() {
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("claim: fixed is"), "{table}");
     assert_eq!(toy.results().len(), 1);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("\n  Report     target/lab/report.html\n")
+    );
+    assert!(toy.path("target/lab/report.html").is_file());
     assert_eq!(toy.started().len(), 6, "a fresh server a run");
     toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn a_bench_of_some_cases_leaves_the_report_of_all_alone() {
+    let toy = Toy::new(&[]);
+    let output = toy.bench(&["toy"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("Report") && !toy.path("target/lab/report.html").exists());
 }
 
 #[test]

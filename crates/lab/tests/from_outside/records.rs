@@ -69,6 +69,45 @@ fn exports_are_what_other_tools_read() {
 }
 
 #[test]
+fn a_report_is_one_page_that_holds_its_record() {
+    let toy = measured();
+    std::fs::remove_file(toy.path("target/lab/report.html")).unwrap();
+    let output = run(&toy, &["report"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("  Report     "), "{}", stdout(&output));
+    let html = std::fs::read_to_string(toy.path("target/lab/report.html")).unwrap();
+    assert!(html.contains("A stand-in") && html.contains("Does it answer?"));
+    let (_, rest) = html.split_once(r#"id="record">"#).unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    let record: Value = serde_json::from_str(json).unwrap();
+    let kept = std::fs::read_to_string(&toy.results()[0]).unwrap();
+    assert_eq!(record, serde_json::from_str::<Value>(&kept).unwrap());
+}
+
+#[test]
+fn a_report_of_a_named_run_goes_where_it_is_told_to_and_links_the_flame_pages() {
+    let toy = measured();
+    let flame = toy.path("target/lab/flame/toy");
+    std::fs::create_dir_all(&flame).unwrap();
+    std::fs::write(flame.join("index.html"), "").unwrap();
+    let name = toy.results()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let output = run(&toy, &["report", &name, "-o", "pages/mine.html"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("pages/mine.html"), "{}", stdout(&output));
+    let html = std::fs::read_to_string(toy.path("pages/mine.html")).unwrap();
+    assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
+    let page = std::fs::read_to_string(toy.path("target/lab/report.html")).unwrap();
+    assert!(!page.contains("flame/toy"), "the page of the last bench is left as it was");
+}
+
+#[test]
+fn there_is_no_report_without_a_run() {
+    let output = run(&Toy::new(&[]), &["report"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`lab bench` makes one"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_damaged_or_foreign_file_is_named_and_left_alone() {
     let toy = measured();
     let path = toy.results()[0].clone();
