@@ -35,8 +35,6 @@ chapters! {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
     use std::{
         fs,
         path::{Path, PathBuf},

@@ -4,9 +4,9 @@
 //! and none of the kernel's work: the macro lens is `lab bench`.
 
 pub mod behind_upstream;
-pub mod downstream;
 #[cfg(any(test, doctest))]
 mod chapters;
+pub mod downstream;
 
 use std::time::Duration;
 

@@ -33,11 +33,8 @@ pub mod machine;
 pub mod page;
 pub mod picture;
 pub mod process;
-<<<<<<< HEAD
 pub mod record;
-=======
 pub mod report;
->>>>>>> c-report
 pub mod requests;
 pub mod revisions;
 pub mod server;

@@ -19,11 +19,8 @@ pub mod list;
 pub mod own_server;
 #[cfg(target_os = "linux")]
 pub mod raw_graph;
-<<<<<<< HEAD
 pub mod record;
-=======
 pub mod report;
->>>>>>> c-report
 pub mod schema;
 #[cfg(unix)]
 pub mod supervise;

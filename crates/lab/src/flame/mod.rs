@@ -1,10 +1,6 @@
 //! Pictures that show a fault: where the time went in both variants, and what the fix removed.
 //!
-<<<<<<< HEAD
 //! A profiler [records](record) raw stacks, in samples. They are simplified, scaled to what one
-=======
-//! A profiler records raw stacks, in samples. They are simplified, scaled to what one
->>>>>>> c-report
 //! request costs, and drawn on one scale for both variants, so that what the fix saves is a width
 //! that can be seen.
 
