@@ -23,6 +23,9 @@
 
     const link = image.closest("a") ?? image;
     const place = link.parentElement.matches("p") && link.parentElement.children.length === 1 ? link.parentElement : link;
+    // Where Markdown is shown without this script, the caption stands below as a paragraph.
+    const below = place.nextElementSibling;
+    if (below?.matches("p") && below.textContent.trim() === image.alt) below.remove();
     place.replaceWith(figure);
     object.append(image);
   };

@@ -36,6 +36,15 @@ pub fn beside(ticks: impl IntoIterator<Item = (f64, String)>, (left, right): (f6
 /// What [`below`] needs beneath the axis.
 pub const BELOW: f64 = 46.0;
 
+/// A tick's number, short enough to stand beside the next one: `100 k` for 100,000.
+pub fn number(value: f64) -> String {
+    match value {
+        value if value >= 999_500.0 => format!("{} M", round(value / 1e6)),
+        value if value >= 9_999.5 => format!("{} k", round(value / 1e3)),
+        value => round(value),
+    }
+}
+
 /// A round time, in the unit that suits it.
 pub fn time(ns: f64) -> String {
     match ns {
@@ -49,6 +58,14 @@ pub fn time(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_numbers_are_told_in_thousands_and_millions() {
+        assert_eq!(
+            [0.0, 1e3, 1e4, 1e6, 2.5e8].map(number),
+            ["0", "1,000", "10 k", "1 M", "250 M"].map(str::to_owned)
+        );
+    }
 
     #[test]
     fn times_have_the_unit_that_suits_them() {

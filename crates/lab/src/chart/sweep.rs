@@ -8,7 +8,7 @@ use super::{
     labels::{self, Label},
     marks,
 };
-use crate::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px, round};
+use crate::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px};
 
 /// A time and its interval, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +136,6 @@ impl Across {
             Self::Logarithmic(scale) => scale.ticks(),
             Self::Linear(scale) => scale.ticks(4),
         };
-        ticks.into_iter().map(|tick| (self.at(tick), round(tick))).collect()
+        ticks.into_iter().map(|tick| (self.at(tick), axis::number(tick))).collect()
     }
 }
