@@ -58,14 +58,7 @@ count *CASES_AND_FLAGS: _counting
 # Count instructions under Valgrind (`--update`)
 [group('measure')]
 bench-instructions *FLAGS:
-    #!/usr/bin/env sh
-    set -eu
-    missing() { echo "skipped: $1 is missing; $2"; exit 0; }
-    command -v valgrind >/dev/null || missing valgrind "your distribution has it: apt install valgrind"
-    command -v gungraun-runner >/dev/null ||
-        missing gungraun-runner "cargo install --locked gungraun-runner --version 0.20.0"
-    counts=$(cargo bench --package benches --features instructions --bench instructions -- --output-format=json)
-    printf '%s\n' "$counts" | cargo run --quiet --bin lab -- instructions {{ FLAGS }}
+    @cargo run --quiet --bin lab -- instructions {{ FLAGS }}
 
 # Name the cases and their variants
 [group('measure')]

@@ -12,9 +12,7 @@ fn main() -> ExitCode {
     let lab = Lab::parse();
     let result = match lab.command {
         Command::List => cmd::list::run(&lab.places),
-        Command::Doctor(options) => {
-            cmd::doctor::run(&lab.places, &options, lab_doctor::noise_floor::cpu)
-        }
+        Command::Doctor(options) => cmd::doctor::run(&lab.places, &options),
         Command::Bench(options) => cmd::bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(cmd::compare::run(&lab.places, &options)),
         Command::Flame(options) => cmd::flame::run(&lab.places, &options),

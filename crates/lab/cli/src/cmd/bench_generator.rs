@@ -1,8 +1,8 @@
-//! `lab bench-generator`: our load generator against wrk, which is as fast as they come.
+//! `lab bench-generator`: compares our load generator with wrk, one of the fastest.
 //!
-//! A generator that takes more of the machine than it has to leaves less to the server, and one
-//! that is slower than the server measures itself. So the generator is measured like everything
-//! else: in pairs, in turn, against the best there is.
+//! A generator that uses more CPU than necessary leaves less for the server, and one that is slower
+//! than the server measures itself. So the generator is measured like everything else: in
+//! interleaved pairs.
 
 use std::{path::Path, process::ExitCode, time::Duration};
 
@@ -16,7 +16,6 @@ use crate::{
     stats::Speedup,
 };
 
-/// How much to measure.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Rounds, each a run of both in turn first and second
@@ -49,7 +48,6 @@ struct Round {
     wrk: Run,
 }
 
-/// Measures both and tells the ratios.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(reason) = wrk::missing() {
         match options.json {
@@ -59,7 +57,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if cfg!(debug_assertions) {
-        eprintln!("note: this is a debug build; its figures say nothing of a release build");
+        eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
     let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
     let rounds = measure(&lab, options)?;
@@ -85,12 +83,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs both in every round, and tells each round as it ends.
+/// Runs both in every round, and prints each round as it ends.
 fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
     let server = AnswerServer::start(lab)?;
     let (seconds, connections) = (options.seconds, usize::from(options.connections));
     let run = |rival: Rival, seconds: u16| match rival {
-        Rival::Ours => ours::run(lab, &server, connections, Duration::from_secs(seconds.into())),
+        Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
         Rival::Wrk => wrk::run(&server, connections, seconds),
     };
     let pinned = match Cores::shared_out() {
@@ -98,7 +96,7 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
         None => "not pinned".to_owned(),
     };
     eprintln!("{connections} connections, {seconds} s a run, {pinned}");
-    // One second each that does not count: pages are faulted in, the clock speeds up.
+    // Warm-up: one second each that does not count.
     run(Rival::Ours, 1)?;
     run(Rival::Wrk, 1)?;
 

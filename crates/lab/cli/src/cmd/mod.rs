@@ -78,8 +78,7 @@ pub enum Command {
     /// Put the binaries of a special build apart, as `just count` and `just flame` need them
     #[command(hide = true)]
     Keep(keep::Options),
-    /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
-    #[command(hide = true)]
+    /// Count the instructions of one request under Valgrind
     Instructions(instructions::Options),
     /// Put load on a server, as `bench` asks on standard input
     #[command(hide = true)]

@@ -1,10 +1,10 @@
-//! `lab verify`: every server starts, answers its case's requests rightly, and stops.
+//! `lab verify`: checks that every server starts, gives the expected answers, and stops.
 
 use std::process::ExitCode;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    bench::{ask_once, asks},
+    bench::{asks, visit_once},
     launch::Launch,
 };
 
@@ -27,11 +27,13 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             let asks = asks(&workspace, case, files.path()).await?;
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
-                let faults = ask_once(&launch, &asks).await?;
-                let verdict = if faults.is_empty() { "ok" } else { "WRONG" };
-                out!("{}-{variant}: {verdict}", case.name);
-                faults.iter().for_each(|fault| out!("  {fault}"));
-                all_right &= faults.is_empty();
+                match visit_once(&launch, &asks).await? {
+                    Ok(()) => out!("{}-{variant}: ok", case.name),
+                    Err(fault) => {
+                        out!("{}-{variant}: WRONG\n  {fault}", case.name);
+                        all_right = false;
+                    }
+                }
             }
         }
         Ok(all_right)

@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
-use hyper::Uri;
+use http::Uri;
 
-use lab_load::{self as load, Arrivals, Plan};
+use lab_load::{self as load, Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
@@ -66,7 +66,7 @@ impl Watch<'_> {
         launch: &Launch,
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
-        let plan = Plan {
+        let plan = LoadPlan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
@@ -83,19 +83,7 @@ impl Watch<'_> {
             let seen = self.see(rung, name, plan.server_pid, &url, companion.as_ref());
             tokio::try_join!(load, seen)
         };
-        let watched = tokio::select! {
-            // First who died, then who complains of it.
-            biased;
-            death = stage.died() => Err(Failure::Fatal(death)),
-            watched = watched => watched,
-        };
-        if watched.is_err() {
-            // Who loses the server may be quicker to say so than the server to be gone.
-            let death = tokio::time::timeout(Duration::from_millis(200), stage.died()).await;
-            if let Ok(death) = death {
-                return Err(Failure::Fatal(death));
-            }
-        }
+        let watched = stage.watch(watched).await;
         stage.clear().await?;
         let (outcome, (recording, connections, spans)) = watched?;
         Ok(Observation {

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use lab_load::{self as load, Ask, Connection, Prepared, Tcp, Verdict};
+use lab_load::{self as load, Ask, Visitor};
 
 use crate::{
     count::{self, Gauge, growth},
@@ -34,11 +34,13 @@ struct Told {
 /// Asks a server that samples its allocations, which `launch` starts, for pages.
 pub async fn heap(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stage = Stage::set(launch).await?;
-    let mut visitor = Visitor::open(&stage, asks).await?;
-    visitor.warm_up().await?;
+    let mut visitor = Visitor::open(load::address(stage.server.url())?, asks).await?;
+    for _ in 0..WARM_UP {
+        visitor.visit().await?;
+    }
     let url = stage.server.url();
     load::get_text(url, "/.lab/heap/reset").await.context("it does not tell its allocations")?;
-    let pages = visitor.visit_for(WINDOW).await?;
+    let pages = visit_for(&mut visitor, WINDOW).await?;
     let told = load::get_text(url, "/.lab/heap").await?;
     stage.clear().await?;
     let told: Told = serde_json::from_str(&told)?;
@@ -55,8 +57,10 @@ pub async fn counters(
     path: Option<&str>,
 ) -> anyhow::Result<BTreeMap<String, f64>> {
     let stage = Stage::set(launch).await?;
-    let mut visitor = Visitor::open(&stage, asks).await?;
-    visitor.warm_up().await?;
+    let mut visitor = Visitor::open(load::address(stage.server.url())?, asks).await?;
+    for _ in 0..WARM_UP {
+        visitor.visit().await?;
+    }
     let mut gauge = match (stage.companions().first(), path) {
         (Some(companion), Some(path)) => Some(Gauge::open(companion.url(), path).await?),
         _ => None,
@@ -69,7 +73,7 @@ pub async fn counters(
     if let Some(calls) = &mut calls {
         calls.begin().await?;
     }
-    let pages = visitor.visit_for(WINDOW).await?;
+    let pages = visit_for(&mut visitor, WINDOW).await?;
     if let Some(calls) = &mut calls {
         calls.end().await?;
     }
@@ -87,49 +91,13 @@ pub async fn counters(
     Ok(counts)
 }
 
-/// Who asks, over one connection.
-struct Visitor {
-    connection: Connection<Tcp>,
-    page: Vec<Prepared>,
-}
-
-impl Visitor {
-    async fn open(stage: &Stage, asks: &[Ask]) -> anyhow::Result<Self> {
-        let target = load::address(stage.server.url())?;
-        let page = asks.iter().map(|ask| Prepared::new(ask, target));
-        Ok(Self {
-            connection: Connection::open(target).await?,
-            page: page.collect::<Result<_, _>>()?,
-        })
+/// Makes visits until the time is over; returns how many.
+async fn visit_for(visitor: &mut Visitor, window: Duration) -> anyhow::Result<u32> {
+    let end = Instant::now() + window;
+    let mut visits = 0;
+    while visits < LEAST || Instant::now() < end {
+        visitor.visit().await?;
+        visits += 1;
     }
-
-    async fn warm_up(&mut self) -> anyhow::Result<()> {
-        for _ in 0..WARM_UP {
-            self.visit().await?;
-        }
-        Ok(())
-    }
-
-    /// Asks for pages until the time is over; returns how many.
-    async fn visit_for(&mut self, window: Duration) -> anyhow::Result<u32> {
-        let end = Instant::now() + window;
-        let mut pages = 0;
-        while pages < LEAST || Instant::now() < end {
-            self.visit().await?;
-            pages += 1;
-        }
-        Ok(pages)
-    }
-
-    async fn visit(&mut self) -> anyhow::Result<()> {
-        for request in &self.page {
-            match self.connection.ask(request).await {
-                Verdict::Ok => {}
-                Verdict::Wrong(fault) | Verdict::Failed(fault) => {
-                    return Err(anyhow::anyhow!(fault)).context("a page was answered wrongly");
-                }
-            }
-        }
-        Ok(())
-    }
+    Ok(visits)
 }

@@ -83,7 +83,7 @@ fn a_server_that_dies_at_its_start_is_heard() {
     let output = toy.bench(&[]);
     let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains("toy-slow ended before it listened (exit code 3)"), "{stderr}");
+    assert!(stderr.contains("toy-slow exited before it listened (exit code 3)"), "{stderr}");
     assert!(stderr.contains("| the database is missing"), "{stderr}");
     assert!(toy.results().is_empty());
 }
@@ -118,7 +118,7 @@ fn a_server_that_counts_or_is_profiled_is_not_timed() {
     for busy_with in ["counting allocations", "profiling"] {
         let output = Toy::new(&["--busy-with", busy_with]).bench(&[]);
         assert_eq!(output.status.code(), Some(1));
-        let refusal = format!("says that it is {busy_with}, and must not be timed");
+        let refusal = format!("announces that it is {busy_with}, so it must not be timed");
         assert!(stderr(&output).contains(&refusal), "{}", stderr(&output));
     }
 }

@@ -55,7 +55,7 @@ fn a_candidate_that_answers_otherwise_is_no_faster_version() {
     let output = compare(&toy, &server(&toy, ""), &server(&toy, "--answer 7"), &["--get", "/"]);
     assert_eq!(output.status.code(), Some(2));
     let error = stderr(&output);
-    assert!(error.contains("the candidate answers GET / otherwise than the baseline"), "{error}");
+    assert!(error.contains("the candidate and the baseline answer GET / differently"), "{error}");
     toy.wait_until_all_servers_ended();
 }
 
@@ -82,11 +82,11 @@ fn what_cannot_be_compared_is_told_at_once() {
     let toy = Toy::new(&[]);
     let good = server(&toy, "");
     for (args, message) in [
-        (&["--get", "no-slash"][..], "has to start with /"),
+        (&["--get", "no-slash"][..], "must start with /"),
         (&["--post", "no-such-file"], "there is no file no-such-file"),
         (&["--requests", "no-such-file"], "cannot read no-such-file"),
-        (&["--get", "/", "--header", "no colon"], "has to be `Name: value`"),
-        (&[], "nothing is asked: give --get, --post or --requests"),
+        (&["--get", "/", "--header", "no colon"], "must be `Name: value`"),
+        (&[], "there is no request: give --get, --post or --requests"),
     ] {
         let output = compare(&toy, &good, &good, args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -20,7 +20,7 @@ mod xctrace;
 
 use std::path::Path;
 
-use hyper::Uri;
+use http::Uri;
 
 pub use ladder::{Ladder, Skipped};
 pub use obstacle::{Failure, Obstacle};
