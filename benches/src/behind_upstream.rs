@@ -1,8 +1,7 @@
 //! Benches of a proxy in front of a real HTTPS upstream, with real sockets.
 //!
-//! A proxy loads its certificate authorities as a service does, from where `SSL_CERT_FILE` and
-//! `SSL_CERT_DIR` say. So this process starts the upstream, writes the file, and then runs itself
-//! again with the variables set: the proxies have a process of their own, as they do in real life.
+//! A proxy loads its certificate authorities from where `SSL_CERT_FILE` and `SSL_CERT_DIR` say. So this
+//! process starts the upstream, writes the file, and then runs itself again with the variables set.
 
 use std::{
     env,
@@ -21,23 +20,15 @@ const UPSTREAM: &str = "PER_REQUEST_CLIENT_UPSTREAM";
 /// Makes a variant's routes.
 pub type Routes = fn(Upstream) -> anyhow::Result<Router>;
 
-/// A proxy in front of the upstream. Only for benches that [`run`] has called.
-///
-/// # Panics
-///
-/// If there is no upstream, or no certificate authority.
+/// A proxy in front of the upstream. Only for benches that [`run`] calls.
 pub fn proxy(routes: Routes) -> Router {
     let url = env::var(UPSTREAM).expect("the first process has set it");
     let upstream = Upstream::new(&url, Duration::from_secs(10)).expect("the upstream runs");
     routes(upstream).expect("there are certificate authorities")
 }
 
-/// Runs `benches` in a second process. The first one keeps what `start` returns as long as that
-/// runs: an upstream, its URL, and the authority to trust as PEM.
-///
-/// # Errors
-///
-/// If there is no upstream, or no second process.
+/// Runs `benches` in a second process. Until that ends, this process keeps what `start` returns: an
+/// upstream, its URL, and the authority to trust as PEM.
 pub fn run<U>(
     start: impl FnOnce() -> anyhow::Result<(U, String, String)>,
     benches: impl FnOnce(),

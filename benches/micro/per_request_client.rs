@@ -1,8 +1,8 @@
-//! One page load, 19 resources one after the other, through the proxy's handler in process; behind
-//! it a real upstream, with real sockets and real TLS.
+//! One page load, 19 resources one after the other, through the proxy's handler in process. Its
+//! upstream is real, with sockets and TLS.
 //!
-//! A connection that is closed keeps its port for a while. This bench closes some ten thousand, which
-//! is within the 28,000 that Linux has towards one address, and every run has its own upstream.
+//! A closed connection keeps its port for a minute. This bench closes some ten thousand, and Linux has
+//! 28,000 ports for one address; every run starts its own upstream.
 
 use std::process::ExitCode;
 
