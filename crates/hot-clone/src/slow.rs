@@ -1,5 +1,7 @@
 //! The fault: every round clones the ids and then only reads them.
 
+#![expect(clippy::redundant_iter_cloned, reason = "the fault that this case is about")]
+
 use warp::{Filter, Reply, filters::BoxedFilter};
 
 use crate::{Clients, first_clients, user_ids, with};
@@ -20,7 +22,6 @@ async fn cpu(rounds: u64, clients: Clients) -> String {
 
 /// Not inlined, so that a profile shows it under its own name.
 #[inline(never)]
-#[expect(clippy::redundant_iter_cloned, reason = "the fault that this case is about")]
 fn sum_in_rounds(user_ids: &[String], rounds: u64) -> u64 {
     let mut result = 0;
     for i in 0..rounds {
