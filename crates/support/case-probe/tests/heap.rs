@@ -37,19 +37,15 @@ fn growing_ones() {
     }
 }
 
-async fn work() {
-    for work in [small_ones, large_ones, growing_ones] {
-        tokio::task::spawn_blocking(work).await.unwrap();
-    }
-}
-
 /// One test, since a process has one allocator.
 #[tokio::test]
 async fn estimates_are_within_five_per_cent() {
     case_probe::start();
-    work().await;
+    small_ones();
     assert_eq!(ask("/.lab/heap/reset").await.0, 200);
-    work().await;
+    for work in [small_ones, large_ones, growing_ones] {
+        tokio::task::spawn_blocking(work).await.unwrap();
+    }
 
     let answer: Value = serde_json::from_str(&ask("/.lab/heap").await.1).unwrap();
     let folded = answer["folded"].as_str().unwrap();
@@ -66,7 +62,7 @@ async fn estimates_are_within_five_per_cent() {
     let all: u64 = folded.lines().map(bytes).sum();
     let total = answer["bytes"].as_u64().unwrap();
     assert!(all.abs_diff(total) <= folded.lines().count() as u64, "{all} {total}");
-    assert!(answer["samples"].as_u64().unwrap() > 20_000, "{}", answer["samples"]);
+    assert!(answer["samples"].as_u64().unwrap() > 15_000, "{}", answer["samples"]);
     assert!(!folded.contains("tracking_allocator"), "{folded}");
 
     ask("/.lab/heap/reset").await;

@@ -1,0 +1,18 @@
+//! The comparison of servers: interleaved runs, each on a fresh process.
+
+mod assess;
+mod effort;
+mod progress;
+mod run;
+mod summary;
+
+pub use assess::case_record;
+pub use effort::Effort;
+// The types by their former path.
+pub use lab_record::{
+    CaseRecord, Latencies, OpenLoopRecord, Record, Run, VERSION, VariantRecord, claim_row,
+    illustration_row, notes, open_loop_row,
+};
+pub use progress::Progress;
+pub use run::{Comparison, ask_once, asks, generate};
+pub use summary::{print_case, print_summary};
