@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use axum::{
     body::{Body, HttpBody as _},
     extract::Request,
-    http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header, uri::Authority},
+    http::{HeaderMap, Method, StatusCode, Uri, Version, header, uri::Authority},
     response::Response,
 };
 use bytes::Bytes;
@@ -17,16 +17,8 @@ use tower_http::timeout::TimeoutBody;
 use crate::{Failure, HttpsClient};
 
 /// Headers that are about one connection and not about the message.
-const HOP_BY_HOP: [HeaderName; 8] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-];
+const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authorization \
+                          proxy-connection te transfer-encoding upgrade";
 
 /// Where requests are forwarded to.
 #[derive(Clone, Debug)]
@@ -56,10 +48,7 @@ impl Upstream {
         request: Request,
     ) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(Failure(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "only GET and HEAD are forwarded\n",
-            ));
+            return Err(Failure(StatusCode::METHOD_NOT_ALLOWED, "use GET or HEAD\n"));
         }
         if !request.body().is_end_stream() {
             return Err(Failure(StatusCode::PAYLOAD_TOO_LARGE, "no body is forwarded\n"));
@@ -81,7 +70,7 @@ impl Upstream {
 }
 
 fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    for name in HOP_BY_HOP {
+    for name in HOP_BY_HOP.split(' ') {
         headers.remove(name);
     }
 }

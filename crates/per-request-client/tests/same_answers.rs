@@ -96,16 +96,10 @@ fn all_variants_answer_alike_and_as_expected() {
         let with_headers = || {
             let mut request = get("/echo?a=1&b=%20/../&c=%ff");
             *request.version_mut() = Version::HTTP_10;
-            for (name, value) in [
-                ("connection", "close"),
-                ("keep-alive", "timeout=5"),
-                ("proxy-connection", "keep-alive"),
-                ("proxy-authorization", "Basic c2VjcmV0"),
-                ("te", "trailers"),
-                ("upgrade", "websocket"),
-                ("cookie", "a=1"),
-                ("cookie", "b=2"),
-            ] {
+            let headers = "connection: close, keep-alive: timeout=5, proxy-connection: keep-alive, \
+                           proxy-authorization: Basic c2VjcmV0, te: trailers, upgrade: websocket, \
+                           cookie: a=1, cookie: b=2";
+            for (name, value) in headers.split(", ").filter_map(|line| line.split_once(": ")) {
                 request.headers_mut().append(name, value.parse().unwrap());
             }
             request
@@ -189,17 +183,9 @@ fn without_authorities_slow_fails_its_visitors_and_the_others_do_not_start() {
 
 #[test]
 fn an_unusable_upstream_is_refused_with_the_command_that_starts_one() {
-    for url in [
-        "",
-        "http://127.0.0.1:1",
-        "127.0.0.1:1",
-        "https://127.0.0.1:1/path",
-        "https://127.0.0.1:1?query",
-        "https://127.0.0.1:1#fragment",
-        "https://user@127.0.0.1:1",
-        "https://",
-        "not a url",
-    ] {
+    let urls = "http://127.0.0.1:1 127.0.0.1:1 https://127.0.0.1:1/path https://127.0.0.1:1?query \
+                https://127.0.0.1:1#fragment https://user@127.0.0.1:1 https:// other ";
+    for url in urls.split(' ') {
         let error = Upstream::new(url, Duration::from_secs(1)).unwrap_err().to_string();
         assert!(error.contains("cargo run --release --bin tls-site"), "`{url}`: {error}");
     }
