@@ -3,8 +3,6 @@
 //! Valgrind simulates a processor with one thread, so the count repeats exactly. `per-request-client`
 //! is missing, since its cost is real sockets and a second process; `lab count` counts those.
 
-#![expect(missing_docs, reason = "gungraun's macros generate items without documentation")]
-
 use std::time::Duration;
 
 use axum::http::Request;

@@ -41,7 +41,6 @@ struct Item<S> {
 pub struct Summary {
     /// The database and the collection that were searched.
     pub namespace: String,
-    /// How many documents the batch holds.
     pub documents: usize,
     /// Whether the batch is all that was found.
     pub complete: bool,

@@ -15,13 +15,10 @@ pub mod steps {
 
 use std::{collections::HashMap, convert::Infallible, time::Duration};
 
+// Tokio's mutex. In the build for `just flame` it also records who waits for it and who holds it.
+use case_probe::sync::Mutex;
 use case_server::InProcess;
 use serde::Deserialize;
-// `just flame` builds with the feature `profile`, and so with a mutex that records who waits for it.
-#[cfg(feature = "profile")]
-use case_probe::sync::Mutex;
-#[cfg(not(feature = "profile"))]
-use tokio::sync::Mutex;
 use warp::{Filter, Rejection, http::StatusCode};
 
 /// Without a limit the shared map grows as long as somebody writes to it.
@@ -76,12 +73,10 @@ fn user_ids(clients: &ClientMap) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
-/// Asks another service; a sleep stands in for it. A profiled build records the wait as a span.
+/// Asks another service; a sleep stands in for it.
 async fn ask_downstream(wait: Duration) {
-    let answer = tokio::time::sleep(wait);
-    #[cfg(feature = "profile")]
-    let answer = tracing::Instrument::instrument(answer, tracing::info_span!("downstream wait"));
-    answer.await
+    let _recorded = case_probe::span("downstream wait");
+    tokio::time::sleep(wait).await;
 }
 
 /// What a read answers, once its downstream has answered.
