@@ -6,13 +6,13 @@ use console::style;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    binaries::{self, Kind},
     case::{Case, Reference},
     count::{
         self, Counts,
         reference::{self, TOLERANCE_PERCENT, Table},
     },
     files::write_whole,
+    instrumented::{self, Instrumentation},
     workspace::Workspace,
 };
 
@@ -50,7 +50,10 @@ type Counted = BTreeMap<String, Vec<Counts>>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
-    let counting = binaries::kept(&workspace, &cases, Kind::Counting)?;
+    let counting = match places.bin_dir {
+        Some(_) => workspace.clone(),
+        None => instrumented::build(&workspace, &cases, Instrumentation::Counts)?,
+    };
     let counted = match interruptible(count_all(&counting, &cases, options))? {
         Ended::Finished(counted) => counted,
         Ended::Interrupted => return Ok(interrupted()),

@@ -14,7 +14,6 @@ pub mod generate;
 pub mod history;
 pub mod instructions;
 mod interrupt;
-pub mod keep;
 pub mod list;
 pub mod own_server;
 mod places;
@@ -75,9 +74,6 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Put the binaries of a special build apart, as `just count` and `just flame` need them
-    #[command(hide = true)]
-    Keep(keep::Options),
     /// Count the instructions of one request under Valgrind
     Instructions(instructions::Options),
     /// Put load on a server, as `bench` asks on standard input

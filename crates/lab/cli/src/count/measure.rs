@@ -25,7 +25,7 @@ const ALLOCATIONS: &str = "/.lab/allocations";
 const PRICE_READINGS: u32 = 5;
 
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
-/// [`crate::binaries::kept`].
+/// [`crate::instrumented::build`].
 ///
 /// `note` receives the reason if something is not counted.
 pub async fn measure(
