@@ -91,7 +91,7 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
         Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
         Rival::Wrk => wrk::run(&server, connections, seconds),
     };
-    let pinned = match Cores::shared_out() {
+    let pinned = match Cores::divided() {
         Some(cores) => format!("generators on core {}, server on the others", cores.generator),
         None => "not pinned".to_owned(),
     };

@@ -15,11 +15,12 @@ use nix::{
     unistd::Pid,
 };
 use tokio::{
-    io::AsyncReadExt as _,
     process::Command,
     signal::unix::{SignalKind, signal},
     time::timeout,
 };
+
+use super::closed;
 
 /// How long the server may take to end after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -55,7 +56,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
                 let code = status.code().or(status.signal().map(|signal| 128 + signal));
                 return Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)));
             }
-            () = parent_gone() => {}
+            () = closed(tokio::io::stdin()) => {}
             _ = terminated.recv() => {}
             _ = interrupted.recv() => {}
         }
@@ -65,14 +66,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         server.wait().await?;
         anyhow::Ok(ExitCode::SUCCESS)
     });
-    // A read of standard input may be under way on a thread that cannot be stopped.
+    // A blocked read of standard input must not keep the process alive.
     runtime.shutdown_background();
     code
-}
-
-/// Completes when the process that holds the other end of our standard input has closed it.
-async fn parent_gone() {
-    let mut stdin = tokio::io::stdin();
-    let mut unused = [0; 64];
-    while stdin.read(&mut unused).await.is_ok_and(|read| read > 0) {}
 }

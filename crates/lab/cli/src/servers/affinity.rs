@@ -1,24 +1,20 @@
-//! Who runs on which core.
+//! Assigns cores to generator and server, for `lab bench-generator`.
 //!
-//! Left to itself, the scheduler moves the generator and the server about, and lets them meet on
-//! one core while another is idle. Pinned, the generator has the last core to itself and the server
-//! all others, so that neither disturbs the other. The price is a core that the server goes without:
-//! on two cores, half of the machine.
-//!
-//! Where the system has no such thing (other than Linux), and on a single core, nothing is pinned.
+//! Otherwise the scheduler moves both around, and sometimes puts them on one core while another is
+//! idle. Pinned, the generator has the last core and the server all others. The price is a core that
+//! the server cannot use. On systems other than Linux, and on a single core, nothing is pinned.
 
-/// The cores of this process, shared out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cores {
-    /// The generator's: the last, as interrupts tend to go to the first.
+    /// The last core: interrupts tend to go to the first.
     pub generator: usize,
-    /// The server's: all others.
+    /// All other cores.
     pub server: Vec<usize>,
 }
 
 impl Cores {
-    /// Shares out the cores that the calling thread may use; none if there are fewer than two.
-    pub fn shared_out() -> Option<Self> {
+    /// Divides the cores that the calling thread may use; `None` if there are fewer than two.
+    pub fn divided() -> Option<Self> {
         Self::of(system::allowed())
     }
 
@@ -28,31 +24,30 @@ impl Cores {
     }
 }
 
-/// Keeps the calling thread, and the threads and processes that it starts from now on, to the
-/// generator's core. Returns whether it did.
-///
-/// To be called before the process has other threads: those that it already has stay free.
-pub fn pin_generator() -> bool {
-    Cores::shared_out().is_some_and(|cores| system::allow(&[cores.generator]))
+/// Pins the calling thread to the generator's core, with the threads and processes that it starts
+/// from now on. Existing threads are not pinned.
+pub fn pin_generator() {
+    if let Some(cores) = Cores::divided() {
+        system::allow(&[cores.generator]);
+    }
 }
 
-/// Does `start`, and keeps the processes that it starts to the server's cores.
+/// Does `start`, and pins the processes that it starts to the server's cores.
 ///
-/// A child inherits the cores of the thread that starts it, and a server asks for its cores when it
-/// sets up its threads. So the calling thread is moved before the start and back after it; to move
-/// the child would come too late.
+/// A server counts its cores when it sets up its threads, so pinning the child afterwards is too
+/// late. A child inherits the cores of the thread that starts it: that one is pinned for a moment.
 pub fn on_server_cores<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::shared_out().map(|cores| Confined::to(&cores.server));
+    let _back = Cores::divided().map(|cores| Confined::to(&cores.server));
     start()
 }
 
-/// Does `start`, and keeps the processes that it starts to the generator's core.
+/// Does `start`, and pins the processes that it starts to the generator's core.
 pub fn on_generator_core<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::shared_out().map(|cores| Confined::to(&[cores.generator]));
+    let _back = Cores::divided().map(|cores| Confined::to(&[cores.generator]));
     start()
 }
 
-/// The calling thread on some of its cores, until this is dropped.
+/// Pins the calling thread until this is dropped.
 struct Confined {
     before: Vec<usize>,
 }
@@ -81,13 +76,13 @@ mod system {
     /// The calling thread, to these calls.
     const SELF: Pid = Pid::from_raw(0);
 
-    /// The cores that the calling thread may use, in their order.
+    /// The cores that the calling thread may use, in ascending order.
     pub fn allowed() -> Vec<usize> {
         let Ok(set) = sched_getaffinity(SELF) else { return Vec::new() };
         (0..CpuSet::count()).filter(|core| set.is_set(*core) == Ok(true)).collect()
     }
 
-    /// Keeps the calling thread to these cores; says whether it did.
+    /// Pins the calling thread to these cores; returns whether that worked.
     pub fn allow(cores: &[usize]) -> bool {
         let mut set = CpuSet::new();
         cores.iter().all(|core| set.set(*core).is_ok()) && sched_setaffinity(SELF, &set).is_ok()
@@ -113,7 +108,7 @@ mod tests {
     fn the_generator_gets_the_last_core_and_the_server_all_others() {
         let cores = Cores { generator: 7, server: vec![0, 2, 3] };
         assert_eq!(Cores::of(vec![0, 2, 3, 7]), Some(cores));
-        assert_eq!(Cores::of(vec![0]), None, "one core is not shared out");
+        assert_eq!(Cores::of(vec![0]), None, "one core is not divided");
         assert_eq!(Cores::of(Vec::new()), None);
     }
 
