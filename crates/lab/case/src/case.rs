@@ -38,6 +38,8 @@ pub struct Case {
     /// Servers that have to run before a variant can, in their order.
     #[serde(default, rename = "companion")]
     pub companions: Vec<Companion>,
+    /// The count in `counts.toml` that explains the fault; without one, `tests/mechanism.rs` does.
+    pub counter: Option<String>,
     /// What a reader has to know of the steps' figures.
     pub steps_note: Option<String>,
     /// Who asks, and how often.

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Record(options) => cmd::record::run(&lab.places, &options),
         Command::Schema => cmd::schema::run(),
         Command::Docs(options) => cmd::docs::run(&lab.places, &options),
+        Command::NewCase(options) => cmd::new_case::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Count(options) => cmd::count::run(&lab.places, &options),
         Command::Instructions(options) => cmd::instructions::run(&lab.places, &options),

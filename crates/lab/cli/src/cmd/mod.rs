@@ -15,6 +15,7 @@ pub mod history;
 pub mod instructions;
 mod interrupt;
 pub mod list;
+pub mod new_case;
 pub mod own_server;
 mod places;
 #[cfg(target_os = "linux")]
@@ -70,7 +71,9 @@ pub enum Command {
     Schema,
     /// Splice figures and excerpts into the course, or say what is stale
     Docs(docs::Options),
-    /// Ask every server its case's requests once and check the answers
+    /// Write a new case that compiles and runs, for you to fill in
+    NewCase(new_case::Options),
+    /// Ask every server its case's requests once, and say what a case still lacks
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
