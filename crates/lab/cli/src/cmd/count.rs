@@ -6,7 +6,7 @@ use console::style;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    binaries::{self, Kind},
+    binaries::{self, Probe},
     case::{Case, Reference},
     count::{self, Counts, reference},
     workspace::Workspace,
@@ -39,7 +39,7 @@ type Counted = BTreeMap<String, Vec<Counts>>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
-    let counting = binaries::kept(&workspace, &cases, Kind::Counting)?;
+    let counting = binaries::kept(&workspace, &cases, Probe::Counting)?;
     let counted = match interruptible(count_all(&counting, &cases, options))? {
         Ended::Finished(counted) => counted,
         Ended::Interrupted => return Ok(interrupted()),

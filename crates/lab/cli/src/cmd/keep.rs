@@ -1,19 +1,18 @@
-//! `lab keep`: puts the binaries of a build apart, before the next build takes their place.
+//! `lab keep`: keeps the binaries of a special build, before the next build replaces them.
 
 use std::process::ExitCode;
 
 use super::Places;
-use crate::binaries::{self, Kind};
+use crate::binaries::{self, Probe};
 
-/// As what the binaries are kept.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// What the servers were built to do
+    /// The kind of the build
     #[arg(long)]
-    pub kind: Kind,
+    pub kind: Probe,
 }
 
-/// Keeps the binaries of all cases, from `--bin-dir` or from beside `lab`.
+/// Keeps the binaries of all cases, from `--bin-dir` or from the directory of `lab`.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let directory = binaries::keep(&workspace, &workspace.cases()?, options.kind)?;

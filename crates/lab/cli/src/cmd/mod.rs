@@ -22,7 +22,6 @@ mod places;
 pub mod raw_graph;
 pub mod record;
 pub mod report;
-pub mod schema;
 #[cfg(unix)]
 pub mod supervise;
 pub mod verify;
@@ -32,14 +31,12 @@ use clap::{Parser, Subcommand};
 use interrupt::{Ended, interrupted, interruptible};
 use places::Places;
 
-/// Measures the workspace's slow servers against their fixed twins.
+/// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
 #[command(name = "lab", version, arg_required_else_help = true)]
 pub struct Lab {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Where things are.
     #[command(flatten)]
     pub places: Places,
 }
@@ -47,44 +44,42 @@ pub struct Lab {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Name the cases
+    /// List the cases and their variants
     List,
-    /// Look for what makes figures wrong on this machine, and say what mends it
+    /// Find what distorts figures on this machine, and how to fix it
     Doctor(doctor::Options),
-    /// Measure slow against fixed under the case's load
+    /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
-    /// Draw where the time goes, before and after
+    /// Draw where the time goes, before and after the fix
     Flame(Box<flame::Options>),
-    /// List what earlier runs said of a case
+    /// List the earlier runs of a case
     History(history::Options),
-    /// Set two runs side by side
+    /// Print two runs side by side
     Diff(diff::Options),
-    /// Write a run as one page: summary, charts, all figures, and the record itself
+    /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    /// Print a run as Markdown, CSV, or what other tools read
+    /// Print a run as Markdown, CSV or JSON
     Export(export::Options),
-    /// Take the newest results together as a record to publish; `just record` measures them first
+    /// Publish the newest results as a record; `just record` measures them first
     Record(record::Options),
-    /// Print the form of a run's record as JSON Schema
-    Schema,
-    /// Splice figures and excerpts into the course, or say what is stale
+    /// Write figures and excerpts into the course, or check them
     Docs(docs::Options),
-    /// Ask every server its case's requests once and check the answers
+    /// Send every server its requests once and check the answers
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Put the binaries of a special build apart, as `just count` and `just flame` need them
+    /// Keep the binaries of a special build for `just count` and `just flame`
     #[command(hide = true)]
     Keep(keep::Options),
-    /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
+    /// Check gungraun's instruction counts; `just bench-instructions` pipes them in
     #[command(hide = true)]
     Instructions(instructions::Options),
-    /// Put load on a server, as `bench` asks on standard input
+    /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
-    /// Run somebody else's server so that it ends when `lab` does
+    /// Run a server that does not watch its parent, and end it with `lab`
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
@@ -94,7 +89,7 @@ pub enum Command {
     RawGraph(raw_graph::Options),
     /// Measure the load generator itself against wrk
     BenchGenerator(bench_generator::Options),
-    /// Serve the least that is HTTP, for `bench-generator`
+    /// Serve a minimal HTTP answer for `bench-generator`
     #[command(hide = true)]
     Answer,
 }

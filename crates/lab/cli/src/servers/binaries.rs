@@ -1,8 +1,8 @@
-//! Servers of another build, kept beside the results.
+//! Servers that are built with a probe, kept next to the results.
 //!
-//! Cargo builds all kinds in one target directory, under one name. So a build with the feature that
-//! makes the kind comes first, its binaries are [`keep`]t in a directory apart, and the next build
-//! puts its own in their place. Nothing but the workspace's own crates is compiled twice.
+//! Cargo gives the binaries of every build the same path. So the build with the probe's feature comes
+//! first, [`keep`] links its binaries into another directory, and the ordinary build follows. Only the
+//! workspace's own crates are compiled twice.
 
 use std::{fs, path::Path, path::PathBuf};
 
@@ -14,17 +14,17 @@ use crate::{
     workspace::Workspace,
 };
 
-/// What the kept servers can do that ordinary ones cannot.
+/// What the kept servers can do in addition.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Kind {
-    /// They count their allocations: the feature `case-server/count-allocations`.
+pub enum Probe {
+    /// Count their allocations: the feature `case-server/count-allocations`.
     Counting,
-    /// They sample their allocations: the feature `case-server/profile-heap`.
+    /// Sample their allocations: the feature `case-server/profile-heap`.
     Heap,
 }
 
-impl Kind {
-    /// The name of the directory that they are kept in.
+impl Probe {
+    /// The name of their directory.
     fn name(self) -> &'static str {
         match self {
             Self::Counting => "counting",
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// What they do, after "servers that".
+    /// Follows the words "servers that".
     pub fn what_they_do(self) -> &'static str {
         match self {
             Self::Counting => "count",
@@ -40,7 +40,6 @@ impl Kind {
         }
     }
 
-    /// The command that builds and keeps them.
     fn command(self) -> &'static str {
         match self {
             Self::Counting => "just count",
@@ -49,14 +48,13 @@ impl Kind {
     }
 }
 
-/// Where servers of a kind are kept whose ordinary twins are in `workspace`; that it has a case in
-/// it is all that is needed of `cases`.
-fn directory(workspace: &Workspace, cases: &[Case], kind: Kind) -> anyhow::Result<PathBuf> {
+/// The directory of the servers with a probe, for the build that `workspace` has. A binary of the
+/// first case determines the name of the build profile.
+fn directory(workspace: &Workspace, cases: &[Case], probe: Probe) -> anyhow::Result<PathBuf> {
     let Some(case) = cases.first() else { bail!("there are no cases here") };
     let binary = workspace.binary(&server(case, &case.variants[0]))?;
-    // `debug`, `release` or `profiling`.
     let profile = binary.parent().and_then(Path::file_name).context("a binary has a directory")?;
-    Ok(workspace.results().join(kind.name()).join(profile))
+    Ok(workspace.results().join(probe.name()).join(profile))
 }
 
 fn server(case: &Case, variant: &str) -> String {
@@ -64,10 +62,10 @@ fn server(case: &Case, variant: &str) -> String {
 }
 
 /// All binaries that a case needs.
-fn names(case: &Case, kind: Kind) -> impl Iterator<Item = String> {
-    let is_needed = move |variant: &&String| match kind {
-        Kind::Counting => true,
-        Kind::Heap => [BASELINE, CANDIDATE].contains(&variant.as_str()),
+fn names(case: &Case, probe: Probe) -> impl Iterator<Item = String> {
+    let is_needed = move |variant: &&String| match probe {
+        Probe::Counting => true,
+        Probe::Heap => [BASELINE, CANDIDATE].contains(&variant.as_str()),
     };
     let variants = case.variants.iter().filter(is_needed).map(|variant| server(case, variant));
     let companions = case.companions.iter().map(|companion| companion.bin.clone());
@@ -76,19 +74,19 @@ fn names(case: &Case, kind: Kind) -> impl Iterator<Item = String> {
     variants.chain(companions).chain(bodies)
 }
 
-/// Keeps the binaries of `workspace`, as they are now, as those of a kind; returns where.
-pub fn keep(workspace: &Workspace, cases: &[Case], kind: Kind) -> anyhow::Result<PathBuf> {
-    let directory = directory(workspace, cases, kind)?;
+/// Keeps the current binaries of `workspace` as the servers with a probe; returns their directory.
+pub fn keep(workspace: &Workspace, cases: &[Case], probe: Probe) -> anyhow::Result<PathBuf> {
+    let directory = directory(workspace, cases, probe)?;
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
-    for name in cases.iter().flat_map(|case| names(case, kind)) {
+    for name in cases.iter().flat_map(|case| names(case, probe)) {
         let from = workspace.binary(&name)?;
         let to = directory.join(from.file_name().context("a binary has a name")?);
         if to.exists() {
             fs::remove_file(&to).with_context(|| format!("cannot replace {}", to.display()))?;
         }
-        // A second name for the same file costs nothing, and cargo replaces files, not their
-        // content; where the file system has no such names, a copy does.
+        // A hard link is free, and cargo replaces files instead of writing into them. Copy if the file
+        // system has no hard links.
         fs::hard_link(&from, &to)
             .or_else(|_| fs::copy(&from, &to).map(drop))
             .with_context(|| format!("cannot write {}", to.display()))?;
@@ -96,15 +94,15 @@ pub fn keep(workspace: &Workspace, cases: &[Case], kind: Kind) -> anyhow::Result
     Ok(directory)
 }
 
-/// The workspace with the kept servers of a kind in place of those in `workspace`.
+/// The workspace with the kept servers in place of the ordinary ones.
 ///
 /// # Errors
 ///
-/// If none were kept; the message names the command that does it.
-pub fn kept(workspace: &Workspace, cases: &[Case], kind: Kind) -> anyhow::Result<Workspace> {
-    let directory = directory(workspace, cases, kind)?;
+/// If there are none; the message names the command that builds them.
+pub fn kept(workspace: &Workspace, cases: &[Case], probe: Probe) -> anyhow::Result<Workspace> {
+    let directory = directory(workspace, cases, probe)?;
     if !directory.is_dir() {
-        let (what_they_do, command) = (kind.what_they_do(), kind.command());
+        let (what_they_do, command) = (probe.what_they_do(), probe.command());
         bail!("no servers that {what_they_do} in {}; `{command}` builds them", directory.display());
     }
     Ok(workspace.with_bin_dir(directory))
