@@ -1,8 +1,8 @@
-//! One page load, 19 resources one after the other, through the proxy's handler in process; behind
-//! it a real upstream, with real sockets and real TLS.
+//! One page load, 19 resources in sequence, through the proxy's handler in process. The site behind it
+//! has real sockets and real TLS.
 //!
-//! A connection that is closed keeps its port for a while. This bench closes some ten thousand, which
-//! is within the 28,000 that Linux has towards one address, and every run has its own upstream.
+//! A closed connection keeps its port for a while. This bench closes about ten thousand of the 28,000
+//! that Linux has towards one address, and every run has its own site.
 
 use std::process::ExitCode;
 
@@ -12,11 +12,8 @@ use criterion::{Criterion, Throughput, criterion_group};
 use per_request_client::{
     fixed, slow,
     steps::{no_reuse, shared_connector},
-    upstream::{
-        Background,
-        site::{self, Resource},
-    },
 };
+use tls_site::site::{self, Resource};
 
 fn per_request_client(c: &mut Criterion) {
     let runtime = benches::runtime();
@@ -48,10 +45,5 @@ async fn load_page(proxy: &InProcess, site: &[Resource]) {
 criterion_group! { name = benches; config = benches::criterion(); targets = per_request_client }
 
 fn main() -> anyhow::Result<ExitCode> {
-    let start = || {
-        let upstream = Background::start()?;
-        let (url, authority) = (upstream.url().to_owned(), upstream.authority().to_owned());
-        Ok((upstream, url, authority))
-    };
-    behind_upstream::run(start, benches)
+    behind_upstream::run(benches)
 }

@@ -51,11 +51,6 @@ impl Workspace {
         Self { root: self.root.clone(), bin_dir }
     }
 
-    /// The directory of the binaries with the names that a profiler needs, next to the ordinary ones.
-    pub fn profiling(&self) -> PathBuf {
-        self.bin_dir.with_file_name("profiling")
-    }
-
     /// All cases, by name.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();

@@ -27,8 +27,6 @@ mod servers;
 mod watch;
 
 // The crates below by the names that they had as modules.
-use clap::Parser as _;
-use cmd::{Command, Lab};
 use lab_case as case;
 use lab_case as workspace;
 use lab_display as display;
@@ -41,43 +39,6 @@ use lab_record as machine;
 use lab_record as store;
 use lab_record::criterion;
 use lab_stats as stats;
-use servers::{affinity, binaries, launch, requests, revisions, server};
-use std::process::ExitCode;
+use servers::{affinity, instrumented, launch, requests, revisions, server};
 
-/// Runs the verb of the command line.
-pub fn run() -> ExitCode {
-    let lab = Lab::parse();
-    let result = match lab.command {
-        Command::List => cmd::list::run(&lab.places),
-        Command::Doctor(options) => {
-            cmd::doctor::run(&lab.places, &options, lab_doctor::noise_floor::cpu)
-        }
-        Command::Bench(options) => cmd::bench::run(&lab.places, &options),
-        Command::Compare(options) => Ok(cmd::compare::run(&lab.places, &options)),
-        Command::Flame(options) => cmd::flame::run(&lab.places, &options),
-        Command::History(options) => cmd::history::run(&lab.places, &options),
-        Command::Diff(options) => cmd::diff::run(&lab.places, &options),
-        Command::Report(options) => cmd::report::run(&lab.places, &options),
-        Command::Export(options) => cmd::export::run(&lab.places, &options),
-        Command::Record(options) => cmd::record::run(&lab.places, &options),
-        Command::Docs(options) => cmd::docs::run(&lab.places, &options),
-        Command::Verify(options) => cmd::verify::run(&lab.places, &options),
-        Command::Count(options) => cmd::count::run(&lab.places, &options),
-        Command::Keep(options) => cmd::keep::run(&lab.places, &options),
-        Command::Instructions(options) => cmd::instructions::run(&lab.places, &options),
-        Command::Generate => cmd::generate::run(),
-        #[cfg(unix)]
-        Command::Supervise(options) => cmd::supervise::run(&options),
-        #[cfg(target_os = "linux")]
-        Command::RawGraph(options) => cmd::raw_graph::run(&options),
-        Command::BenchGenerator(options) => cmd::bench_generator::run(&options),
-        Command::Answer => bench_generator::answer::run(),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
+pub use cmd::run;

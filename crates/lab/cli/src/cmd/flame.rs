@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    slice::from_ref,
     time::Duration,
 };
 
@@ -13,7 +12,6 @@ use console::style;
 use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
     bench::Comparison,
-    binaries,
     case::{BASELINE, CANDIDATE, Case, Exhibit},
     display, doctor,
     files::write_whole,
@@ -22,10 +20,10 @@ use crate::{
         page::{self, Page},
         record::Ladder,
     },
+    instrumented::{self, Instrumentation},
     machine::Output,
     requests::Requests,
     watch::{Progress, Subjects},
-    workspace::Workspace,
 };
 
 /// Records where the time goes and draws it, on a page of its own for each case.
@@ -89,16 +87,26 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_named(names)?;
-    let workspace = match places.bin_dir {
-        Some(_) => ordinary.clone(),
-        None => ordinary.with_bin_dir(ordinary.profiling()),
+    // Servers that the reader put in a directory are taken as they are.
+    let build = |instrumentation, cases: &[Case]| match places.bin_dir {
+        Some(_) => Ok(ordinary.clone()),
+        None => instrumented::build(&ordinary, cases, instrumentation),
+    };
+    let workspace = build(Instrumentation::Spans, &cases)?;
+    let allocating = cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations));
+    let allocating: Vec<_> = allocating.cloned().collect();
+    let sampling = match &allocating[..] {
+        [] => None,
+        cases => Some(build(Instrumentation::Heap, cases)?),
     };
     let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
     for case in &cases {
-        let subjects = subjects(&workspace, case).await;
-        let subjects = subjects.context("`just flame` builds what it needs")?;
+        let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
+        let variants = [BASELINE, CANDIDATE].map(str::to_owned);
+        let comparison = Comparison::of_case(&workspace, case, &variants).await?;
+        let subjects = Subjects::of_case(case, comparison, sampling)?;
         pages.push(draw(&subjects, &ladder, options, results.join(&case.name)).await?);
     }
     match &pages[..] {
@@ -111,16 +119,6 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
             Ok(path)
         }
     }
-}
-
-async fn subjects(workspace: &Workspace, case: &Case) -> anyhow::Result<Subjects> {
-    let variants = [BASELINE, CANDIDATE].map(str::to_owned);
-    let comparison = Comparison::of_case(workspace, case, &variants).await?;
-    let sampling = match case.flame.contains(&Exhibit::Allocations) {
-        true => Some(binaries::kept(workspace, from_ref(case), binaries::Probe::Heap)?),
-        false => None,
-    };
-    Subjects::of_case(case, comparison, sampling.as_ref())
 }
 
 /// One page of your own server, or of two.

@@ -1,49 +1,52 @@
 //! The verbs of `lab`, a file each.
 
-pub mod bench;
-pub mod bench_generator;
-pub mod compare;
-pub mod count;
-pub mod diff;
-pub mod docs;
-pub mod doctor;
-pub mod effort;
-pub mod export;
-pub mod flame;
-pub mod generate;
-pub mod history;
-pub mod instructions;
+mod bench;
+mod bench_generator;
+mod compare;
+mod count;
+mod diff;
+mod docs;
+mod doctor;
+mod effort;
+mod export;
+mod flame;
+mod generate;
+mod history;
+mod instructions;
 mod interrupt;
-pub mod keep;
-pub mod list;
-pub mod own_server;
+mod list;
+mod own_server;
 mod places;
 #[cfg(target_os = "linux")]
-pub mod raw_graph;
-pub mod record;
-pub mod report;
+mod raw_graph;
+mod record;
+mod report;
 #[cfg(unix)]
-pub mod supervise;
-pub mod verify;
+mod supervise;
+mod verify;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use interrupt::{Ended, interrupted, interruptible};
 use places::Places;
 
+use crate::bench_generator::answer;
+
 /// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
 #[command(name = "lab", version, arg_required_else_help = true)]
-pub struct Lab {
+struct Lab {
     #[command(subcommand)]
-    pub command: Command,
+    command: Command,
     #[command(flatten)]
-    pub places: Places,
+    places: Places,
 }
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+enum Command {
     /// List the cases and their variants
     List,
     /// Find what distorts figures on this machine, and how to fix it
@@ -70,9 +73,6 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Keep the binaries of a special build for `just count` and `just flame`
-    #[command(hide = true)]
-    Keep(keep::Options),
     /// Check gungraun's instruction counts; `just bench-instructions` pipes them in
     #[command(hide = true)]
     Instructions(instructions::Options),
@@ -92,4 +92,41 @@ pub enum Command {
     /// Serve a minimal HTTP answer for `bench-generator`
     #[command(hide = true)]
     Answer,
+}
+
+/// Runs the verb of the command line.
+pub fn run() -> ExitCode {
+    let lab = Lab::parse();
+    let result = match lab.command {
+        Command::List => list::run(&lab.places),
+        Command::Doctor(options) => {
+            doctor::run(&lab.places, &options, lab_doctor::noise_floor::cpu)
+        }
+        Command::Bench(options) => bench::run(&lab.places, &options),
+        Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
+        Command::Flame(options) => flame::run(&lab.places, &options),
+        Command::History(options) => history::run(&lab.places, &options),
+        Command::Diff(options) => diff::run(&lab.places, &options),
+        Command::Report(options) => report::run(&lab.places, &options),
+        Command::Export(options) => export::run(&lab.places, &options),
+        Command::Record(options) => record::run(&lab.places, &options),
+        Command::Docs(options) => docs::run(&lab.places, &options),
+        Command::Verify(options) => verify::run(&lab.places, &options),
+        Command::Count(options) => count::run(&lab.places, &options),
+        Command::Instructions(options) => instructions::run(&lab.places, &options),
+        Command::Generate => generate::run(),
+        #[cfg(unix)]
+        Command::Supervise(options) => supervise::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::RawGraph(options) => raw_graph::run(&options),
+        Command::BenchGenerator(options) => bench_generator::run(&options),
+        Command::Answer => answer::run(),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
