@@ -1,10 +1,7 @@
 //! The instructions of one request, from the framework to the answer, counted by Valgrind.
 //!
-//! It runs everything on one thread of an imagined processor, where a count repeats that no clock
-//! could. `per-request-client` is missing: its cost is real sockets and a second process, and what
-//! that costs is counted by `lab count`.
-
-#![expect(missing_docs, reason = "what gungraun's macros make has none")]
+//! Valgrind simulates a processor with one thread, so the count repeats exactly. `per-request-client`
+//! is missing, since its cost is real sockets and a second process; `lab count` counts those.
 
 use std::time::Duration;
 
@@ -23,9 +20,9 @@ struct Ready {
 }
 
 impl Ready {
-    /// What the first request sets up once and for all is not the price of a request.
+    /// The first request also sets up what later requests reuse, so it is not the one that is counted.
     fn new(routes: InProcess, request: fn() -> Request<Bytes>) -> Self {
-        // With virtual time: a clock that runs may fire a timer before its task sleeps, or after.
+        // Virtual time: on a real clock a timer fires before its task sleeps, or after, by chance.
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.expect("a Tokio runtime can be started");
         let mut ready = Self { runtime, routes, request: request() };
@@ -64,16 +61,28 @@ fn documents() -> Request<Bytes> {
 #[bench::slow(Ready::new(InProcess::new(service(hot_clone::slow::routes())), rounds))]
 #[bench::fixed(Ready::new(InProcess::new(service(hot_clone::fixed::routes())), rounds))]
 fn hot_clone_request(mut ready: Ready) -> (Bytes, Ready) {
-    // Handed back, so that taking it down is not counted.
+    // Returned, so that dropping it is not counted.
     (ready.ask(), ready)
 }
 
 // 100 documents.
 #[library_benchmark]
-#[bench::slow(Ready::new(InProcess::new(double_parse::slow::routes()), documents))]
-#[bench::no_clone(Ready::new(InProcess::new(double_parse::steps::no_clone::routes()), documents))]
-#[bench::fixed(Ready::new(InProcess::new(double_parse::fixed::routes()), documents))]
-#[bench::borrowed(Ready::new(InProcess::new(double_parse::steps::borrowed::routes()), documents))]
+#[bench::slow(Ready::new(
+    InProcess::new(double_parse::routes(double_parse::slow::summarise)),
+    documents
+))]
+#[bench::no_clone(Ready::new(
+    InProcess::new(double_parse::routes(double_parse::steps::no_clone::summarise)),
+    documents
+))]
+#[bench::fixed(Ready::new(
+    InProcess::new(double_parse::routes(double_parse::fixed::summarise)),
+    documents
+))]
+#[bench::borrowed(Ready::new(
+    InProcess::new(double_parse::routes(double_parse::steps::borrowed::summarise)),
+    documents
+))]
 fn double_parse_request(mut ready: Ready) -> (Bytes, Ready) {
     (ready.ask(), ready)
 }
@@ -81,10 +90,6 @@ fn double_parse_request(mut ready: Ready) -> (Bytes, Ready) {
 // One read whose downstream answers at once.
 #[library_benchmark]
 #[bench::slow(Ready::new(InProcess::new(service(lock_scope::slow::routes(Duration::ZERO))), read))]
-#[bench::early_drop(Ready::new(
-    InProcess::new(service(lock_scope::steps::early_drop::routes(Duration::ZERO))),
-    read
-))]
 #[bench::rwlock_held(Ready::new(
     InProcess::new(service(lock_scope::steps::rwlock_held::routes(Duration::ZERO))),
     read

@@ -1,13 +1,13 @@
 //! The Rust in the course's chapters, as doc tests: `cargo test` compiles and runs each snippet.
 //!
-//! Excerpts of the cases' sources are compiled where they come from, so their fences say `rust,ignore`.
+//! Excerpts of source files are compiled where they come from, so their fences say `rust,ignore`.
 
-/// Names the chapters, once for the doc tests and once for the test that holds the list against the book.
+/// Lists the chapters, for the doc tests and for the test that compares the list with the book.
 macro_rules! chapters {
     ($($name:ident: $file:literal,)*) => {
         $(
             #[cfg(doctest)]
-            #[doc = include_str!(concat!("../docs/src/", $file))]
+            #[doc = include_str!(concat!("../src/", $file))]
             mod $name {}
         )*
 
@@ -43,7 +43,7 @@ mod tests {
     use super::CHAPTERS;
 
     fn source() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src")
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
     }
 
     /// The targets of the links in the table of contents, in their order.
@@ -70,11 +70,11 @@ mod tests {
 
     #[test]
     fn the_snippets_of_every_chapter_are_tested() {
-        assert_eq!(CHAPTERS, contents(), "benches/chapters.rs lists what SUMMARY.md lists");
+        assert_eq!(CHAPTERS, contents(), "docs/snippets/lib.rs lists what SUMMARY.md lists");
     }
 
     #[test]
-    fn every_page_stands_in_the_table_of_contents() {
+    fn every_page_is_in_the_table_of_contents() {
         let mut listed = contents();
         listed.push("SUMMARY.md".to_owned());
         listed.sort();

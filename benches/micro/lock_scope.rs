@@ -1,18 +1,14 @@
 //! 64 reads at once, each with a downstream of 1 ms.
 //!
-//! The case's 50 ms would make one iteration of slow last 3.2 s. With 1 ms the shape is the same:
-//! slow takes one wait after the other, fixed takes them all at once.
+//! The case's 50 ms would make one iteration of `slow` last 3.2 s. With 1 ms the mechanism is the same:
+//! in `slow` the waits follow each other, in `fixed` they overlap.
 
 use std::{hint::black_box, time::Duration};
 
 use case_server::InProcess;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lock_scope::{
-    fixed, slow,
-    steps::{early_drop, rwlock_held},
-};
+use lock_scope::variants;
 use tokio::task::JoinSet;
-use warp::service;
 
 const READS: u64 = 64;
 const DOWNSTREAM: Duration = Duration::from_millis(1);
@@ -21,12 +17,7 @@ fn lock_scope(c: &mut Criterion) {
     let runtime = benches::runtime();
     let mut group = c.benchmark_group("lock-scope");
     group.throughput(Throughput::Elements(READS));
-    for (variant, routes) in [
-        ("slow", InProcess::new(service(slow::routes(DOWNSTREAM)))),
-        ("early-drop", InProcess::new(service(early_drop::routes(DOWNSTREAM)))),
-        ("rwlock-held", InProcess::new(service(rwlock_held::routes(DOWNSTREAM)))),
-        ("fixed", InProcess::new(service(fixed::routes(DOWNSTREAM)))),
-    ] {
+    for (variant, routes) in variants(DOWNSTREAM) {
         group.bench_function(variant, |bencher| {
             bencher.to_async(&runtime).iter(|| reads_at_once(&routes));
         });

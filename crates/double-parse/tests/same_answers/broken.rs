@@ -1,12 +1,9 @@
-//! Bytes that nobody would send who means well: no variant panics, and all say the same of them.
-
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-mod variants;
+//! Damaged and hostile bytes: no variant panics.
 
 use bson::{RawArrayBuf, RawDocumentBuf, cstr, oid::ObjectId, raw::RawBson, rawdoc};
 use double_parse::{LARGEST_BODY, NotAFindReply, batch::find_reply};
-use variants::all_answer;
+
+use crate::all_answer;
 
 #[test]
 fn a_reply_cut_off_anywhere_is_refused() {
@@ -46,7 +43,7 @@ fn any_byte_removed_or_doubled_makes_no_difference_between_variants() {
         shorter.remove(at);
         for mut changed in [longer, shorter] {
             let _ = all_answer(&changed);
-            // With the right length in front the change is not noticed at once.
+            // With the right length in front, the damage is only found further on.
             let length = u32::try_from(changed.len()).unwrap();
             changed.splice(..4, length.to_le_bytes());
             let _ = all_answer(&changed);
@@ -54,7 +51,7 @@ fn any_byte_removed_or_doubled_makes_no_difference_between_variants() {
     }
 }
 
-/// A document keeps the last of two fields of one name, a struct refuses both.
+/// Of two fields with one name a document keeps the last, while a struct refuses both.
 #[test]
 fn a_field_that_is_there_twice_is_refused_on_every_level() {
     let item = rawdoc! {
@@ -83,7 +80,7 @@ fn a_field_that_is_there_twice_is_refused_on_every_level() {
     }
 }
 
-/// `depth` documents or arrays in one another, as many as fit into the largest body.
+/// Documents or arrays inside each other, as many as the largest body holds.
 fn nested(kind: u8) -> Vec<u8> {
     const EMPTY: usize = 5;
     const AROUND: usize = 8;
@@ -99,7 +96,7 @@ fn nested(kind: u8) -> Vec<u8> {
     bytes
 }
 
-/// Each would overflow the stack of whoever decodes it by recursion, and so end the process.
+/// Recursive decoding of these would overflow the stack and end the process.
 #[test]
 fn the_deepest_nesting_that_fits_is_refused() {
     const DOCUMENT: u8 = 3;

@@ -1,8 +1,7 @@
-//! A downstream that answers after a wait, to the tenth of a millisecond.
+//! A downstream that answers after a wait, exact to a tenth of a millisecond.
 //!
-//! Tokio's own timer counts in whole milliseconds: a `sleep` of a tenth of one lasts more than one,
-//! and so does a `sleep` of nothing. Answers from another service know no such step. So a thread of
-//! its own gives them here, and a wait of nothing is none.
+//! Tokio's timer counts in whole milliseconds: a `sleep` of 0.1 ms lasts more than 1 ms, and so does a
+//! `sleep` of zero. A real downstream has no such steps. So a separate thread gives the answers here.
 
 use std::{
     sync::mpsc,
@@ -12,7 +11,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// When an answer is due, and who waits for it.
+/// When the answer is due, and where to send it.
 type Question = (Instant, oneshot::Sender<()>);
 
 /// What a handler waits for. Any number of questions may be open at once.
@@ -23,27 +22,23 @@ pub struct Downstream {
 }
 
 impl Downstream {
-    /// Answers every question `wait` after it was asked. Linux wakes a sleeping thread up some 60 µs
-    /// late, and so a wait is that much longer.
+    /// Answers every question after `wait`. Linux wakes a sleeping thread about 60 µs late, so a wait is
+    /// that much longer.
     pub fn new(wait: Duration) -> Self {
         let (questions, asked) = mpsc::channel::<Question>();
-        // All waits are equally long: who has asked first is answered first. The thread ends when
-        // nobody can ask any more.
+        // All waits are equally long, so questions are answered in their order. The thread ends when the
+        // sender is dropped.
         thread::spawn(move || {
             for (due, answer) in asked {
                 thread::sleep(due.saturating_duration_since(Instant::now()));
-                // Who has gone away needs no answer.
+                // A caller that is gone needs no answer.
                 let _ = answer.send(());
             }
         });
         Self { wait, questions }
     }
 
-    /// Returns when the answer is there.
-    ///
-    /// # Panics
-    ///
-    /// If the thread that answers has died.
+    /// Waits for an answer; with a wait of zero, returns at once.
     pub async fn answer(&self) {
         if self.wait.is_zero() {
             return;

@@ -1,14 +1,11 @@
-//! A fix that changes an answer is no fix: all variants get the same good and odd replies.
-
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-mod variants;
+//! Whole documents with usual and unusual values.
 
 use bson::{Binary, Bson, Document, doc, oid::ObjectId, spec::BinarySubtype};
 use double_parse::{batch::find_reply, reply::Summary};
-use variants::all_answer;
 
-/// Whether all variants take a reply of two documents of which the second is `item`.
+use crate::all_answer;
+
+/// Whether all variants accept a reply of two documents, the second of which is `item`.
 fn all_take(item: Document) -> bool {
     all_take_cursor(doc! { "firstBatch": [good_item(), item], "id": 0_i64, "ns": "foo.bar" })
 }
@@ -25,7 +22,7 @@ fn good_item() -> Document {
     doc! { "_id": ObjectId::new(), "hello": "world", "anotherKey": "anotherValue", "number": 1 }
 }
 
-/// A good item but for the value of one field.
+/// A good item, except for the value of one field.
 fn with(field: &str, value: impl Into<Bson>) -> Document {
     let mut item = good_item();
     item.insert(field, value);
@@ -51,7 +48,7 @@ fn the_summary_is_exact() {
 }
 
 #[test]
-fn numbers_of_other_types_are_taken_only_if_nothing_is_lost() {
+fn numbers_of_other_types_are_accepted_only_if_nothing_is_lost() {
     assert!(all_take(with("number", -1)));
     assert!(all_take(with("number", 1_i64)));
     assert!(!all_take(with("number", i64::from(i32::MAX) + 1)));
@@ -72,7 +69,7 @@ fn numbers_of_other_types_are_taken_only_if_nothing_is_lost() {
 }
 
 #[test]
-fn what_only_resembles_a_text_is_refused() {
+fn values_that_only_resemble_text_are_refused() {
     let generic = Binary { subtype: BinarySubtype::Generic, bytes: b"world".to_vec() };
     let old = Binary { subtype: BinarySubtype::BinaryOld, bytes: b"world".to_vec() };
     for text in [
@@ -123,7 +120,7 @@ fn fields_may_come_in_any_order_but_all_must_come_once() {
     assert!(!all_take_cursor(doc! { "firstBatch": [], "id": 0_i64 }));
     assert!(!all_take_cursor(doc! { "firstBatch": {}, "id": 0_i64, "ns": "foo.bar" }));
     assert!(!all_take_reply(doc! {}));
-    // An array in place of a document holds the values in order: odd, but the same for all.
+    // An array in place of a document holds the values in order. Odd, but all variants accept it.
     assert!(all_take_cursor(Bson::Array(vec![
         Bson::Array(vec![]),
         0_i64.into(),
