@@ -1,4 +1,4 @@
-//! Which pictures a case's page shows: its case file names them, the most telling first.
+//! The pictures of a case's page; the case file lists them, the most important first.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub enum Exhibit {
     Differential,
 }
 
-/// What a page shows of a case, or of a server, that asks for nothing else.
+/// The pictures of a case, or of a server, that does not choose its own.
 pub fn usual() -> Vec<Exhibit> {
     vec![Exhibit::Cpu, Exhibit::Differential]
 }

@@ -1,4 +1,4 @@
-//! The servers of a page: started, loaded and watched, one after the other.
+//! The servers of a page: starts, loads and watches them, one after the other.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
