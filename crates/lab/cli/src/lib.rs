@@ -19,7 +19,6 @@ pub mod chart;
 pub mod cmd;
 mod count;
 pub mod docs;
-pub mod flame;
 pub mod record;
 pub mod report;
 mod servers;

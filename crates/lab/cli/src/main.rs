@@ -32,8 +32,6 @@ fn main() -> ExitCode {
         Command::Generate => cmd::generate::run(),
         #[cfg(unix)]
         Command::Supervise(options) => cmd::supervise::run(&options),
-        #[cfg(target_os = "linux")]
-        Command::RawGraph(options) => cmd::raw_graph::run(&options),
         Command::BenchGenerator(options) => cmd::bench_generator::run(&options),
         Command::Answer => answer::run(),
     };

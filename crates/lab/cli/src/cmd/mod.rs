@@ -18,8 +18,6 @@ pub mod keep;
 pub mod list;
 pub mod own_server;
 mod places;
-#[cfg(target_os = "linux")]
-pub mod raw_graph;
 pub mod record;
 pub mod report;
 pub mod schema;
@@ -88,10 +86,6 @@ pub enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Draw the raw flame graph of what `perf` recorded, for `flame`
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    RawGraph(raw_graph::Options),
     /// Measure the load generator itself against wrk
     BenchGenerator(bench_generator::Options),
     /// Serve the least that is HTTP, for `bench-generator`
