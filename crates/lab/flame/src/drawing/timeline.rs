@@ -27,7 +27,7 @@ const INSET: f64 = 8.0;
 const LEAST: f64 = 1.6;
 /// The height of a line of text, and of what stands above the rows of a variant.
 const LINE: f64 = 21.0;
-const HEADING: f64 = 3.0 * LINE + 12.0;
+const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
@@ -57,9 +57,9 @@ pub fn draw(slow: Side, fixed: Side, kinds: &Kinds) -> Markup {
         (legend)
         (time_axis(&scale, top - 4.0, bottom, 5))
         @for ((name, story), top) in stories.into_iter().zip(tops) {
-            text class="head halo" x="0" y=(px(top - HEADING + LINE + 10.0)) { (heading(name, story, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 10.0)) { (note(story, kinds)) }
-            text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 10.0)) { (left_out(story)) }
+            text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, story, length_us)) }
+            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, kinds)) }
+            text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(story)) }
             @for (index, request) in story.rows.iter().enumerate() {
                 (row(request, index, story, &scale, top + index as f64 * PITCH))
             }
