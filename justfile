@@ -1,6 +1,6 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
-case_servers := "--package lock-scope --package hot-clone --package per-request-client --package double-parse --bin '*-slow' --bin '*-fixed' --bin '*-upstream' --bin '*-batch'"
+case_servers := "--package lock-scope --package hot-clone --package per-request-client --package double-parse --package tls-site --bin '*-slow' --bin '*-fixed' --bin tls-site --bin '*-batch'"
 
 _list:
     @{{ just_executable() }} --list --unsorted

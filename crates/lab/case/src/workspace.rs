@@ -52,11 +52,6 @@ impl Workspace {
         Self { root: self.root.clone(), bin_dir }
     }
 
-    /// Where the binaries that tell a profiler their names are: beside the ordinary ones.
-    pub fn profiling(&self) -> PathBuf {
-        self.bin_dir.with_file_name("profiling")
-    }
-
     /// All cases, by name.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();

@@ -37,4 +37,4 @@ use lab_record as machine;
 use lab_record as store;
 use lab_record::criterion;
 use lab_stats as stats;
-use servers::{affinity, binaries, launch, requests, revisions, server};
+use servers::{affinity, instrumented, launch, requests, revisions, server};

@@ -27,7 +27,6 @@ fn main() -> ExitCode {
         Command::Docs(options) => cmd::docs::run(&lab.places, &options),
         Command::Verify(options) => cmd::verify::run(&lab.places, &options),
         Command::Count(options) => cmd::count::run(&lab.places, &options),
-        Command::Keep(options) => cmd::keep::run(&lab.places, &options),
         Command::Instructions(options) => cmd::instructions::run(&lab.places, &options),
         Command::Generate => cmd::generate::run(),
         #[cfg(unix)]

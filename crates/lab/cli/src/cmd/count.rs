@@ -6,9 +6,9 @@ use console::style;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    binaries::{self, Kind},
     case::{Case, Reference},
     count::{self, Counts, reference},
+    instrumented::{self, Instrumentation},
     workspace::Workspace,
 };
 
@@ -39,7 +39,10 @@ type Counted = BTreeMap<String, Vec<Counts>>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
-    let counting = binaries::kept(&workspace, &cases, Kind::Counting)?;
+    let counting = match places.bin_dir {
+        Some(_) => workspace.clone(),
+        None => instrumented::build(&workspace, &cases, Instrumentation::Counts)?,
+    };
     let counted = match interruptible(count_all(&counting, &cases, options))? {
         Ended::Finished(counted) => counted,
         Ended::Interrupted => return Ok(interrupted()),

@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    slice::from_ref,
     time::Duration,
 };
 
@@ -21,16 +20,15 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    binaries,
     case::{BASELINE, CANDIDATE, Case, Exhibit},
     display, doctor,
     files::write_whole,
+    instrumented::{self, Instrumentation},
     launch::Address,
     load::allow_connections,
     machine::Output,
     requests::{self, Check, Requests},
     watch::{Progress, Subjects},
-    workspace::Workspace,
 };
 
 /// Records where the time goes and draws it, on a page of its own for each case.
@@ -98,16 +96,26 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_named(names)?;
-    let workspace = match places.bin_dir {
-        Some(_) => ordinary.clone(),
-        None => ordinary.with_bin_dir(ordinary.profiling()),
+    // Servers that the reader put in a directory are taken as they are.
+    let build = |instrumentation, cases: &[Case]| match places.bin_dir {
+        Some(_) => Ok(ordinary.clone()),
+        None => instrumented::build(&ordinary, cases, instrumentation),
+    };
+    let workspace = build(Instrumentation::Spans, &cases)?;
+    let allocating = cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations));
+    let allocating: Vec<_> = allocating.cloned().collect();
+    let sampling = match &allocating[..] {
+        [] => None,
+        cases => Some(build(Instrumentation::Heap, cases)?),
     };
     let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
     for case in &cases {
-        let subjects = subjects(&workspace, case).await;
-        let subjects = subjects.context("`just flame` builds what it needs")?;
+        let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
+        let variants = [BASELINE, CANDIDATE].map(str::to_owned);
+        let comparison = Comparison::of_case(&workspace, case, &variants).await?;
+        let subjects = Subjects::of_case(&workspace, case, comparison, sampling)?;
         pages.push(draw(&subjects, &profilers, options, results.join(&case.name)).await?);
     }
     match &pages[..] {
@@ -120,16 +128,6 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
             Ok(path)
         }
     }
-}
-
-async fn subjects(workspace: &Workspace, case: &Case) -> anyhow::Result<Subjects> {
-    let variants = [BASELINE, CANDIDATE].map(str::to_owned);
-    let comparison = Comparison::of_case(workspace, case, &variants).await?;
-    let sampling = match case.flame.contains(&Exhibit::Allocations) {
-        true => Some(binaries::kept(workspace, from_ref(case), binaries::Kind::Heap)?),
-        false => None,
-    };
-    Subjects::of_case(workspace, case, comparison, sampling.as_ref())
 }
 
 /// One page of a server of the reader's own, or of two.

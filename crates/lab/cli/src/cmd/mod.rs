@@ -14,7 +14,6 @@ pub mod generate;
 pub mod history;
 pub mod instructions;
 mod interrupt;
-pub mod keep;
 pub mod list;
 pub mod own_server;
 mod places;
@@ -73,9 +72,6 @@ pub enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Put the binaries of a special build apart, as `just count` and `just flame` need them
-    #[command(hide = true)]
-    Keep(keep::Options),
     /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
     #[command(hide = true)]
     Instructions(instructions::Options),

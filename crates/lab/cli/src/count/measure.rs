@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Counts what a page of `case` costs `variant`, whose binary in `workspace` has to be one that
-/// counts: a workspace of [`crate::binaries::kept`].
+/// counts: a workspace of [`crate::instrumented::build`].
 ///
 /// `note` is told why something is not counted.
 pub async fn measure(

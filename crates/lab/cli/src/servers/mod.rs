@@ -1,7 +1,7 @@
 //! Servers as child processes: how they are started, found, asked and stopped.
 
 pub mod affinity;
-pub mod binaries;
+pub mod instrumented;
 pub mod launch;
 pub mod requests;
 pub mod revisions;
