@@ -106,7 +106,7 @@ book *FLAGS:
 [group('check')]
 test: && (count "--check")
     cargo test --workspace
-    cargo test --package case-server --features profile-heap
+    cargo test --package case-probe --all-features
     cargo build --workspace
     cargo run --quiet --bin lab -- verify
 
@@ -126,11 +126,8 @@ fmt-check:
 # Check with clippy; a warning is an error
 [group('check')]
 lint:
-    cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy --package benches --all-targets --features alternatives -- -D warnings
-    cargo clippy --package case-server --tests --features count-allocations -- -D warnings
-    cargo clippy --package case-server --all-targets --features profile -- -D warnings
-    cargo clippy --package case-server --all-targets --features profile-heap -- -D warnings
+    cargo clippy --workspace --all-targets --features benches/alternatives -- -D warnings
+    cargo clippy --package case-probe --package case-server --all-targets --all-features -- -D warnings
 
 # Fill the course's pages (`--check`, `--recipes`)
 [group('course')]

@@ -4,8 +4,6 @@
 //! could. `per-request-client` is missing: its cost is real sockets and a second process, and what
 //! that costs is counted by `lab count`.
 
-#![expect(missing_docs, reason = "what gungraun's macros make has none")]
-
 use std::time::Duration;
 
 use axum::http::Request;
