@@ -23,7 +23,9 @@ const SERVE: &str = "CASE_SERVER_TEST_SERVES";
 
 fn main() -> ExitCode {
     if env::var_os(SERVE).is_some() {
-        let answer = async |_: Request<Incoming>| Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()));
+        let answer = async |_: Request<Incoming>| {
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+        };
         return case_server::main("test", |_: NoOptions| Ok(service_fn(answer)));
     }
     it_takes_a_free_port_and_ends_with_its_parent();

@@ -1,4 +1,4 @@
-//! A picture of a page: a file with a script of its own, or one of ours within the page.
+//! A picture of a page: a file with its own script, or SVG within the page.
 
 use maud::{Markup, html};
 
@@ -7,30 +7,24 @@ use crate::picture::Canvas;
 /// A picture with its caption.
 #[derive(Clone, Debug)]
 pub enum Picture {
-    /// A file beside the page that has its own script, such as a flame graph.
+    /// A file next to the page with its own script, such as a flame graph.
     File {
-        /// The file's name.
         name: String,
-        /// What it shows; it stands above the picture.
         caption: String,
-        /// How high it is, in pixels.
+        /// In pixels.
         height: u32,
     },
-    /// One of ours, that is part of the page.
+    /// SVG within the page.
     Inline {
-        /// The file that has it alone, if there is one.
+        /// A file with this picture alone.
         name: Option<String>,
-        /// What it shows; it stands above the picture.
         caption: String,
-        /// As laid out for a desk.
         wide: Markup,
-        /// As laid out for a telephone.
         narrow: Markup,
     },
 }
 
 impl Picture {
-    /// One of our pictures, from the function that draws it.
     pub fn inline(name: &str, caption: &str, draw: impl Fn(Canvas) -> Markup) -> Self {
         Self::Inline {
             name: Some(name.to_owned()),
@@ -40,8 +34,7 @@ impl Picture {
         }
     }
 
-    /// What has to be written beside the page: the file's name and its content. Files of others
-    /// are there already.
+    /// The name and the content of the picture's own file; `None` for a file that exists already.
     pub fn own_file(&self) -> Option<(&str, &str)> {
         match self {
             Self::File { .. } => None,
@@ -49,7 +42,6 @@ impl Picture {
         }
     }
 
-    /// The picture as a figure.
     pub fn html(&self) -> Markup {
         let (file, caption) = match self {
             Self::File { name, caption, .. } => (Some(name), caption),

@@ -1,8 +1,8 @@
-//! What our own pictures share: frames that stand alone as a file, scales and axes.
+//! The parts that pictures share: frames, scales and axes.
 //!
-//! A picture of much detail that is scaled to a telephone's width has text that nobody can read. So
-//! it is laid out twice, on a [`Canvas`], and a page shows the one that fits. A chart has little
-//! detail, and one layout of large text: a [`figure()`].
+//! Text in a detailed picture is too small to read on a telephone. So such a picture has two layouts,
+//! one for each [`Canvas`], and a page shows the one that fits. A chart has little detail and large
+//! text, so one layout is enough: a [`figure()`].
 
 mod figure;
 mod log_scale;
@@ -18,22 +18,20 @@ pub use scale::{Scale, round, time_axis};
 
 const STYLE: &str = include_str!("style.css");
 
-/// How wide a picture is laid out. Its units are pixels at that width.
+/// The width of a layout. Its units are pixels at that width.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Canvas {
-    /// For a desk, and for the picture's own file.
+    /// For a desktop, and for the picture's own file.
     Wide,
     /// For a telephone.
     Narrow,
 }
 
 impl Canvas {
-    /// Its width, in units of the picture.
     pub fn width(self) -> f64 {
         self.pick(960.0, 360.0)
     }
 
-    /// The first for the wide one, the second for the narrow one.
     pub fn pick<T>(self, wide: T, narrow: T) -> T {
         match self {
             Self::Wide => wide,
@@ -41,14 +39,13 @@ impl Canvas {
         }
     }
 
-    /// An upper bound of how wide a text of the common size is, in units of the picture: fonts
-    /// differ, and a bit too much room does no harm.
+    /// An upper bound of the width of a text, because fonts differ.
     pub fn text_width(self, text: &str) -> f64 {
         text.chars().count() as f64 * self.pick(7.2, 6.4)
     }
 }
 
-/// A picture of the given height: responsive, light and dark, and named for those who do not see it.
+/// The SVG element of a picture: responsive, for light and dark pages, with a name for screen readers.
 pub fn frame(canvas: Canvas, height: f64, title: &str, desc: &str, body: Markup) -> Markup {
     let class = canvas.pick("lab-picture wide", "lab-picture narrow");
     let view = format!("0 0 {} {}", px(canvas.width()), px(height));
@@ -62,14 +59,13 @@ pub fn frame(canvas: Canvas, height: f64, title: &str, desc: &str, body: Markup)
     }
 }
 
-/// A rectangle from one x to another.
 pub fn bar(class: &str, from: f64, to: f64, y: f64, height: f64) -> Markup {
     html! {
         rect class=(class) x=(px(from)) y=(px(y)) width=(px(to - from)) height=(px(height)) {}
     }
 }
 
-/// A coordinate, to a tenth of a unit: more would only make files larger.
+/// Rounds a coordinate to a tenth of a unit, to keep files small.
 pub fn px(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
