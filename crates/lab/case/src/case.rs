@@ -38,6 +38,8 @@ pub struct Case {
     /// Servers that a variant needs, in the order in which they start.
     #[serde(default, rename = "companion")]
     pub companions: Vec<Companion>,
+    /// The count in `counts.toml` that explains the fault; without one, `tests/mechanism.rs` does.
+    pub counter: Option<String>,
     /// A note on the figures of the steps between `slow` and `fixed`.
     pub steps_note: Option<String>,
     /// How many users ask, and how often.

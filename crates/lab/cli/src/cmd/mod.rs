@@ -15,6 +15,7 @@ mod history;
 mod instructions;
 mod interrupt;
 mod list;
+mod new_case;
 mod own_server;
 mod places;
 #[cfg(target_os = "linux")]
@@ -69,7 +70,9 @@ enum Command {
     Record(record::Options),
     /// Write figures and excerpts into the course, or check them
     Docs(docs::Options),
-    /// Send every server its requests once and check the answers
+    /// Write a new case that compiles and runs, for you to fill in
+    NewCase(new_case::Options),
+    /// Ask every server its case's requests once, and say what a case still lacks
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
@@ -111,6 +114,7 @@ pub fn run() -> ExitCode {
         Command::Export(options) => export::run(&lab.places, &options),
         Command::Record(options) => record::run(&lab.places, &options),
         Command::Docs(options) => docs::run(&lab.places, &options),
+        Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Instructions(options) => instructions::run(&lab.places, &options),
