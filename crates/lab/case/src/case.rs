@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     Overrides, Request,
-    exhibit::{self, Exhibit},
+    exhibit::{self, Exhibit, SpanKind},
 };
 
 /// The variant that the others are compared with.
@@ -51,6 +51,9 @@ pub struct Case {
     /// The pictures of `lab flame`, the most important first.
     #[serde(default = "exhibit::usual")]
     pub flame: Vec<Exhibit>,
+    /// What the servers' spans mean, by their names.
+    #[serde(default)]
+    pub spans: BTreeMap<String, SpanKind>,
     /// The parameters of its sweeps, by the name of the bench group: labels for a chart's axes.
     #[serde(default, rename = "sweep")]
     pub sweeps: BTreeMap<String, Sweep>,
@@ -128,6 +131,10 @@ impl Case {
         }
         ensure!(case.load.users > 0, "`users` has to be at least 1");
         ensure!(case.load.connections > 0, "`connections` has to be at least 1");
+        ensure!(
+            !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
+            "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
+        );
         Ok(case)
     }
 }
@@ -137,6 +144,7 @@ mod tests {
     use lab_load::Answer;
 
     use super::*;
+    use crate::Role;
 
     const CASE: &str = r#"
         title = "t"
@@ -172,5 +180,14 @@ mod tests {
     #[test]
     fn a_misspelt_key_is_rejected() {
         assert!(Case::parse("toy", &CASE.replace("think_ms", "thinking")).is_err());
+    }
+
+    #[test]
+    fn a_timeline_needs_to_know_what_its_spans_mean() {
+        let case = format!("flame = [\"timeline\"]\n{CASE}");
+        assert!(Case::parse("toy", &case).unwrap_err().to_string().contains("[spans."));
+        let spans = "[spans.\"lock held\"]\nlabel = \"holds the lock\"\nrole = \"held\"\n";
+        let case = Case::parse("toy", &format!("{case}{spans}")).unwrap();
+        assert_eq!(case.spans["lock held"].role, Role::Held);
     }
 }

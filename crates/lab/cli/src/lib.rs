@@ -20,7 +20,6 @@ pub mod chart;
 mod cmd;
 mod count;
 pub mod docs;
-pub mod flame;
 pub mod record;
 pub mod report;
 mod servers;

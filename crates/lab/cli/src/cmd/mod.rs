@@ -18,8 +18,6 @@ mod list;
 mod new_case;
 mod own_server;
 mod places;
-#[cfg(target_os = "linux")]
-mod raw_graph;
 mod record;
 mod report;
 #[cfg(unix)]
@@ -86,10 +84,6 @@ enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Draw the raw flame graph of what `perf` recorded, for `flame`
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    RawGraph(raw_graph::Options),
     /// Measure the load generator itself against wrk
     BenchGenerator(bench_generator::Options),
     /// Serve a minimal HTTP answer for `bench-generator`
@@ -121,8 +115,6 @@ pub fn run() -> ExitCode {
         Command::Generate => generate::run(),
         #[cfg(unix)]
         Command::Supervise(options) => supervise::run(&options),
-        #[cfg(target_os = "linux")]
-        Command::RawGraph(options) => raw_graph::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),
         Command::Answer => answer::run(),
     };

@@ -2,12 +2,10 @@
 //!
 //! A page contains its style and needs no network, so you can keep, send and print it.
 
-mod picture;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use picture::Picture;
 pub use table::Table;
 
 const STYLE: &str = include_str!("style.css");
