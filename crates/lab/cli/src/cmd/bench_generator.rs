@@ -1,8 +1,7 @@
-//! `lab bench-generator`: compares our load generator with wrk, one of the fastest.
+//! `lab bench-generator`: the load generator against wrk.
 //!
-//! A generator that uses more CPU than necessary leaves less for the server, and one that is slower
-//! than the server measures itself. So the generator is measured like everything else: in
-//! interleaved pairs.
+//! A generator that wastes CPU leaves less to the server, and one that is slower than the server
+//! measures itself. So `lab` compares its generator with wrk, in pairs, as it compares servers.
 
 use std::{path::Path, process::ExitCode, time::Duration};
 
@@ -18,13 +17,13 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Rounds, each a run of both in turn first and second
+    /// Rounds; the generators take turns at being first
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     pub rounds: u16,
     /// Seconds of each run
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=600))]
     pub seconds: u16,
-    /// Connections of both
+    /// Connections of each generator
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub connections: u16,
     /// Print one JSON document instead of a table
@@ -36,13 +35,12 @@ pub struct Options {
 #[derive(Debug, Serialize)]
 struct Document {
     rounds: u16,
-    /// Our throughput over wrk's: above 1 we are faster.
+    /// Throughput of `lab` over wrk: above 1, `lab` is faster.
     throughput_ratio: Speedup,
-    /// Our CPU time per request over wrk's: below 1 we are cheaper.
+    /// CPU time per request of `lab` over wrk: below 1, `lab` needs less.
     cpu_ratio: Speedup,
 }
 
-/// One round.
 struct Round {
     ours: Run,
     wrk: Run,
@@ -83,7 +81,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs both in every round, and prints each round as it ends.
+/// Runs both generators in every round, and prints each round.
 fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
     let server = AnswerServer::start(lab)?;
     let (seconds, connections) = (options.seconds, usize::from(options.connections));
@@ -91,12 +89,12 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
         Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
         Rival::Wrk => wrk::run(&server, connections, seconds),
     };
-    let pinned = match Cores::divided() {
+    let pinned = match Cores::shared_out() {
         Some(cores) => format!("generators on core {}, server on the others", cores.generator),
         None => "not pinned".to_owned(),
     };
     eprintln!("{connections} connections, {seconds} s a run, {pinned}");
-    // Warm-up: one second each that does not count.
+    // A warm-up of one second each: page faults, CPU frequency.
     run(Rival::Ours, 1)?;
     run(Rival::Wrk, 1)?;
 

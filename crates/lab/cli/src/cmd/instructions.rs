@@ -71,7 +71,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     for line in &differs {
         eprintln!("error: {line}");
     }
-    eprintln!("If you meant that, `just bench-instructions --update` makes it the new reference.");
+    eprintln!("If this is intended, `just bench-instructions --update` writes the new reference.");
     Ok(ExitCode::FAILURE)
 }
 

@@ -13,7 +13,6 @@ mod report;
 mod system_calls;
 
 pub use counts::Counts;
-pub use gauge::{Gauge, growth};
 pub use measure::measure;
 pub use report::{spread, table};
-pub use system_calls::{SystemCalls, system_calls};
+pub use system_calls::system_calls;

@@ -1,12 +1,15 @@
-//! Assigns cores to generator and server, for `lab bench-generator`.
+//! Separate cores for the generator and the server.
 //!
-//! Otherwise the scheduler moves both around, and sometimes puts them on one core while another is
-//! idle. Pinned, the generator has the last core and the server all others. The price is a core that
-//! the server cannot use. On systems other than Linux, and on a single core, nothing is pinned.
+//! The scheduler may put the generator and the server on one core while another is idle. With pinning,
+//! the generator has the last core and the server has all others. The server loses a core, which on
+//! two cores is half of the machine.
+//!
+//! Nothing is pinned on a single core, or on other systems than Linux.
 
+/// The cores of this process, divided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cores {
-    /// The last core: interrupts tend to go to the first.
+    /// The last core, because interrupts tend to go to the first.
     pub generator: usize,
     /// All other cores.
     pub server: Vec<usize>,
@@ -14,7 +17,7 @@ pub struct Cores {
 
 impl Cores {
     /// Divides the cores that the calling thread may use; `None` if there are fewer than two.
-    pub fn divided() -> Option<Self> {
+    pub fn shared_out() -> Option<Self> {
         Self::of(system::allowed())
     }
 
@@ -24,30 +27,31 @@ impl Cores {
     }
 }
 
-/// Pins the calling thread to the generator's core, with the threads and processes that it starts
-/// from now on. Existing threads are not pinned.
-pub fn pin_generator() {
-    if let Some(cores) = Cores::divided() {
-        system::allow(&[cores.generator]);
-    }
-}
-
-/// Does `start`, and pins the processes that it starts to the server's cores.
+/// Pins the calling thread, and the threads and processes that it starts later, to the generator's
+/// core. Returns whether that worked.
 ///
-/// A server counts its cores when it sets up its threads, so pinning the child afterwards is too
-/// late. A child inherits the cores of the thread that starts it: that one is pinned for a moment.
+/// Call it before the process has other threads; it does not pin those.
+pub fn pin_generator() -> bool {
+    Cores::shared_out().is_some_and(|cores| system::allow(&[cores.generator]))
+}
+
+/// Calls `start`, and pins the processes that it starts to the server's cores.
+///
+/// A child inherits the cores of the thread that starts it. So this moves the calling thread before
+/// the start and back afterwards. Moving the child would be too late: a server reads the number of its
+/// cores when it starts its threads.
 pub fn on_server_cores<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::divided().map(|cores| Confined::to(&cores.server));
+    let _back = Cores::shared_out().map(|cores| Confined::to(&cores.server));
     start()
 }
 
-/// Does `start`, and pins the processes that it starts to the generator's core.
+/// Calls `start`, and pins the processes that it starts to the generator's core.
 pub fn on_generator_core<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::divided().map(|cores| Confined::to(&[cores.generator]));
+    let _back = Cores::shared_out().map(|cores| Confined::to(&[cores.generator]));
     start()
 }
 
-/// Pins the calling thread until this is dropped.
+/// The calling thread on some of its cores, until this is dropped.
 struct Confined {
     before: Vec<usize>,
 }
@@ -73,7 +77,6 @@ mod system {
         unistd::Pid,
     };
 
-    /// The calling thread, to these calls.
     const SELF: Pid = Pid::from_raw(0);
 
     /// The cores that the calling thread may use, in ascending order.
@@ -105,16 +108,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generator_gets_the_last_core_and_the_server_all_others() {
+    fn the_generator_gets_the_last_core_and_the_server_the_others() {
         let cores = Cores { generator: 7, server: vec![0, 2, 3] };
         assert_eq!(Cores::of(vec![0, 2, 3, 7]), Some(cores));
-        assert_eq!(Cores::of(vec![0]), None, "one core is not divided");
+        assert_eq!(Cores::of(vec![0]), None, "one core cannot be divided");
         assert_eq!(Cores::of(Vec::new()), None);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_child_inherits_its_cores_and_the_parent_gets_its_own_back() {
+    fn a_child_inherits_its_cores_and_the_parent_keeps_its_own() {
         let before = system::allowed();
         let Some(cores) = Cores::of(before.clone()) else { return };
         let child = || {
