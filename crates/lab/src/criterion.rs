@@ -30,7 +30,17 @@ pub struct Bench {
     pub high_ns: f64,
 }
 
-/// A bench, and what is known of its making.
+impl Bench {
+    /// Its name in its group: `fixed`, or `fixed/50` for a point of a sweep.
+    pub fn id(&self) -> String {
+        match &self.parameter {
+            Some(parameter) => format!("{}/{parameter}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// A bench, and when and where Criterion wrote it.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// What was found.

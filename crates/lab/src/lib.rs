@@ -33,7 +33,7 @@ pub mod machine;
 pub mod page;
 pub mod picture;
 pub mod process;
-pub mod record;
+pub mod publish;
 pub mod report;
 pub mod requests;
 pub mod revisions;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{CHAPTERS, Mine, Page, Sources, Spliced, splice};
+use super::{Book, CHAPTERS, Mine, Page, Spliced, splice};
 use crate::{cmd::Places, store::Store, workspace::Workspace};
 
 const CASE: &str = r#"
@@ -17,6 +17,10 @@ load = { users = 3000, think_ms = 500 }
 [[request]]
 path = "/"
 answer = "6"
+[sweep.sweep-toy]
+title = "A sweep"
+parameter = "requests at once"
+time = "time per request"
 "#;
 
 const COUNTS: &str = "[slow]\nallocations = 30013\nupstream.tcp_connections = 19\n\
@@ -58,6 +62,10 @@ impl Fixture {
         std::fs::remove_file(self.path().join(path)).unwrap();
     }
 
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -70,28 +78,25 @@ impl Fixture {
         Workspace::find(&places).unwrap()
     }
 
-    /// The sources, with the reader's own runs if there are any.
-    pub fn sources(&self) -> Sources {
+    /// The book, with the reader's own runs if there are any.
+    pub fn book(&self) -> Book {
         let mine = Mine::of(&Store::new(&self.workspace().results())).ok();
-        Sources::of(&self.workspace(), mine).unwrap()
+        Book::of(&self.workspace(), mine.as_ref()).unwrap()
     }
 
-    /// Splices a text that stands in `docs/src/README.md`.
+    /// Splices a text as `docs/src/README.md`.
     pub fn splice(&self, text: &str) -> Spliced {
-        let sources = self.sources();
+        let book = self.book();
         let name = format!("{CHAPTERS}/README.md");
-        let page = Page { path: sources.root.join(&name), name, text: text.to_owned() };
-        splice(&page, &sources)
+        let page = Page { path: book.root.join(&name), name, text: text.to_owned() };
+        splice(&page, &book)
     }
 
-    /// What a recipe makes, or why it does not.
-    pub fn make(&self, call: &str) -> Result<String, String> {
-        let found = self.splice(&format!("<!-- lab: {call} -->\n<!-- /lab -->\n"));
-        if let Some(fault) = found.faults.into_iter().next() {
-            return Err(fault.what);
-        }
-        let (_, rest) = found.text.split_once("-->\n").unwrap();
-        Ok(rest.rsplit_once("\n<!-- /lab").unwrap().0.to_owned())
+    /// The value of an expression, or why it has none.
+    pub fn eval(&self, expression: &str) -> Result<String, String> {
+        let book = self.book();
+        let made = book.eval(expression, &book.root.join(CHAPTERS));
+        made.map(|(text, _)| text).map_err(|error| format!("{error:#}"))
     }
 }
 
@@ -145,15 +150,17 @@ pub fn record(factor: f64) -> Value {
 
 fn benches() -> Value {
     let bench = |name: &str, parameter: Option<&str>, ns: f64| {
-        json!({ "group": if parameter.is_some() { "sweep" } else { "locks" }, "name": name,
+        json!({ "group": if parameter.is_some() { "sweep-toy" } else { "alternatives-toy" }, "name": name,
                 "parameter": parameter, "ns": ns, "low_ns": 0.9 * ns, "high_ns": 1.1 * ns })
     };
     let benches = [
         bench("mutex", None, 1910.0),
         bench("rwlock", None, 779.0),
         bench("slow", Some("50"), 2e6),
+        bench("fixed", Some("50"), 1e6),
     ];
-    json!({ "made": "cargo bench --bench lock_scope", "benches": benches })
+    json!({ "made": "cargo bench", "criterion": null, "estimate": "median", "confidence": 0.95,
+            "benches": benches })
 }
 
 fn meta() -> Value {

@@ -1,6 +1,4 @@
 //! Markers: the comments in a page between which `lab docs` writes.
-//!
-//! A marker and its end are HTML comments, so that a page reads well wherever Markdown is shown.
 
 use std::ops::Range;
 
@@ -11,101 +9,66 @@ use super::{markdown, problem::line_of};
 pub struct Marker {
     /// The line of its begin, from 1.
     pub line: usize,
-    /// The recipe with its words, as it is written.
-    pub call: String,
-    /// From the begin of its begin to the end of its end.
-    pub whole: Range<usize>,
-    /// What stands between.
+    pub expression: String,
+    /// What is between its ends.
     pub content: Range<usize>,
-    /// How it stands in its line.
-    pub place: Place,
+    /// What every line of a block begins with: an indent, or the `>` of a quotation. Nothing for a
+    /// marker in a line of text.
+    pub block: Option<String>,
 }
 
-/// How a marker stands in its line.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Place {
-    /// Its begin is alone on its line, after `prefix`: an indent, or the `>` of a quotation.
-    Block {
-        /// What every line of the block begins with.
-        prefix: String,
-    },
-    /// Begin and end have one line for themselves, after `prefix`.
-    OwnLine {
-        /// What stands before it.
-        prefix: String,
-    },
-    /// Begin and end are the first of a line that goes on.
-    FirstInLine,
-    /// In the middle of a line.
-    InLine,
-}
+/// What is wrong with a marker, and its line from 1.
+pub type Fault = (usize, String);
 
-/// A marker that is none, in a line of the page.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong with it, and the remedy.
-    pub what: String,
-}
-
-/// One of the comments that belong to `lab`.
 enum Comment<'a> {
     Begin(&'a str),
     End,
-    Neither(&'a str),
+    Malformed(&'a str),
 }
 
-/// All markers of a page in their order, and what is wrong with those that are none.
+/// All markers of a page in their order, and what is wrong with the malformed ones.
 pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
     let (mut markers, mut faults) = (Vec::new(), Vec::new());
-    let mut fault = |at: usize, what: String| faults.push(Fault { line: line_of(text, at), what });
     let mut open: Option<(&str, Range<usize>)> = None;
+    let unclosed = |(expression, begin): (&str, Range<usize>)| {
+        let what = format!("`lab: {expression}` is not closed: write `<!-- /lab -->` after it");
+        (line_of(text, begin.start), what)
+    };
     for (range, comment) in comments(text) {
+        let line = line_of(text, range.start);
         match (comment, open.take()) {
-            (Comment::Begin(call), None) => open = Some((call, range)),
-            (Comment::Begin(call), Some((other, begin))) => {
-                fault(
-                    begin.start,
-                    format!(
-                        "`lab: {other}` is not closed before `lab: {call}` of line {}: \
-                         write `<!-- /lab -->` behind it; markers are never inside of each other",
-                        line_of(text, range.start)
-                    ),
-                );
-                open = Some((call, range));
+            (Comment::Begin(expression), before) => {
+                faults.extend(before.map(unclosed));
+                open = Some((expression, range));
             }
-            (Comment::End, Some((call, begin))) => markers.push(Marker {
-                line: line_of(text, begin.start),
-                call: call.to_owned(),
-                whole: begin.start..range.end,
-                content: begin.end..range.start,
-                place: place(text, &begin, &range),
-            }),
+            (Comment::End, Some((expression, begin))) => {
+                let line = line_of(text, begin.start);
+                let block = block(text, &begin, range.end);
+                if block.is_none() && begins_line(text, begin.start) {
+                    // Markdown takes such a line for raw HTML, which ends the paragraph.
+                    let what = format!("`lab: {expression}` begins its line: put a word before it");
+                    faults.push((line, what));
+                }
+                let (expression, content) = (expression.to_owned(), begin.end..range.start);
+                markers.push(Marker { line, expression, content, block });
+            }
             (Comment::End, None) => {
-                fault(
-                    range.start,
-                    "`/lab` closes nothing: remove it, or write its begin".to_owned(),
-                );
+                faults.push((line, "`/lab` closes nothing: remove it".to_owned()));
             }
-            (Comment::Neither(what), still_open) => {
-                open = still_open;
-                fault(
-                    range.start,
-                    format!(
-                        "`{what}` is no marker: write `<!-- lab: RECIPE -->` and `<!-- /lab -->`"
-                    ),
+            (Comment::Malformed(what), before) => {
+                open = before;
+                let what = format!(
+                    "`{what}` is not a marker: write `<!-- lab: EXPRESSION -->` and `<!-- /lab -->`"
                 );
+                faults.push((line, what));
             }
         }
     }
-    if let Some((call, begin)) = open {
-        fault(begin.start, format!("`lab: {call}` is not closed: write `<!-- /lab -->` behind it"));
-    }
+    faults.extend(open.map(unclosed));
     (markers, faults)
 }
 
-/// The comments that are for `lab`, with where they stand.
+/// The comments that are for `lab`, outside of code.
 fn comments(text: &str) -> Vec<(Range<usize>, Comment<'_>)> {
     let code = markdown::code(text);
     let mut comments = Vec::new();
@@ -118,145 +81,89 @@ fn comments(text: &str) -> Vec<(Range<usize>, Comment<'_>)> {
         let inner = &text[start + "<!--".len()..];
         let closed = inner.find("-->");
         let length = closed.unwrap_or(inner.len());
-        let end = text.len().min(start + "<!--".len() + length + "-->".len());
+        from = text.len().min(start + "<!--".len() + length + "-->".len());
         let inner = inner[..length].trim();
-        // One that was not closed goes on to the end of the next.
+        // A comment that is not closed would reach to the end of the next one.
         let is_whole = closed.is_some() && !inner.contains("<!--");
-        let is_ours = |word: &str| {
-            let rest = inner.strip_prefix(word);
-            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
-        };
+        let first = inner.split(|c: char| !c.is_alphanumeric() && c != '/').next();
         let comment = match inner.strip_prefix("lab:") {
-            Some(call) if is_whole => Some(Comment::Begin(call.trim())),
-            Some(_) => Some(Comment::Neither(inner.lines().next().unwrap_or(inner))),
-            None if inner == "/lab" => Some(Comment::End),
-            None if ["lab", "/lab", "/ lab", "end lab"].into_iter().any(is_ours) => {
-                Some(Comment::Neither(inner))
+            Some(expression) if is_whole => Comment::Begin(expression.trim()),
+            None if inner == "/lab" => Comment::End,
+            _ if matches!(first, Some("lab" | "/lab")) => {
+                Comment::Malformed(inner.lines().next().unwrap_or(inner))
             }
-            None => None,
+            _ => continue,
         };
-        comments.extend(comment.map(|comment| (start..end, comment)));
-        from = end;
+        comments.push((start..from, comment));
     }
     comments
 }
 
-fn place(text: &str, begin: &Range<usize>, end: &Range<usize>) -> Place {
-    let line_start = text[..begin.start].rfind('\n').map_or(0, |at| at + 1);
-    let before = &text[line_start..begin.start];
-    let is_prefix = before.chars().all(|c| c.is_whitespace() || c == '>');
-    let line_end = |from: usize| text[from..].find('\n').map_or(text.len(), |at| from + at);
-    let is_last = |from: usize| text[from..line_end(from)].trim().is_empty();
-    let one_line = !text[begin.end..end.start].contains('\n');
-    let prefix = before.to_owned();
-    match is_prefix {
-        true if is_last(begin.end) => Place::Block { prefix },
-        true if one_line && is_last(end.end) => Place::OwnLine { prefix },
-        true => Place::FirstInLine,
-        // The item of a list is a page of its own to Markdown: what comes first in it is the first.
-        false if is_item(before) => Place::FirstInLine,
-        false => Place::InLine,
-    }
+fn before(text: &str, at: usize) -> &str {
+    &text[text[..at].rfind('\n').map_or(0, |line| line + 1)..at]
 }
 
-/// Whether this is what an item of a list begins with.
-fn is_item(before: &str) -> bool {
-    let mark = before.trim_start_matches(|c: char| c.is_whitespace() || c == '>').trim_end();
-    matches!(mark, "-" | "*" | "+")
-        || mark.strip_suffix(['.', ')']).is_some_and(|number| {
-            !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit())
-        })
+/// What a block's lines begin with, if the marker's begin, or all of it, has a line for itself.
+fn block(text: &str, begin: &Range<usize>, end: usize) -> Option<String> {
+    let prefix = before(text, begin.start);
+    let is_last = |from: usize| text[from..].lines().next().unwrap_or("").trim().is_empty();
+    let one_line = !text[begin.end..end].contains('\n');
+    let is_block = prefix.chars().all(|c| c.is_whitespace() || c == '>')
+        && (is_last(begin.end) || one_line && is_last(end));
+    is_block.then(|| prefix.to_owned())
+}
+
+/// Whether the marker is the first of its line, or of an item of a list.
+fn begins_line(text: &str, begin: usize) -> bool {
+    let before = before(text, begin).trim_start_matches(|c: char| c.is_whitespace() || c == '>');
+    let mark = before.trim_end();
+    let number = mark.strip_suffix(['.', ')']).unwrap_or("x");
+    matches!(mark, "" | "-" | "*" | "+") || number.chars().all(|digit| digit.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn places(text: &str) -> Vec<Place> {
+    fn blocks(text: &str) -> Vec<Option<String>> {
         let (markers, faults) = markers(text);
         assert_eq!(faults, []);
-        markers.into_iter().map(|marker| marker.place).collect()
-    }
-
-    fn fault(text: &str) -> (usize, String) {
-        let (_, mut faults) = markers(text);
-        assert_eq!(faults.len(), 1, "{faults:?}");
-        let Fault { line, what } = faults.remove(0);
-        (line, what)
+        markers.into_iter().map(|marker| marker.block).collect()
     }
 
     #[test]
-    fn a_marker_has_its_recipe_its_content_and_its_line() {
-        let text = "a\n\n<!-- lab: table summary -->\nb\n<!-- /lab -->\n";
-        let (markers, faults) = markers(text);
-        assert_eq!(faults, []);
-        let [marker] = markers.as_slice() else { panic!("{markers:?}") };
-        assert_eq!((marker.line, marker.call.as_str()), (3, "table summary"));
-        assert_eq!(&text[marker.content.clone()], "\nb\n");
-        assert!(text[marker.whole.clone()].ends_with("<!-- /lab -->"));
+    fn a_marker_alone_on_its_line_is_a_block_and_any_other_is_part_of_its_line() {
+        let block = |prefix: &str| [Some(prefix.to_owned())];
+        assert_eq!(blocks("a\n\n<!-- lab: a --> \nb\n<!-- /lab -->"), block(""));
+        assert_eq!(blocks("- x\n\n  <!--lab: a-->\n  <!--/lab-->"), block("  "));
+        assert_eq!(blocks("> <!-- lab: a -->\n> <!-- /lab -->"), block("> "));
+        assert_eq!(blocks("  <!-- lab: a -->1<!-- /lab -->\n"), block("  "));
+        assert_eq!(blocks("It is <!-- lab: a -->1<!-- /lab -->."), [None]);
+        let two = "| <!-- lab: a -->1<!-- /lab --> | <!-- lab: b -->2<!-- /lab --> |";
+        assert_eq!(blocks(two), [None, None]);
     }
 
     #[test]
-    fn a_begin_alone_on_its_line_makes_a_block_and_any_other_stands_in_its_line() {
-        let block = |prefix: &str| Place::Block { prefix: prefix.to_owned() };
-        let own_line = |prefix: &str| Place::OwnLine { prefix: prefix.to_owned() };
-        assert_eq!(places("<!-- lab: a --> \n<!-- /lab -->"), [block("")]);
-        assert_eq!(places("- x\n\n  <!--lab: a-->\n  <!--/lab-->"), [block("  ")]);
-        assert_eq!(places("> <!-- lab: a -->\n> <!-- /lab -->"), [block("> ")]);
-        assert_eq!(places("  <!-- lab: a -->1<!-- /lab -->\n"), [own_line("  ")]);
-        assert_eq!(places("It is <!-- lab: a -->1<!-- /lab -->."), [Place::InLine]);
-        assert_eq!(places("| <!-- lab: a -->1<!-- /lab --> |"), [Place::InLine]);
-    }
-
-    #[test]
-    fn a_marker_that_begins_a_line_of_prose_is_told_apart() {
-        for before in ["", "  ", "> ", "- ", "12. "] {
-            let text = format!("{before}<!-- lab: a -->1<!-- /lab --> is it");
-            assert_eq!(places(&text), [Place::FirstInLine], "{text}");
-        }
-    }
-
-    #[test]
-    fn two_in_a_line_are_two() {
-        let text = "from <!-- lab: a -->1<!-- /lab --> to <!-- lab: b -->2<!-- /lab -->";
-        assert_eq!(places(text), [Place::InLine, Place::InLine]);
-    }
-
-    #[test]
-    fn markers_in_code_and_comments_of_others_are_none_of_ours() {
+    fn markers_in_code_and_other_comments_are_left_alone() {
         let text = "```\n<!-- lab: a -->\n```\n`<!-- /lab -->` <!-- labour --> <!-- x -->\n";
         assert_eq!(markers(text), (vec![], vec![]));
     }
 
     #[test]
-    fn an_argument_may_have_dashes() {
-        let (markers, _) = markers("at <!-- lab: arg toy --wait-ms ms --><!-- /lab -->");
-        assert_eq!(markers[0].call, "arg toy --wait-ms ms");
-    }
-
-    #[test]
-    fn an_unclosed_marker_is_told_with_its_line() {
-        let (line, what) = fault("a\n<!-- lab: table summary -->\nb\n");
-        assert_eq!(line, 2);
-        assert!(what.contains("`lab: table summary` is not closed"), "{what}");
-    }
-
-    #[test]
-    fn a_marker_inside_of_another_is_told_with_both_lines() {
-        let (line, what) = fault("<!-- lab: a -->\n<!-- lab: b -->\n<!-- /lab -->\n");
-        assert_eq!(line, 1);
-        assert!(what.contains("before `lab: b` of line 2"), "{what}");
-    }
-
-    #[test]
-    fn an_end_without_a_begin_and_a_misspelt_marker_are_told() {
-        assert!(fault("a\n\n<!-- /lab -->\n").1.contains("closes nothing"));
-        assert!(fault("<!-- lab table summary -->").1.contains("is no marker"));
-        assert!(fault("<!-- /lab: table -->").1.contains("is no marker"));
-        assert!(
-            fault("<!-- lab: table summary\nand more").1.contains("`lab: table summary` is no")
-        );
-        let (_, faults) = markers("<!-- lab: table summary\n\n<!-- /lab -->\n");
-        assert!(faults[0].what.contains("`lab: table summary` is no marker"), "{faults:?}");
+    fn malformed_markers_are_faults() {
+        for (text, line, what) in [
+            ("a\n<!-- lab: a -->\nb\n", 2, "`lab: a` is not closed"),
+            ("<!-- lab: a -->\n<!-- lab: b -->\n<!-- /lab -->\n", 1, "`lab: a` is not closed"),
+            ("a\n\n<!-- /lab -->\n", 3, "closes nothing"),
+            ("<!-- lab table -->", 1, "`lab table` is not a marker"),
+            ("<!-- /lab: table -->", 1, "is not a marker"),
+            ("<!-- lab: table\nand more", 1, "`lab: table` is not a marker"),
+            ("It is\n<!-- lab: a -->1<!-- /lab --> big", 2, "put a word before it"),
+            ("12. <!-- lab: a -->1<!-- /lab --> big", 1, "put a word before it"),
+        ] {
+            let (_, faults) = markers(text);
+            assert_eq!(faults[0].0, line, "{text}");
+            assert!(faults[0].1.contains(what), "{text}: {faults:?}");
+        }
     }
 }

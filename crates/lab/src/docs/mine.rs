@@ -1,15 +1,15 @@
-//! `--mine`: the book with the reader's own figures beside the record's.
+//! `--mine`: the book with the reader's own figures below the record's.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 
 use super::{
-    Sources,
+    Book,
     page::{CHAPTERS, chapters, files_below},
     problem::Problem,
     splice::splice,
-    words::{command_line, origin},
+    words::origin,
 };
 use crate::{
     bench::CaseRecord,
@@ -19,61 +19,38 @@ use crate::{
     workspace::Workspace,
 };
 
-/// The reader's newest run of each case.
+/// The reader's newest run of each case, and where it comes from in words.
 #[derive(Clone, Debug)]
-pub struct Mine(BTreeMap<String, Own>);
-
-#[derive(Clone, Debug)]
-struct Own {
-    case: CaseRecord,
-    /// What was run, on what, and when.
-    origin: String,
-}
+pub struct Mine(BTreeMap<String, (CaseRecord, String)>);
 
 impl Mine {
-    /// Finds the newest run of every case. Files that cannot be read are passed over.
+    /// Finds the newest run of every case. Damaged files are skipped.
     pub fn of(store: &Store) -> anyhow::Result<Self> {
         let mut own = BTreeMap::new();
         for path in store.paths()?.iter().rev() {
             let Ok(record) = read(path) else { continue };
+            let origin = origin(&record.command, &record.machine, record.created);
             for case in record.cases {
-                let command = command_line(&record.command);
-                let origin = origin(&command, &record.machine, record.created);
-                own.entry(case.case.clone()).or_insert(Own { case, origin });
+                own.entry(case.case.clone()).or_insert((case, origin.clone()));
             }
         }
-        // What `lab compare` measured is the reader's too, but is no case of the book.
+        // `lab compare` stores its runs there too, but they are not of a case of the book.
         own.remove("compare");
-        ensure!(!own.is_empty(), "you have measured nothing yet: `just bench-all` does");
+        ensure!(!own.is_empty(), "you have not measured anything yet: run `just bench-all`");
         Ok(Self(own))
     }
 
-    /// The reader's run of a case, if there is one.
-    pub fn case(&self, name: &str) -> Option<&CaseRecord> {
-        self.0.get(name).map(|own| &own.case)
-    }
-
-    /// Where the reader's figures of a case, or of all cases, come from.
-    pub fn footer(&self, case: Option<&str>) -> String {
-        let own = self.0.iter().filter(|(name, _)| case.is_none_or(|case| case == *name));
-        let mut sources: Vec<_> = own.map(|(_, own)| own.origin.as_str()).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        match sources.is_empty() {
-            true => "Your machine: not measured yet.".to_owned(),
-            false => format!("Your machine: {}.", sources.join("; ")),
-        }
+    pub fn case(&self, name: &str) -> Option<&(CaseRecord, String)> {
+        self.0.get(name)
     }
 }
 
-/// Writes the chapters with the reader's figures to `book-src` in the directory of results, as a
-/// whole; `docs/` stays as it is. Returns what could not be made.
+/// Writes the chapters with the reader's figures to `book-src` in the directory of results; `docs/`
+/// stays as it is. Returns what could not be made.
 ///
-/// Links stay as they are in `docs/src`: the site has the places of the repository, wherever its
-/// pages were read from.
-pub fn write_mine(workspace: &Workspace, sources: &Sources) -> anyhow::Result<Vec<Problem>> {
-    let from = sources.root.join(CHAPTERS);
-    let pages = chapters(&sources.root)?;
+/// Links stay as they are in `docs/src`: the site has the places of the repository.
+pub fn write_mine(workspace: &Workspace, book: &Book) -> anyhow::Result<Vec<Problem>> {
+    let from = book.root.join(CHAPTERS);
     let output = Output::begin(workspace.results().join("book-src"))?;
     for name in files_below(&from)? {
         let copy = output.dir().join(&name);
@@ -82,13 +59,13 @@ pub fn write_mine(workspace: &Workspace, sources: &Sources) -> anyhow::Result<Ve
         std::fs::copy(from.join(&name), &copy).with_context(|| format!("cannot copy {name}"))?;
     }
     let mut faults = Vec::new();
-    for page in pages {
+    for page in chapters(&book.root)? {
         let name = page.path.strip_prefix(&from).context("a chapter is among the chapters")?;
-        let spliced = splice(&page, sources);
+        let spliced = splice(&page, book);
         faults.extend(spliced.faults);
         output.write(&name.to_string_lossy(), &spliced.text)?;
-        for (file, text, _) in spliced.files {
-            write_whole(&output.dir().join(file), &text)?;
+        for (_, picture) in spliced.pictures {
+            write_whole(&output.dir().join(picture.path), &picture.svg)?;
         }
     }
     if faults.is_empty() {

@@ -4,26 +4,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
-/// Where the chapters are, below the workspace.
+/// The directory of the chapters, below the workspace.
 pub const CHAPTERS: &str = "docs/src";
-/// What a newcomer reads first; it has figures as well.
 const README: &str = "README.md";
-/// What has links and no figures.
-const CONTRIBUTING: &str = "CONTRIBUTING.md";
 
 /// A Markdown file.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Its path below the workspace, with `/` between the parts.
     pub name: String,
-    /// Where it is.
     pub path: PathBuf,
-    /// What it says.
     pub text: String,
 }
 
 impl Page {
-    /// Reads the page of this name; nothing if there is none.
     fn read(root: &Path, name: &str) -> anyhow::Result<Option<Self>> {
         let path = root.join(name);
         if !path.is_file() {
@@ -40,21 +34,16 @@ impl Page {
     }
 }
 
-/// The pages that are spliced: all chapters, and the README.
+/// The pages with markers: all chapters, and the README.
 pub fn spliced(root: &Path) -> anyhow::Result<Vec<Page>> {
     let mut pages = chapters(root)?;
     pages.extend(Page::read(root, README)?);
     Ok(pages)
 }
 
-/// The chapters, by name.
 pub fn chapters(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
-    ensure!(
-        dir.is_dir(),
-        "there is no course: {} is missing, and its chapters (`*.md`) belong there",
-        dir.display()
-    );
+    ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
     let mut pages = Vec::new();
     for name in files_below(&dir)?.iter().filter(|name| name.ends_with(".md")) {
         pages.extend(Page::read(root, &format!("{CHAPTERS}/{name}"))?);
@@ -62,9 +51,9 @@ pub fn chapters(root: &Path) -> anyhow::Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// Pages whose links are checked, and nothing else.
-pub fn linked(root: &Path) -> anyhow::Result<Vec<Page>> {
-    Ok(Page::read(root, CONTRIBUTING)?.into_iter().collect())
+/// A page whose links are checked, but that has no markers.
+pub fn contributing(root: &Path) -> anyhow::Result<Option<Page>> {
+    Page::read(root, "CONTRIBUTING.md")
 }
 
 /// The paths of all files below a directory, from there on, sorted.

@@ -1,65 +1,57 @@
 //! A page with all its markers filled anew.
 
-use std::path::Path;
-
 use super::{
-    Page, Sources,
-    marker::{Marker, Place, markers},
+    Page,
+    book::{Book, Picture},
+    marker::{Marker, markers},
     problem::Problem,
-    recipe::{Call, Form, Made, Recipe},
 };
 
 /// A page after splicing.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Spliced {
     /// The page anew. What could not be made is left as it was.
     pub text: String,
-    /// Files beside the pages: the path below the chapters, what is in it, and the line of its marker.
-    pub files: Vec<(String, String, usize)>,
-    /// Markers whose content was not what it should be.
+    /// Pictures beside the pages, and the line of their marker.
+    pub pictures: Vec<(usize, Picture)>,
+    /// Markers whose content is not what it should be.
     pub stale: Vec<Problem>,
-    /// Markers that are none, and recipes that failed.
+    /// Malformed markers, and expressions that failed.
     pub faults: Vec<Problem>,
-    /// How many markers the page has.
     pub markers: usize,
 }
 
 /// Fills the markers of a page.
-pub fn splice(page: &Page, sources: &Sources) -> Spliced {
-    let (found, broken) = markers(&page.text);
+pub fn splice(page: &Page, book: &Book) -> Spliced {
+    let (found, malformed) = markers(&page.text);
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
-    let faults = broken.into_iter().map(|fault| problem(fault.line, fault.what)).collect();
     let mut spliced = Spliced {
         text: String::with_capacity(page.text.len()),
-        files: Vec::new(),
+        pictures: Vec::new(),
         stale: Vec::new(),
-        faults,
+        faults: malformed.into_iter().map(|(line, what)| problem(line, what)).collect(),
         markers: found.len(),
     };
     let mut copied = 0;
-    for marker in &found {
+    for marker in found {
         let old = &page.text[marker.content.clone()];
-        spliced.text.push_str(&page.text[copied..marker.whole.start]);
-        let begin = &page.text[marker.whole.start..marker.content.start];
-        let tidied = without_dashes(marker);
-        if tidied.is_some() {
-            spliced.stale.push(problem(marker.line, dashes(&marker.call)));
-        }
-        spliced.text.push_str(tidied.as_deref().unwrap_or(begin));
+        spliced.text.push_str(&page.text[copied..marker.content.start]);
         copied = marker.content.end;
-        match make(marker, sources, page.dir()) {
-            Ok((content, made)) => {
+        match make(&marker, page, book) {
+            Ok((content, pictures)) => {
                 if content != old {
-                    spliced.stale.push(problem(marker.line, stale(marker, old, &content)));
+                    let what = stale(&marker.expression, old, &content);
+                    spliced.stale.push(problem(marker.line, what));
                 }
                 spliced.text.push_str(&content);
-                spliced.files.extend(made.file.map(|(path, text)| (path, text, marker.line)));
+                spliced.pictures.extend(pictures.into_iter().map(|it| (marker.line, it)));
             }
             Err(error) => {
-                // Nobody needs to know where on this machine the workspace is.
-                let root = format!("{}/", sources.root.display());
+                // Paths are shown from the workspace on.
+                let root = format!("{}/", book.root.display());
                 let error = format!("{error:#}").replace(&root, "");
-                spliced.faults.push(problem(marker.line, format!("`{}`: {error}", marker.call)));
+                let what = format!("`{}`: {error}", marker.expression);
+                spliced.faults.push(problem(marker.line, what));
                 spliced.text.push_str(old);
             }
         }
@@ -69,52 +61,25 @@ pub fn splice(page: &Page, sources: &Sources) -> Spliced {
 }
 
 /// What belongs between the ends of a marker.
-fn make(marker: &Marker, sources: &Sources, page_dir: &Path) -> anyhow::Result<(String, Made)> {
-    let (recipe, rest) = Recipe::find(&marker.call)?;
-    let is_block = recipe.form == Form::Block;
-    anyhow::ensure!(
-        !is_block || matches!(marker.place, Place::Block { .. } | Place::OwnLine { .. }),
-        "it makes a block: give its marker a line of its own"
-    );
-    let call = Call { sources, page_dir, usage: recipe.usage, rest };
-    let made = (recipe.make)(&call)?;
-    let content = match &marker.place {
-        Place::Block { prefix } => block(&made.markdown, prefix),
-        Place::OwnLine { prefix } if is_block => block(&made.markdown, prefix),
-        _ => made.markdown.clone(),
+fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<Picture>)> {
+    let (markdown, pictures) = book.eval(&marker.expression, page.dir())?;
+    let content = match &marker.block {
+        Some(prefix) => {
+            let line = |line: &str| format!("{}\n", format!("{prefix}{line}").trim_end());
+            format!("\n{}{prefix}", markdown.lines().map(line).collect::<String>())
+        }
+        None => {
+            let is_block = markdown.contains('\n') || !pictures.is_empty();
+            anyhow::ensure!(!is_block, "it makes a block: give its marker a line of its own");
+            markdown
+        }
     };
-    Ok((content, made))
+    Ok((content, pictures))
 }
 
-/// The lines between the ends of a block, each with what the line of the marker begins with.
-fn block(markdown: &str, prefix: &str) -> String {
-    let mut block = "\n".to_owned();
-    for line in markdown.lines() {
-        block.push_str(format!("{prefix}{line}").trim_end());
-        block.push('\n');
-    }
-    block + prefix
-}
-
-/// The begin of a marker for an argument without the dashes of that, if it has them in a line.
-///
-/// GitHub's Markdown takes a comment in a line for text if two dashes are in it.
-fn without_dashes(marker: &Marker) -> Option<String> {
-    let is_inline = !matches!(marker.place, Place::Block { .. });
-    let has_dashes = marker.call.starts_with("arg ") && marker.call.contains(" --");
-    let call = marker.call.replace(" --", " ");
-    (is_inline && has_dashes).then(|| format!("<!-- lab: {call} -->"))
-}
-
-fn dashes(call: &str) -> String {
-    format!("`{call}` shows on GitHub, as no comment in a line may have `--`: `just docs` mends it")
-}
-
-/// What is stale about a marker, in words.
-fn stale(marker: &Marker, old: &str, new: &str) -> String {
-    let call = &marker.call;
+fn stale(expression: &str, old: &str, new: &str) -> String {
     if old.trim().is_empty() {
-        return format!("`{call}` is empty: `just docs` fills it");
+        return format!("`{expression}` is empty: `just docs` fills it");
     }
     let lines = |text: &str| text.trim().lines().map(|it| it.trim().to_owned()).collect::<Vec<_>>();
     let (old, new) = (lines(old), lines(new));
@@ -127,84 +92,8 @@ fn stale(marker: &Marker, old: &str, new: &str) -> String {
         None => "nothing".to_owned(),
     };
     let (old, new) = (line(&old), line(&new));
-    format!("`{call}` is stale: it says {old} and should say {new}; `just docs` mends it")
+    format!("`{expression}` is stale: it says {old} and should say {new}; `just docs` fixes it")
 }
 
-/// How many characters of a line are shown.
+/// How many characters of a stale line are shown.
 const SHOWN: usize = 80;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::docs::fixture::Fixture;
-
-    fn splice(text: &str) -> Spliced {
-        Fixture::new().splice(text)
-    }
-
-    #[test]
-    fn a_block_is_filled_and_filling_it_again_changes_nothing() {
-        let fixture = Fixture::new();
-        let text = "# T\n\n<!-- lab: table counts toy -->\nold\n<!-- /lab -->\n\nIt is <!-- lab: users toy --><!-- /lab -->.\n";
-        let first = fixture.splice(text);
-        assert_eq!(first.faults, []);
-        assert_eq!((first.markers, first.stale.len()), (2, 2));
-        assert!(first.text.contains("| one page"), "{}", first.text);
-        assert!(first.text.ends_with("It is <!-- lab: users toy -->3,000<!-- /lab -->.\n"));
-        let second = fixture.splice(&first.text);
-        assert_eq!((second.text, second.stale), (first.text, vec![]));
-    }
-
-    #[test]
-    fn a_block_recipe_with_its_end_on_the_same_line_gets_lines_of_its_own() {
-        let found = splice("<!-- lab: table counts toy --><!-- /lab -->\n");
-        assert!(found.text.starts_with("<!-- lab: table counts toy -->\n| one page"));
-        assert!(found.text.ends_with("*\n<!-- /lab -->\n"), "{}", found.text);
-    }
-
-    #[test]
-    fn the_lines_of_a_block_keep_the_indent_or_the_quotation_of_their_marker() {
-        let found = splice("> <!-- lab: table counts toy -->\n> <!-- /lab -->\n").text;
-        assert!(found.lines().all(|line| line.starts_with('>')), "{found}");
-        assert!(found.contains("\n>\n") && found.contains("\n> | one page"), "{found}");
-        let found = splice("- a\n\n  <!-- lab: table counts toy -->\n  <!-- /lab -->\n").text;
-        assert!(found.contains("\n  | one page") && found.contains("\n\n  *Counted"), "{found}");
-    }
-
-    #[test]
-    fn a_block_recipe_inside_of_a_sentence_is_an_error_and_the_page_stays() {
-        let text = "It is <!-- lab: table summary -->x<!-- /lab -->.\n";
-        let found = splice(text);
-        assert_eq!(found.text, text);
-        assert!(found.faults[0].what.contains("give its marker a line of its own"));
-    }
-
-    #[test]
-    fn what_fails_is_told_with_page_and_line_and_the_rest_is_filled() {
-        let text =
-            "a\n\nb <!-- lab: users tow -->9<!-- /lab --> c <!-- lab: users toy --><!-- /lab -->\n";
-        let found = splice(text);
-        let told = found.faults[0].to_string();
-        assert!(told.starts_with("docs/src/README.md:3: `users tow`: no case is named `tow`"));
-        assert!(told.contains("did you mean `toy`?"), "{told}");
-        assert!(found.text.contains("-->9<!--") && found.text.contains("-->3,000<!--"));
-    }
-
-    #[test]
-    fn an_argument_loses_the_dashes_that_would_show() {
-        let fixture = Fixture::new();
-        let found = fixture.splice("At <!-- lab: arg toy --downstream-ms ms --><!-- /lab -->.\n");
-        assert_eq!(found.text, "At <!-- lab: arg toy downstream-ms ms -->50 ms<!-- /lab -->.\n");
-        assert!(found.stale[0].what.contains("shows on GitHub"), "{:?}", found.stale);
-        assert_eq!(fixture.splice(&found.text).stale, []);
-    }
-
-    #[test]
-    fn what_is_stale_is_told_with_what_it_should_be() {
-        let found = splice("It has <!-- lab: users toy -->40<!-- /lab --> users.\n");
-        assert_eq!(
-            found.stale[0].what,
-            "`users toy` is stale: it says `40` and should say `3,000`; `just docs` mends it"
-        );
-    }
-}

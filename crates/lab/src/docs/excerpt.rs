@@ -1,26 +1,24 @@
-//! `code`: an excerpt of a source file, as it stands there.
+//! Excerpts of source files.
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
-use crate::docs::recipe::{Call, Made};
+use super::nearest::unknown;
+
+/// The kinds of items that can be excerpted.
+const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
 
 /// What an item's line begins with, before its kind.
 const QUALIFIERS: [&str; 6] = ["pub", "async", "const", "default", "extern", "unsafe"];
 
-/// `code FILE [fn NAME | struct NAME | mod]`.
-pub fn code(call: &Call) -> anyhow::Result<Made> {
-    let words = call.between(1, 3)?;
-    let (path, text) = call.file(words[0])?;
-    let excerpt = match words[1..] {
-        [] => text.trim_end().to_owned(),
-        ["mod"] => without_module_doc(&text).trim_end().to_owned(),
-        [kind @ ("fn" | "struct" | "enum" | "trait" | "type"), name] => {
-            item(&text, kind, name).with_context(|| words[0].to_owned())?
-        }
-        _ => bail!("it is called `{}`", call.usage),
-    };
-    let fence = fenced(language(words[0]), &excerpt);
-    Ok(format!("{fence}\n\n*[`{}`]({})*", words[0], call.link(&path)).into())
+/// The part of a file that `item` names: `fn read`, `struct Counter`, or `mod` for all but the
+/// leading `//!` lines. Without it, the whole file.
+pub fn excerpt(text: &str, wanted: Option<&str>) -> anyhow::Result<String> {
+    Ok(match wanted.map(|item| item.split_once(' ').unwrap_or((item, ""))) {
+        None => text.trim_end().to_owned(),
+        Some(("mod", "")) => without_module_doc(text).trim_end().to_owned(),
+        Some((kind, name)) if KINDS.contains(&kind) => item(text, kind, name)?,
+        Some((kind, _)) => return Err(unknown("kind of item", kind, KINDS)),
+    })
 }
 
 /// Text in a fence that it cannot end.
@@ -33,7 +31,7 @@ pub fn fenced(language: &str, text: &str) -> String {
 }
 
 /// How a fence names a file's language. Excerpts of Rust are no tests of their own.
-fn language(file: &str) -> &'static str {
+pub fn language(file: &str) -> &'static str {
     match file.rsplit(['.', '/']).next() {
         Some("rs") => "rust,ignore",
         Some("toml") => "toml",
