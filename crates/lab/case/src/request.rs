@@ -1,0 +1,82 @@
+//! A request of a case file, and the right answer to it.
+
+use anyhow::{Context as _, bail};
+use lab_load::Answer;
+use serde::Deserialize;
+
+/// One HTTP request, and the answer that is right.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "RequestEntry")]
+pub struct Request {
+    /// The HTTP method.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// The content type of the body.
+    pub content_type: Option<String>,
+    /// The program that writes the body.
+    pub body: Option<BodySource>,
+    /// The status that is right.
+    pub status: u16,
+    /// The body that is right.
+    pub answer: Answer,
+}
+
+/// A program that writes a request body to its standard output.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BodySource {
+    /// The binary.
+    pub bin: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+/// A `[[request]]` as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestEntry {
+    #[serde(default = "get")]
+    method: String,
+    path: String,
+    content_type: Option<String>,
+    body: Option<BodySource>,
+    #[serde(default = "ok")]
+    status: u16,
+    answer: Option<String>,
+    bytes: Option<u64>,
+    crc32: Option<String>,
+}
+
+impl TryFrom<RequestEntry> for Request {
+    type Error = anyhow::Error;
+
+    fn try_from(entry: RequestEntry) -> anyhow::Result<Self> {
+        let answer = match (entry.answer, entry.bytes, entry.crc32) {
+            (Some(text), None, None) => Answer::Text(text),
+            (None, Some(bytes), Some(crc32)) => {
+                let crc32 = u32::from_str_radix(&crc32, 16)
+                    .with_context(|| format!("crc32 `{crc32}` is not a hexadecimal number"))?;
+                Answer::Digest { bytes, crc32 }
+            }
+            _ => bail!("a request needs either `answer`, or both `bytes` and `crc32`"),
+        };
+        Ok(Self {
+            method: entry.method,
+            path: entry.path,
+            content_type: entry.content_type,
+            body: entry.body,
+            status: entry.status,
+            answer,
+        })
+    }
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn ok() -> u16 {
+    200
+}

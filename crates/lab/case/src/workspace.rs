@@ -1,0 +1,155 @@
+//! Where the cases are, and where the binaries and the results are.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, bail};
+
+use super::Case;
+
+/// The directories that the laboratory works in.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// The directory with `crates/CASE/case.toml` below it.
+    root: PathBuf,
+    /// Where the server binaries are.
+    bin_dir: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace around the current directory, and the binaries beside the running `lab`.
+    ///
+    /// `root` and `bin_dir` replace what it would find.
+    pub fn find(root: Option<&Path>, bin_dir: Option<&Path>) -> anyhow::Result<Self> {
+        let root = match root {
+            Some(root) => root.to_owned(),
+            None => around(&env::current_dir().context("cannot read the current directory")?)?,
+        };
+        let bin_dir = match bin_dir {
+            Some(dir) => dir.to_owned(),
+            None => {
+                let lab = env::current_exe().context("cannot find the path of `lab` itself")?;
+                lab.parent().context("`lab` has no directory")?.to_owned()
+            }
+        };
+        Ok(Self { root, bin_dir })
+    }
+
+    /// The directory with the cases' crates below it.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory of the binaries.
+    pub fn bin_dir(&self) -> &Path {
+        &self.bin_dir
+    }
+
+    /// The same workspace with its binaries elsewhere.
+    pub fn with_bin_dir(&self, bin_dir: PathBuf) -> Self {
+        Self { root: self.root.clone(), bin_dir }
+    }
+
+    /// All cases, by name.
+    pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        let mut cases = Vec::new();
+        for path in case_files(&self.root)? {
+            cases.push(Case::read(&path)?);
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
+    }
+
+    /// The cases with these names, or all cases for none; an unknown name is an error that says
+    /// which case is nearest.
+    pub fn cases_named(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
+        let cases = self.cases()?;
+        if names.is_empty() {
+            return Ok(cases);
+        }
+        let mut picked: Vec<Case> = Vec::new();
+        for name in names {
+            let case = pick(&cases, name)?;
+            if picked.iter().all(|other| other.name != case.name) {
+                picked.push(case);
+            }
+        }
+        Ok(picked)
+    }
+
+    /// The directory of a case.
+    pub fn case_dir(&self, case: &Case) -> PathBuf {
+        self.root.join("crates").join(&case.name)
+    }
+
+    /// The directory of the benches.
+    pub fn benches(&self) -> PathBuf {
+        self.root.join("benches")
+    }
+
+    /// The path of a binary, which has to exist.
+    pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.bin_dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
+        if !path.is_file() {
+            bail!("{} is missing; build it with `cargo build --release`", path.display());
+        }
+        Ok(path)
+    }
+
+    /// Where results are written: `lab` in the target directory that holds the binaries, so that
+    /// it follows `CARGO_TARGET_DIR`.
+    pub fn results(&self) -> PathBuf {
+        self.bin_dir.parent().unwrap_or(&self.root).join("lab")
+    }
+
+    /// Where Criterion keeps its figures: beside [`Workspace::results`].
+    pub fn criterion(&self) -> PathBuf {
+        self.results().with_file_name("criterion")
+    }
+}
+
+/// The nearest directory above `start` that has cases in it.
+fn around(start: &Path) -> anyhow::Result<PathBuf> {
+    for dir in start.ancestors() {
+        if case_files(dir).is_ok_and(|files| !files.is_empty()) {
+            return Ok(dir.to_owned());
+        }
+    }
+    bail!(
+        "no cases in {} or above it: run `lab` inside the workspace, or name it with `--root`",
+        start.display()
+    )
+}
+
+/// Every `crates/*/case.toml` below `root`.
+fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let crates = root.join("crates");
+    let entries = crates.read_dir().with_context(|| format!("cannot read {}", crates.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry?.path().join("case.toml");
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// How like an unknown name a case's has to be to be suggested, from 0 to 1.
+const SIMILAR: f64 = 0.6;
+
+fn pick(cases: &[Case], name: &str) -> anyhow::Result<Case> {
+    if let Some(case) = cases.iter().find(|case| case.name == name) {
+        return Ok(case.clone());
+    }
+    let similarity = |case: &&Case| strsim::jaro(&case.name, name);
+    let nearest = cases.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let guess = match nearest.filter(|case| similarity(case) > SIMILAR) {
+        Some(nearest) => format!("; did you mean `{}`?", nearest.name),
+        None => String::new(),
+    };
+    let all: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
+    bail!("no case is named `{name}`{guess} (the cases: {})", all.join(", "))
+}

@@ -1,0 +1,239 @@
+//! Runs: a fresh server, the generator beside it, one outcome.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use anyhow::{Context as _, bail, ensure};
+use tempfile::TempDir;
+use tokio::{
+    io::AsyncWriteExt as _,
+    process::{Child, Command},
+};
+
+use lab_case::{Case, Request, Workspace};
+use lab_display::thousands;
+use lab_load::{
+    self as load, Arrivals, Ask, Connection, Expected, Load, OpenLoop, Outcome, Plan, Verdict,
+};
+use lab_record::{Run, load_average};
+use lab_stats::{Slot, median_of, schedule};
+
+use super::{Effort, Progress};
+use crate::{launch::Launch, server::Stage};
+
+/// What is compared: servers, and the load that each of them is put under.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What progress and messages call it.
+    pub name: String,
+    /// Who asks, and how often.
+    pub load: Load,
+    /// What one user asks in one go.
+    pub asks: Vec<Ask>,
+    /// The servers by name; the first is the baseline.
+    pub subjects: Vec<(String, Launch)>,
+    /// Holds the bodies of requests, for as long as they are needed.
+    pub _files: TempDir,
+}
+
+/// The rate of the open loop, as a share of the slowest server's capacity.
+const SHARE_OF_CAPACITY: f64 = 0.5;
+/// The least and the most users that arrivals of the open loop take turns with: enough that a
+/// server which keeps up is never waited for, few enough that none is overrun.
+const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
+
+impl Comparison {
+    /// The variants of a case, under its own load.
+    pub async fn of_case(
+        workspace: &Workspace,
+        case: &Case,
+        variants: &[String],
+    ) -> anyhow::Result<Self> {
+        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let mut subjects = Vec::new();
+        for variant in variants {
+            subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
+        }
+        let asks = asks(workspace, case, files.path()).await?;
+        load::allow_connections(case.load.users * case.load.connections)?;
+        Ok(Self { name: case.name.clone(), load: case.load, asks, subjects, _files: files })
+    }
+
+    /// The load in words, such as `3,000 users, 0.5 s between requests`.
+    pub fn load_in_words(&self) -> String {
+        let count = |count: usize, one: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{} {one}s", thousands(count as f64)),
+        };
+        let users = count(self.load.users, "user");
+        let connections = match self.load.connections {
+            1 => String::new(),
+            connections => format!(" with {}", count(connections, "connection")),
+        };
+        let pause = match self.load.think_ms {
+            0 => "without a pause".to_owned(),
+            pause => format!("{} s between requests", pause as f64 / 1e3),
+        };
+        let page = match self.asks.len() {
+            1 => String::new(),
+            requests => format!(", {} a page", count(requests, "request")),
+        };
+        format!("{users}{connections}, {pause}{page}")
+    }
+
+    /// Makes all runs of the closed loop, in the order of [`schedule`].
+    pub async fn measure(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
+            let (variant, launch) = &self.subjects[subject];
+            progress.run(&self.name, round, effort, variant);
+            let load_average = load_average();
+            let outcome = self.run(launch, effort, Arrivals::ClosedLoop(self.load)).await?;
+            runs.push(Run { variant: variant.clone(), pair: round, load_average, outcome });
+        }
+        Ok(runs)
+    }
+
+    /// Makes one run a server of the open loop, all at the same rate: half of what the slowest of
+    /// them did in the closed one. So each can keep up, and their latencies can be compared.
+    pub async fn measure_open_loop(
+        &self,
+        closed: &[Run],
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
+        let capacity = |variant: &str| {
+            let of_variant = closed.iter().filter(|run| run.variant == variant);
+            median_of(of_variant.map(|run| run.outcome.throughput()))
+        };
+        let capacities = self.subjects.iter().filter_map(|(variant, _)| capacity(variant));
+        let slowest = capacities.min_by(f64::total_cmp).context("there are runs")?;
+        let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
+        let arrivals = Arrivals::OpenLoop(OpenLoop {
+            rate_per_s: slowest * SHARE_OF_CAPACITY,
+            connections: users * self.load.connections,
+            connections_per_user: self.load.connections,
+        });
+        let effort = Effort { measurement: effort.open_loop, ..effort };
+        let mut runs = Vec::new();
+        for (variant, launch) in &self.subjects {
+            progress.open_loop(&self.name, effort, variant);
+            let load_average = load_average();
+            let outcome = self.run(launch, effort, arrivals).await?;
+            runs.push(Run { variant: variant.clone(), pair: None, load_average, outcome });
+        }
+        Ok(runs)
+    }
+
+    /// One run of one server.
+    async fn run(
+        &self,
+        launch: &Launch,
+        effort: Effort,
+        arrivals: Arrivals,
+    ) -> anyhow::Result<Outcome> {
+        let mut stage = Stage::set(launch).await?;
+        stage.server.ensure_it_can_be_timed()?;
+        let plan = Plan {
+            target: load::address(stage.server.url())?,
+            server_pid: stage.server.studied_pid()?,
+            arrivals,
+            warm_up: effort.warm_up,
+            measurement: effort.measurement,
+            grace: effort.grace,
+            asks: self.asks.clone(),
+            pin: false,
+        };
+        let outcome = tokio::select! {
+            // First who died, then who complains of it.
+            biased;
+            death = stage.died() => Err(death),
+            outcome = generate(&plan) => outcome,
+        };
+        if outcome.is_err() {
+            // A generator that lost its server may be quicker to say so than the server to be gone.
+            if let Ok(death) = tokio::time::timeout(Duration::from_millis(200), stage.died()).await
+            {
+                return Err(death);
+            }
+        }
+        stage.clear().await?;
+        outcome.with_context(|| launch.name.clone())
+    }
+}
+
+/// Runs the generator in a process of its own.
+pub async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
+    let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
+    let mut generator: Child = Command::new(lab)
+        .arg("generate")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .context("cannot start the load generator")?;
+    // Open until the generator has ended: it takes the end of its input for the end of `lab`.
+    let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
+    let line = serde_json::to_string(plan)? + "\n";
+    stdin.write_all(line.as_bytes()).await.context("the load generator takes no plan")?;
+    let output =
+        generator.wait_with_output().await.context("cannot wait for the load generator")?;
+    drop(stdin);
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        bail!("the load generator failed: {}", stderr.trim().trim_start_matches("error: "));
+    }
+    serde_json::from_slice(&output.stdout).context("the load generator's answer cannot be read")
+}
+
+/// Asks a server each of a comparison's requests once; returns what was wrong.
+pub async fn ask_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Vec<String>> {
+    let stage = Stage::set(launch).await?;
+    let target = load::address(stage.server.url())?;
+    let mut connection = Connection::open(target).await?;
+    let mut faults = Vec::new();
+    for ask in asks {
+        let prepared = load::Prepared::new(ask, target)?;
+        match connection.ask(&prepared).await {
+            Verdict::Ok => {}
+            Verdict::Wrong(fault) | Verdict::Failed(fault) => {
+                faults.push(format!("{} {}: {fault}", ask.method, ask.path));
+            }
+        }
+    }
+    stage.clear().await?;
+    Ok(faults)
+}
+
+/// A case's requests as the generator needs them; bodies are written into `dir`.
+pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<Vec<Ask>> {
+    let mut asks = Vec::new();
+    for (index, request) in case.requests.iter().enumerate() {
+        let body = match &request.body {
+            None => None,
+            Some(source) => {
+                let output = Command::new(workspace.binary(&source.bin)?)
+                    .args(&source.args)
+                    .kill_on_drop(true)
+                    .output()
+                    .await
+                    .with_context(|| format!("cannot start {}", source.bin))?;
+                ensure!(
+                    output.status.success(),
+                    "{} failed: {}",
+                    source.bin,
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
+                let file = dir.join(format!("body-{index}"));
+                std::fs::write(&file, output.stdout)
+                    .with_context(|| format!("cannot write {}", file.display()))?;
+                Some(file)
+            }
+        };
+        let Request { method, path, content_type, status, answer, .. } = request.clone();
+        let content_type = content_type.map(|value| ("content-type".to_owned(), value));
+        let headers = content_type.into_iter().collect();
+        asks.push(Ask { method, path, headers, body, expected: Expected { status, answer } });
+    }
+    Ok(asks)
+}

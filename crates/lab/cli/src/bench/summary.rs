@@ -1,0 +1,88 @@
+//! A comparison as tables and sentences for the terminal.
+//!
+//! Every table names the layer that its figures belong to: a *claim* has an interval behind it, an
+//! *illustration* has not, and an *exact* figure needs none.
+
+use console::style;
+use lab_display::{self as display, NONE, factor, significant, speedup};
+use lab_record::{CaseRecord, Record, claim_row, illustration_row, notes, open_loop_row};
+use lab_stats::{Speedup, Verdict};
+
+/// Prints one case: its variants layer by layer, and what follows from them.
+pub fn print_case(title: &str, case: &CaseRecord) {
+    out!("{}  {title}", style(&case.case).bold().cyan());
+    out!("{}", case.load);
+    let plural = if case.pairs == 1 { "" } else { "s" };
+    out!("{} pair{plural} of runs, {} s each\n", case.pairs, case.measurement_s);
+
+    let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
+    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
+    out!("{}\n", display::table(&header, case.variants.iter().map(claim_row)).trim_fmt());
+    let header = ["illustration", "p50", "p90", "p99", "peak MiB", "errors"];
+    let rows = case.variants.iter().map(illustration_row);
+    out!("{}\n", display::table(&header, rows).trim_fmt());
+
+    if let Some(rate) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
+        let first = format!("illustration, open loop at {}/s", significant(rate.rate_per_s));
+        let header = [first.as_str(), "p50", "p90", "p99", "queued", "errors"];
+        let rows = case.variants.iter().filter_map(open_loop_row);
+        out!("{}\n", display::table(&header, rows).trim_fmt());
+    }
+    let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
+    let exact: Vec<_> = exact.collect();
+    if exact.iter().any(|(_, counts)| !counts.is_empty()) {
+        out!("{}\n", display::counts("exact, a page", &exact).trim_fmt());
+    }
+    if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
+        out!("  {}", style(case.verdict).bold());
+        out!("{}", display::paragraph(&case.reason));
+    }
+    for note in notes(case) {
+        out!("{}", display::paragraph(&format!("note: {note}")));
+    }
+    out!();
+}
+
+/// Prints all cases, fixed against slow; `micro` gives Criterion's factor for a case.
+pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
+    let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
+    let with_micro = micros.iter().any(Option::is_some);
+    let mut header = vec!["claim: fixed is", "by req/s", "by CPU per req", "A/A noise"];
+    if with_micro {
+        header.push("Criterion");
+    }
+    let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
+        let text = |found: Option<Speedup>| found.map_or(NONE.into(), |found| speedup(&found));
+        let noise = [case.control.speedup.throughput, case.control.speedup.cpu_per_request];
+        let noise = noise.iter().flatten().max_by(|a, b| a.reach().total_cmp(&b.reach()));
+        let mut row = vec![
+            case.case.clone(),
+            text(case.speedup.throughput),
+            text(case.speedup.cpu_per_request),
+            noise.map_or(NONE.into(), display::noise),
+        ];
+        if with_micro {
+            row.push(micro.map_or(NONE.into(), factor));
+        }
+        row
+    });
+    out!("{}\n", display::table(&header, rows).trim_fmt());
+    let confidence = record.cases.iter().filter_map(|case| case.speedup.throughput);
+    let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
+    if let Some(confidence) = confidence {
+        out!(
+            "  In brackets: a {:.1} % interval, from pairs of runs.",
+            (confidence * 1000.0).floor() / 10.0
+        );
+    }
+    if record.quick {
+        out!("  Quick figures are rough, and too few for a verdict: run without --quick for one.");
+        return;
+    }
+    for case in &record.cases {
+        if case.verdict != Verdict::Faster {
+            let text = format!("{}: {}; {}", case.case, case.verdict, case.reason);
+            out!("{}", display::paragraph(&text));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `lab count`: what one page costs each variant, exactly.
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use console::style;
+
+use super::{Ended, Places, interrupted, interruptible};
+use crate::{
+    case::{Case, Reference},
+    count::{self, Counts, reference},
+    instrumented::{self, Instrumentation},
+    workspace::Workspace,
+};
+
+/// What to count, and what to do with it.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The cases; all if none is named
+    #[arg(value_name = "CASE")]
+    pub cases: Vec<String>,
+    /// Fail if a count has moved by more than 1 % from the case's counts.toml
+    #[arg(long)]
+    pub check: bool,
+    /// Write the counts into each case's counts.toml
+    #[arg(long, conflicts_with = "check")]
+    pub update: bool,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Count each variant so many times afresh, and say what did not repeat
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+}
+
+/// The counts of all variants by name, run by run.
+type Counted = BTreeMap<String, Vec<Counts>>;
+
+/// Counts and reports; with `--check`, fails if a count has moved.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let workspace = places.workspace()?;
+    let cases = workspace.cases_named(&options.cases)?;
+    let counting = match places.bin_dir {
+        Some(_) => workspace.clone(),
+        None => instrumented::build(&workspace, &cases, Instrumentation::Counts)?,
+    };
+    let counted = match interruptible(count_all(&counting, &cases, options))? {
+        Ended::Finished(counted) => counted,
+        Ended::Interrupted => return Ok(interrupted()),
+    };
+    if options.json {
+        out!("{}", serde_json::to_string(&counted)?);
+    }
+    let mut moved = Vec::new();
+    for case in &cases {
+        let path = workspace.case_dir(case).join("counts.toml");
+        let last = last_runs(&counted[&case.name]);
+        if options.update {
+            reference::write(&path, case, &last)?;
+            eprintln!("wrote {}", path.display());
+        } else if options.check {
+            moved.extend(reference::compare(&Reference::read(&path)?, case, &last));
+        }
+    }
+    if moved.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for line in &moved {
+        eprintln!("error: {line}");
+    }
+    eprintln!(
+        "What a page costs has changed. If that is meant, `just update-counts` makes it the new \
+         reference, and the commit says why; docs/src/counts.md says what moves a count."
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+async fn count_all(
+    workspace: &Workspace,
+    cases: &[Case],
+    options: &Options,
+) -> anyhow::Result<BTreeMap<String, Counted>> {
+    let mut all = BTreeMap::new();
+    let notes = std::cell::RefCell::new(Vec::new());
+    for case in cases {
+        let mut counted = Counted::new();
+        for run in 0..options.runs {
+            for variant in &case.variants {
+                let of =
+                    if options.runs > 1 { format!(", run {}", run + 1) } else { String::new() };
+                eprintln!("counting {}-{variant}{of}", case.name);
+                // The same for every variant, so it is said once.
+                let note = |text| {
+                    let mut notes = notes.borrow_mut();
+                    if !notes.contains(&text) {
+                        eprintln!("note: {text}");
+                        notes.push(text);
+                    }
+                };
+                let counts = count::measure(workspace, case, variant, note).await?;
+                counted.entry(variant.clone()).or_default().push(counts);
+            }
+        }
+        if !options.json {
+            print_case(case, &counted);
+        }
+        all.insert(case.name.clone(), counted);
+    }
+    Ok(all)
+}
+
+fn print_case(case: &Case, counted: &Counted) {
+    let pages = match case.requests.len() {
+        1 => "a page is one request".to_owned(),
+        requests => format!("a page is {requests} requests"),
+    };
+    out!("\n{}  {pages}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
+    let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
+    out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
+    for variant in &case.variants {
+        for line in counted.get(variant).map(|runs| count::spread(runs)).unwrap_or_default() {
+            out!("  {variant} does not repeat: {line}");
+        }
+    }
+}
+
+fn last_runs(counted: &Counted) -> BTreeMap<String, Counts> {
+    let last =
+        |(variant, runs): (&String, &Vec<Counts>)| Some((variant.clone(), runs.last()?.clone()));
+    counted.iter().filter_map(last).collect()
+}

@@ -1,0 +1,103 @@
+//! `lab docs`: splices figures and excerpts into the course, or reports what is stale.
+
+use std::process::ExitCode;
+
+use lab_course::book::{self, Book, CHAPTERS, Mine, Page, Problem, Spliced};
+use lab_record::{Store, write_whole};
+
+use super::Places;
+
+/// What to do with the pages.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Change nothing; fail if a marker is stale or a link is broken
+    #[arg(long)]
+    pub check: bool,
+    /// Leave docs/ alone and write a copy for the book, with your own last figures below the record's
+    #[arg(long, conflicts_with = "check")]
+    pub mine: bool,
+    /// Print what a marker with this expression would hold
+    #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["check", "mine"])]
+    pub eval: Option<String>,
+}
+
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let workspace = places.workspace()?;
+    let mine = match options.mine {
+        true => Some(Mine::of(&Store::new(&workspace.results()))?),
+        false => None,
+    };
+    let book = Book::of(&workspace, mine.as_ref())?;
+    if let Some(expression) = &options.eval {
+        out!("{}", book.eval(expression, &book.root.join(CHAPTERS))?.0);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.mine {
+        let faults = book::write_mine(&workspace, &book)?;
+        if faults.is_empty() {
+            out!("{}", workspace.results().join("book-src").display());
+        }
+        return Ok(report(faults));
+    }
+    let pages = book::pages(&book.root)?;
+    let mut problems = Vec::new();
+    let mut markers = 0;
+    for page in &pages {
+        let spliced = book::splice(page, &book);
+        problems.extend(spliced.faults.clone());
+        markers += spliced.markers;
+        if options.check {
+            problems.extend(book::broken(page, &book.root));
+            problems.extend(stale(page, &spliced, &book));
+        } else {
+            write(page, &spliced, &book)?;
+        }
+    }
+    if options.check
+        && let Some(page) = book::contributing(&book.root)?
+    {
+        problems.extend(book::broken(&page, &book.root));
+    }
+    if problems.is_empty() {
+        out!("{} pages with {markers} markers are up to date", pages.len());
+    }
+    Ok(report(problems))
+}
+
+/// Writes what has changed.
+fn write(page: &Page, spliced: &Spliced, book: &Book) -> anyhow::Result<()> {
+    if spliced.text != page.text {
+        write_whole(&page.path, &spliced.text)?;
+        out!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
+    }
+    for (_, picture) in &spliced.pictures {
+        if book.is_stale(picture) {
+            write_whole(&book.place(picture), &picture.svg)?;
+            out!("{CHAPTERS}/{}: drawn", picture.path);
+        }
+    }
+    Ok(())
+}
+
+/// Markers and pictures that are not what their expressions make.
+fn stale(page: &Page, spliced: &Spliced, book: &Book) -> Vec<Problem> {
+    let pictures = spliced.pictures.iter().filter(|(_, picture)| book.is_stale(picture));
+    let pictures = pictures.map(|(line, picture)| Problem {
+        page: page.name.clone(),
+        line: *line,
+        what: format!("{CHAPTERS}/{} is stale: `just docs` draws it", picture.path),
+    });
+    spliced.stale.iter().cloned().chain(pictures).collect()
+}
+
+/// Prints problems in the order of the pages.
+fn report(mut problems: Vec<Problem>) -> ExitCode {
+    if problems.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    problems.sort();
+    problems.iter().for_each(|problem| out!("{problem}"));
+    let plural = if problems.len() == 1 { "" } else { "s" };
+    eprintln!("error: {} problem{plural} in the pages", problems.len());
+    ExitCode::FAILURE
+}

@@ -1,0 +1,215 @@
+//! `lab flame`: pictures of where the time goes, before and after.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use console::style;
+
+use super::{
+    Ended, Places, interrupted, interruptible,
+    own_server::{NO_ADDRESS, OwnServer},
+};
+use crate::{
+    bench::Comparison,
+    case::{BASELINE, CANDIDATE, Case, Exhibit},
+    display, doctor,
+    files::write_whole,
+    flame::{
+        Meta, Rung, Seen, gallery,
+        page::{self, Page},
+        record::Ladder,
+    },
+    instrumented::{self, Instrumentation},
+    launch::Address,
+    load::allow_connections,
+    machine::Output,
+    requests::{self, Check, Requests},
+    watch::{Progress, Subjects},
+};
+
+/// Records where the time goes and draws it, on a page of its own for each case.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab flame hot-clone --open
+  lab flame --exec './target/release/my-server --port {port}' --get /users
+  lab flame --exec './old --port {port}' --exec './new --port {port}' --get /users
+
+A server of your own shows the names of its functions if it was built with
+`[profile.release] debug = \"line-tables-only\"`.")]
+pub struct Options {
+    /// The cases; none, or `all`, for all of them
+    pub cases: Vec<String>,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub open: bool,
+    /// Seconds that are recorded of each server
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub seconds: u64,
+    /// Use this profiler, instead of the best that may be used here
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub profiler: Option<Rung>,
+    /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
+    #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
+    pub exec: Vec<String>,
+    /// With --exec: what is asked
+    #[command(flatten)]
+    pub requests: Requests,
+    /// With --exec: how the server is reached and loaded.
+    #[command(flatten)]
+    pub server: OwnServer,
+}
+
+/// What `cases` may be besides a case's name.
+const ALL: &str = "all";
+
+/// Records and draws; prints where the pages are.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let drawing = async {
+        match options.exec.is_empty() {
+            true => cases(places, options).await,
+            false => own(places, options).await,
+        }
+    };
+    let page = match interruptible(drawing)? {
+        Ended::Finished(page) => page,
+        Ended::Interrupted => return Ok(interrupted()),
+    };
+    if options.open {
+        opener::open(&page).with_context(|| {
+            format!("no browser could be started; open {} yourself", page.display())
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A page a case, and one that leads to them if there are several; returns where to begin.
+async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
+    let ordinary = places.workspace()?;
+    let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
+    let cases = ordinary.cases_named(names)?;
+    // Servers that the reader put in a directory are taken as they are.
+    let build = |instrumentation, cases: &[Case]| match places.bin_dir {
+        Some(_) => Ok(ordinary.clone()),
+        None => instrumented::build(&ordinary, cases, instrumentation),
+    };
+    let workspace = build(Instrumentation::Spans, &cases)?;
+    let allocating = cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations));
+    let allocating: Vec<_> = allocating.cloned().collect();
+    let sampling = match &allocating[..] {
+        [] => None,
+        cases => Some(build(Instrumentation::Heap, cases)?),
+    };
+    let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), true);
+    let results = ordinary.results().join("flame");
+    let mut pages = Vec::new();
+    for case in &cases {
+        let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
+        let variants = [BASELINE, CANDIDATE].map(str::to_owned);
+        let comparison = Comparison::of_case(&workspace, case, &variants).await?;
+        let subjects = Subjects::of_case(case, comparison, sampling)?;
+        pages.push(draw(&subjects, &ladder, options, results.join(&case.name)).await?);
+    }
+    match &pages[..] {
+        [(_, path)] => Ok(path.clone()),
+        _ => {
+            let path = results.join("index.html");
+            let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
+            write_whole(&path, &page::index(&pages))?;
+            out!("\n  All pages   {}", path.display());
+            Ok(path)
+        }
+    }
+}
+
+/// One page of a server of the reader's own, or of two.
+async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let mut asks = options.requests.asks(scratch.path())?;
+    let names: &[&str] = match options.exec.len() {
+        1 => &["server"],
+        2 => &["baseline", "candidate"],
+        more => bail!("--exec is given {more} times; one server is drawn, or two are compared"),
+    };
+    let mut subjects = Vec::new();
+    for (name, command) in names.iter().zip(&options.exec) {
+        subjects.push(((*name).to_owned(), options.server.launch(name, command)?));
+    }
+    let check = requests::learn_answers(&mut asks, &subjects).await;
+    let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
+    let check = if announced { check.context(NO_ADDRESS) } else { check }?;
+    if let Check::StatusOnly(why) = check {
+        eprintln!("note: {why}");
+    }
+    let load = options.server.load();
+    allow_connections(load.users)?;
+    let name = program(&options.exec[0]);
+    let dir = places.results()?.join("flame").join(&name);
+    let comparison = Comparison { name, load, asks, subjects, _files: scratch };
+    let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), false);
+    Ok(draw(&Subjects::own(comparison), &ladder, options, dir).await?.1)
+}
+
+/// The name of the program in a command, fit for a directory.
+fn program(command: &str) -> String {
+    let words = shell_words::split(command).unwrap_or_default();
+    let name = words.first().and_then(|word| Path::new(word).file_stem());
+    name.map_or_else(|| "server".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Records the servers of a scene and draws its page into `dir`; returns the page and its path.
+async fn draw(
+    subjects: &Subjects,
+    ladder: &Ladder,
+    options: &Options,
+    dir: PathBuf,
+) -> anyhow::Result<(Page, PathBuf)> {
+    let output = Output::begin(dir)?;
+    let progress = Progress::new(&subjects.scene.name);
+    let window = Duration::from_secs(options.seconds);
+    let wished = options.profiler.as_slice();
+    let rungs = if wished.is_empty() { ladder.rungs() } else { wished };
+    let seen = subjects.see(ladder, rungs, window, output.dir(), &progress).await?;
+    progress.step("drawing");
+    let page = gallery::hang(&subjects.scene, &seen, &output).await?;
+    let meta = Meta::of(&subjects.scene, &seen);
+    output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
+    output.write("index.html", &page.html())?;
+    drop(progress);
+    let path = output.finish()?.join("index.html");
+    report(&page, &seen, &path);
+    Ok((page, path))
+}
+
+/// Prints what the page says, without its pictures.
+fn report(page: &Page, seen: &Seen, path: &Path) {
+    out!("\n{}  {}", style(&page.case).bold().cyan(), page.title);
+    for section in &page.sections {
+        out!("\n  {}", style(&section.heading).bold());
+        out!("{}", display::paragraph(&section.lead));
+        for table in &section.tables {
+            out!("\n{}", display::paragraph(&table.caption));
+            let header: Vec<_> = table.head.iter().map(String::as_str).collect();
+            let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
+            out!("{}", display::table(&header, rows).trim_fmt());
+        }
+    }
+    out!("");
+    for notice in &page.notices {
+        out!("{}", display::paragraph(&format!("note: {notice}")));
+    }
+    out!("  Profiler    {}", seen.rung);
+    out!("  Page        {}", path.display());
+}
+
+/// How many rows of a table are printed; the page has all.
+const ROWS: usize = 5;
+/// A row whose name leaves room for the figures in 80 columns.
+fn fit(row: &[String]) -> Vec<String> {
+    let longest = if row.len() > 4 { 25 } else { 36 };
+    row.iter().map(|cell| console::truncate_str(cell, longest, "…").into_owned()).collect()
+}

@@ -1,0 +1,63 @@
+//! `lab record`: collects the newest results as a record to publish. It measures nothing.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::bail;
+
+use lab_course::Draft;
+
+use super::Places;
+
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The fewest pairs of runs to publish
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub pairs: usize,
+    /// The end of the record's name, after the day [default: 2-cores, or what this machine has]
+    #[arg(long, value_parser = name)]
+    pub name: Option<String>,
+    /// The directory of records [default: docs/record in the workspace]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace a record of the same name
+    #[arg(long)]
+    pub replace: bool,
+    /// Publish it in spite of the errors
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A larger record makes clones of the repository slow.
+const LARGE: u64 = 2_000_000;
+
+/// Checks the newest results and writes them, or says why not.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let workspace = places.workspace()?;
+    let draft = Draft::of(&workspace, options.pairs)?;
+    for complaint in &draft.complaints {
+        eprintln!("{}: {complaint}", if options.force { "note" } else { "error" });
+    }
+    if !draft.complaints.is_empty() && !options.force {
+        bail!("nothing was written; `--force` publishes these results anyway");
+    }
+    let out = options.out.clone().unwrap_or_else(|| workspace.root().join("docs/record"));
+    let dir = out.join(draft.name(options.name.as_deref()));
+    let (run, benches) = (draft.run.display().to_string(), draft.benches.benches.len());
+    let bytes = draft.publish(dir.clone(), options.replace)?;
+    out!("  Record    {}, {} kB", dir.display(), bytes.div_ceil(1000));
+    out!("  Run       {run}");
+    out!("  Benches   {benches} figures");
+    if bytes > LARGE {
+        eprintln!("note: that is more than {} kB, which makes clones slow", LARGE / 1000);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A part of a directory's name.
+fn name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if text.is_empty() || !text.chars().all(is_plain) {
+        return Err("use letters, digits and hyphens".to_owned());
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,123 @@
+//! Builds of the cases' servers that report on themselves, and must never be timed.
+//!
+//! Cargo puts every build of a server in the same place. So each instrumented build is copied to a
+//! directory of its own, and then the ordinary servers are put back. Only the workspace's own crates
+//! are compiled again.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, ensure};
+
+use crate::{
+    case::{BASELINE, CANDIDATE, Case},
+    workspace::Workspace,
+};
+
+/// What a build of the servers does besides serving.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Instrumentation {
+    /// It counts its allocations.
+    Counts,
+    /// It records spans, and samples its CPU time where no profiler is there.
+    Spans,
+    /// It samples its allocations with their stacks.
+    Heap,
+}
+
+impl Instrumentation {
+    /// The directory of its servers.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Counts => "counting",
+            Self::Spans => "profiled",
+            Self::Heap => "heap",
+        }
+    }
+
+    /// The feature that makes it.
+    fn feature(self) -> &'static str {
+        match self {
+            Self::Counts => "case-server/count-allocations",
+            Self::Spans => "case-server/profile",
+            Self::Heap => "case-server/profile-heap",
+        }
+    }
+
+    /// Whether it is of use for a variant: pictures show slow and fixed alone.
+    fn is_for(self, variant: &str) -> bool {
+        self == Self::Counts || [BASELINE, CANDIDATE].contains(&variant)
+    }
+}
+
+/// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
+/// Cargo's own output goes to standard error.
+pub fn build(
+    workspace: &Workspace,
+    cases: &[Case],
+    instrumentation: Instrumentation,
+) -> anyhow::Result<Workspace> {
+    let variants = |case: &Case| {
+        let variants = case.variants.iter().filter(|variant| instrumentation.is_for(variant));
+        variants.map(|variant| format!("{}-{variant}", case.name)).collect::<Vec<_>>()
+    };
+    let servers: Vec<_> = cases.iter().flat_map(variants).collect();
+    let other = cases.iter().flat_map(|case| {
+        let bodies = case.requests.iter().filter_map(|request| request.body.as_ref());
+        let companions = case.companions.iter().map(|companion| &companion.bin);
+        companions.chain(bodies.map(|body| &body.bin)).cloned()
+    });
+    let binaries: Vec<_> = servers.iter().cloned().chain(other).collect();
+
+    cargo_build(workspace, &binaries, Some(instrumentation.feature()))?;
+    let directory = workspace.results().join(instrumentation.name());
+    fs::create_dir_all(&directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    for name in &binaries {
+        copy(&workspace.binary(name)?, &directory)?;
+    }
+    cargo_build(workspace, &binaries, None)?;
+    Ok(workspace.with_bin_dir(directory))
+}
+
+/// Has cargo build some binaries of the workspace, in the profile that `lab` itself was built in.
+fn cargo_build(
+    workspace: &Workspace,
+    binaries: &[String],
+    feature: Option<&str>,
+) -> anyhow::Result<()> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    // The whole workspace is named so that cargo chooses the same features of the dependencies as in
+    // an ordinary build, and compiles none of them again.
+    command.args(["build", "--workspace"]).current_dir(workspace.root()).stdin(Stdio::null());
+    if workspace.bin_dir().ends_with("release") {
+        command.arg("--release");
+    }
+    if let Some(target) = workspace.bin_dir().parent() {
+        command.arg("--target-dir").arg(target);
+    }
+    command.args(binaries.iter().flat_map(|name| ["--bin", name]));
+    match feature {
+        Some(feature) => command.args(["--features", feature]),
+        None => command.arg("--quiet"),
+    };
+    let status = command.status().context("cannot run cargo, which builds the servers")?;
+    ensure!(status.success(), "cargo could not build the servers; its own message is above");
+    Ok(())
+}
+
+/// Copies a binary into a directory, as a second name for the same file where the system allows it:
+/// cargo replaces files, and does not write into them.
+fn copy(from: &Path, directory: &Path) -> anyhow::Result<()> {
+    let to: PathBuf = directory.join(from.file_name().context("a binary has a name")?);
+    if to.exists() {
+        fs::remove_file(&to).with_context(|| format!("cannot replace {}", to.display()))?;
+    }
+    fs::hard_link(from, &to)
+        .or_else(|_| fs::copy(from, &to).map(drop))
+        .with_context(|| format!("cannot write {}", to.display()))
+}

@@ -1,0 +1,192 @@
+//! The requests of a comparison that has no case file, and the answers that are right to them.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, bail, ensure};
+use bytes::Bytes;
+use serde::Deserialize;
+
+use crate::{
+    launch::Launch,
+    load::{self, Answer, Ask, Expected},
+    server::Stage,
+};
+
+/// What is asked: all of it is one visit of one user, in this order.
+#[derive(Debug, clap::Args)]
+pub struct Requests {
+    /// GET this path; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub get: Vec<String>,
+    /// POST this file, to --path
+    #[arg(long, value_name = "FILE")]
+    pub post: Option<PathBuf>,
+    /// Where --post goes
+    #[arg(long, value_name = "PATH", default_value = "/", requires = "post")]
+    pub path: String,
+    /// Send this header with every request; may be given several times
+    #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
+    pub header: Vec<(String, String)>,
+    /// A TOML file with `[[request]]` tables: path, method, headers, body (text) or body_file
+    #[arg(long, value_name = "FILE")]
+    pub requests: Option<PathBuf>,
+}
+
+/// A file of requests.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    request: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    path: String,
+    #[serde(default = "get")]
+    method: String,
+    #[serde(default)]
+    headers: std::collections::BTreeMap<String, String>,
+    body: Option<String>,
+    body_file: Option<PathBuf>,
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("has to be `Name: value`")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Requests {
+    /// All requests, in their order; what has to be in a file is written into `dir`.
+    pub fn asks(&self, dir: &Path) -> anyhow::Result<Vec<Ask>> {
+        let mut asks = Vec::new();
+        for path in &self.get {
+            asks.push(self.ask("GET", path, None, Vec::new()));
+        }
+        if let Some(file) = &self.post {
+            asks.push(self.ask("POST", &self.path, Some(file.clone()), Vec::new()));
+        }
+        if let Some(path) = &self.requests {
+            let text = std::fs::read_to_string(path);
+            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+            let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
+            for entry in file.request {
+                let body = match (entry.body, entry.body_file) {
+                    (Some(text), None) => Some(write(dir, asks.len(), &text)?),
+                    (None, file) => file,
+                    _ => bail!("{}: a request has both `body` and `body_file`", path.display()),
+                };
+                let headers = entry.headers.into_iter().collect();
+                asks.push(self.ask(&entry.method, &entry.path, body, headers));
+            }
+        }
+        ensure!(!asks.is_empty(), "nothing is asked: give --get, --post or --requests");
+        for ask in &asks {
+            ensure!(ask.path.starts_with('/'), "the path `{}` has to start with /", ask.path);
+            if let Some(file) = &ask.body {
+                ensure!(file.is_file(), "there is no file {}", file.display());
+            }
+        }
+        Ok(asks)
+    }
+
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<PathBuf>,
+        mut headers: Vec<(String, String)>,
+    ) -> Ask {
+        headers.extend(self.header.iter().cloned());
+        let expected = Expected { status: 200, answer: Answer::Any };
+        Ask { method: method.to_owned(), path: path.to_owned(), headers, body, expected }
+    }
+}
+
+fn write(dir: &Path, index: usize, text: &str) -> anyhow::Result<PathBuf> {
+    let path = dir.join(format!("body-{index}"));
+    std::fs::File::create(&path)?.write_all(text.as_bytes())?;
+    Ok(path)
+}
+
+/// How much of each answer can be checked.
+#[derive(Debug)]
+pub enum Check {
+    /// Status and body.
+    Whole,
+    /// The status alone; says why.
+    StatusOnly(String),
+}
+
+/// Learns the right answers from the baseline, which is the first subject, and holds every other
+/// subject to them before anything is measured: a server that answers something else is not a
+/// faster version of the first.
+///
+/// A baseline that answers the same request differently each time, with a date or an id, can only
+/// be held to its status.
+pub async fn learn_answers(
+    asks: &mut [Ask],
+    subjects: &[(String, Launch)],
+) -> anyhow::Result<Check> {
+    let (name, baseline) = subjects.first().context("there is a baseline")?;
+    // Twice the same server and once a fresh one: neither time nor chance may be in an answer.
+    let [first, again] = answers(baseline, asks).await.with_context(|| name.clone())?;
+    let [fresh, _] = answers(baseline, asks).await.with_context(|| name.clone())?;
+    let mut check = Check::Whole;
+    for (index, ask) in asks.iter_mut().enumerate() {
+        let (status, body) = &first[index];
+        let what = format!("{} {}", ask.method, ask.path);
+        ensure!(
+            (200..400).contains(status),
+            "the {name} answers {what} with status {status}: {}",
+            String::from_utf8_lossy(body).chars().take(80).collect::<String>().escape_debug()
+        );
+        ask.expected.status = *status;
+        if *body == again[index].1 && *body == fresh[index].1 {
+            let (bytes, crc32) = (body.len() as u64, crc32fast::hash(body));
+            ask.expected.answer = Answer::Digest { bytes, crc32 };
+        } else {
+            let why = format!(
+                "the {name} answers {what} differently each time, so only the status is checked"
+            );
+            check = Check::StatusOnly(why);
+        }
+    }
+    for (name, subject) in &subjects[1..] {
+        let [found, _] = answers(subject, asks).await.with_context(|| name.clone())?;
+        for (ask, (status, body)) in asks.iter().zip(found) {
+            if let Some(fault) = ask.expected.fault(status, &body) {
+                bail!(
+                    "the {name} answers {} {} otherwise than the baseline: {fault}",
+                    ask.method,
+                    ask.path
+                );
+            }
+        }
+    }
+    Ok(check)
+}
+
+/// Status and body of every answer.
+type Answers = Vec<(u16, Bytes)>;
+
+/// What a fresh server answers, and what it answers the second time.
+async fn answers(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[Answers; 2]> {
+    let stage = Stage::set(launch).await?;
+    let target = load::address(stage.server.url())?;
+    let mut rounds = [Vec::new(), Vec::new()];
+    for answers in &mut rounds {
+        for ask in asks {
+            answers.push(load::fetch(target, ask).await?);
+        }
+    }
+    stage.clear().await?;
+    Ok(rounds)
+}

@@ -1,0 +1,94 @@
+//! A linear scale and its axis, with round numbers at the ticks.
+
+use maud::{Markup, html};
+
+use super::px;
+use crate::{significant, thousands};
+
+/// Values from 0 to a greatest one, on a length of the picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// The greatest value.
+    pub max: f64,
+    /// Where 0 lies.
+    pub start: f64,
+    /// Where the greatest value lies; before the start for an axis that points upwards.
+    pub end: f64,
+}
+
+impl Scale {
+    /// Where a value lies; one that is off the scale at its nearer end.
+    pub fn at(&self, value: f64) -> f64 {
+        let share = if self.max > 0.0 { (value / self.max).clamp(0.0, 1.0) } else { 0.0 };
+        self.start + share * (self.end - self.start)
+    }
+
+    /// About so many round values: steps of 1, 2 or 5 of a power of ten.
+    pub fn ticks(&self, about: usize) -> Vec<f64> {
+        if self.max <= 0.0 {
+            return vec![0.0];
+        }
+        let rough = self.max / about.max(1) as f64;
+        let power = 10_f64.powf(rough.log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+        let step = steps.into_iter().find(|step| *step >= rough).unwrap_or(10.0 * power);
+        // Multiplied, not added up: a tick is 0.3 and not 0.30000000000000004 of what it was.
+        let last = (self.max / step + 1e-9).floor() as u64;
+        (0..=last).map(|tick| tick as f64 * step).collect()
+    }
+}
+
+/// A time axis: lines from top to bottom, and below them the time with its unit. The scale's values
+/// are milliseconds.
+pub fn time_axis(scale: &Scale, top: f64, bottom: f64, about: usize) -> Markup {
+    let label = |ms: f64| match scale.max {
+        max if max >= 2000.0 => format!("{} s", round(ms / 1e3)),
+        max if max < 2.0 => format!("{} µs", round(ms * 1e3)),
+        _ => format!("{} ms", round(ms)),
+    };
+    html! {
+        @for tick in scale.ticks(about) {
+            @let x = px(scale.at(tick));
+            line class="grid" x1=(x) x2=(x) y1=(px(top)) y2=(px(bottom)) {}
+            text class="tick muted" x=(x) y=(px(bottom + 16.0)) text-anchor="middle" { (label(tick)) }
+        }
+    }
+}
+
+/// A tick's number without needless digits.
+pub fn round(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-6 { thousands(value) } else { significant(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(max: f64) -> Scale {
+        Scale { max, start: 100.0, end: 300.0 }
+    }
+
+    #[test]
+    fn ticks_are_round_and_within_the_scale() {
+        assert_eq!(scale(640.0).ticks(6), [0.0, 200.0, 400.0, 600.0]);
+        assert_eq!(scale(640.0).ticks(8), [0.0, 100.0, 200.0, 300.0, 400.0, 500.0, 600.0]);
+        assert_eq!(scale(11_234.0).ticks(4), [0.0, 5000.0, 10_000.0]);
+        assert_eq!(scale(0.3).ticks(3), [0.0, 0.1, 0.2, 0.30000000000000004]);
+        assert_eq!(scale(0.0).ticks(3), [0.0]);
+    }
+
+    #[test]
+    fn values_off_the_scale_lie_at_its_ends() {
+        assert_eq!(scale(50.0).at(25.0), 200.0);
+        assert_eq!(scale(50.0).at(60.0), 300.0);
+        assert_eq!(scale(0.0).at(1.0), 100.0);
+    }
+
+    #[test]
+    fn ticks_are_told_with_their_unit() {
+        let axis = |max| time_axis(&scale(max), 0.0, 10.0, 4).into_string();
+        assert!(axis(640.0).contains(">200 ms<"));
+        assert!(axis(9000.0).contains(">5 s<"));
+        assert!(axis(0.9).contains(">500 µs<"));
+    }
+}

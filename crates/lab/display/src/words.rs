@@ -1,0 +1,128 @@
+//! Numbers as people read them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use lab_stats::Speedup;
+
+/// `5405.3` as `5,405`.
+pub fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Three significant digits: `19.6`, `276`, `5,405`.
+pub fn significant(value: f64) -> String {
+    match value {
+        v if v < 9.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => thousands(v),
+    }
+}
+
+/// A time in the unit that suits it.
+pub fn time_ms(ms: f64) -> String {
+    match ms {
+        ms if ms < 0.9995 => format!("{} µs", significant(ms * 1e3)),
+        ms if ms < 999.5 => format!("{} ms", significant(ms)),
+        ms => format!("{} s", significant(ms / 1e3)),
+    }
+}
+
+/// `276×`.
+pub fn factor(value: f64) -> String {
+    format!("{}×", significant(value))
+}
+
+/// `276× (275–278)`.
+pub fn speedup(speedup: &Speedup) -> String {
+    let Speedup { estimate, low, high, .. } = *speedup;
+    format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
+}
+
+/// How far a control reaches from 1: `±2.0 %`.
+pub fn noise(control: &Speedup) -> String {
+    format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
+}
+
+/// Counts by name for several servers: a row a count, a column a server.
+///
+/// Of `upstream.tcp_connections` the heading shows `tcp connections`: there is one that counts them.
+pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table {
+    let names: BTreeSet<_> = servers.iter().flat_map(|(_, counts)| counts.keys()).collect();
+    let header: Vec<_> =
+        std::iter::once(title).chain(servers.iter().map(|(server, _)| server.as_str())).collect();
+    let rows = names.into_iter().map(|name| {
+        let count = |(_, counts): &(String, BTreeMap<String, f64>)| match counts.get(name) {
+            Some(count) if count.fract() == 0.0 => thousands(*count),
+            Some(count) => format!("{count:.1}"),
+            None => NONE.to_owned(),
+        };
+        let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        std::iter::once(label).chain(servers.iter().map(count)).collect()
+    });
+    table(&header, rows)
+}
+
+/// A path as it can be typed here: from the current directory on, if it is below that.
+pub fn path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok());
+    below.unwrap_or(path).display().to_string()
+}
+
+/// A paragraph of at most 80 columns, indented by two.
+pub fn paragraph(text: &str) -> String {
+    let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("  ");
+    let words: Vec<_> = text.split_whitespace().collect();
+    textwrap::fill(&words.join(" "), options)
+}
+
+/// What stands where there is no figure.
+pub const NONE: &str = "n/a";
+
+/// An aligned table without lines: the first column to the left, figures to the right.
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 2 } else { 1 }, 1));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_digits() {
+        assert_eq!(significant(2.714), "2.71");
+        assert_eq!(significant(19.58), "19.6");
+        assert_eq!(significant(275.7), "276");
+        assert_eq!(significant(5405.3), "5,405");
+        assert_eq!(thousands(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_that_suits_them() {
+        assert_eq!(time_ms(0.0381), "38.1 µs");
+        assert_eq!(time_ms(51.6), "51.6 ms");
+        assert_eq!(time_ms(2150.0), "2.15 s");
+        assert_eq!(time_ms(999.9), "1.00 s");
+    }
+}

@@ -1,0 +1,137 @@
+//! The machine as the checks see it: files under a root, programs on a path, a few plain facts.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// How long a program may take that is only asked whether it works.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A machine, real or made up.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Above `proc`, `sys` and `etc`: `/`, or a directory that a test has filled.
+    pub root: PathBuf,
+    /// Where programs are looked for: the value of `PATH`.
+    pub path: OsString,
+    /// Cores that this process may use; `None` if unknown.
+    pub cores: Option<usize>,
+    /// Soft and hard limit of open files; `None` if unknown.
+    pub open_files: Option<(u64, u64)>,
+    /// Whether `lab` itself is a debug build.
+    pub debug_build: bool,
+    /// What the cases need.
+    pub needs: Needs,
+}
+
+/// What the cases of the workspace need from a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Open files of the case with the most connections.
+    pub open_files: u64,
+    /// Where the server binaries are; `None` outside a workspace.
+    pub bin_dir: Option<PathBuf>,
+    /// The binaries that `lab bench` starts.
+    pub binaries: Vec<String>,
+}
+
+impl System {
+    /// This machine.
+    pub fn this(needs: Needs) -> Self {
+        Self {
+            root: PathBuf::from("/"),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            cores: std::thread::available_parallelism().ok().map(usize::from),
+            open_files: rlimit::getrlimit(rlimit::Resource::NOFILE).ok(),
+            debug_build: cfg!(debug_assertions),
+            needs,
+        }
+    }
+
+    /// The trimmed text of a file, such as `proc/loadavg`; `None` if there is no such file.
+    pub fn read(&self, path: &str) -> Option<String> {
+        let text = fs::read(self.root.join(path)).ok()?;
+        Some(String::from_utf8_lossy(&text).trim().to_owned())
+    }
+
+    /// The number that a file consists of.
+    pub fn number(&self, path: &str) -> Option<i64> {
+        self.read(path)?.parse().ok()
+    }
+
+    /// The value after `KEY:` in a file of such lines, such as `proc/meminfo`.
+    pub fn value(&self, path: &str, key: &str) -> Option<String> {
+        let text = self.read(path)?;
+        let mut values = text.lines().filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == key).then(|| value.trim().to_owned())
+        });
+        values.next()
+    }
+
+    /// Whether there is such a file or directory.
+    pub fn has(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// The entries of a directory, sorted; none if there is no such directory.
+    pub(super) fn entries(&self, dir: &str) -> Vec<String> {
+        let entries = self.root.join(dir).read_dir().into_iter().flatten().flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| format!("{dir}/{}", entry.file_name().to_string_lossy())).collect();
+        names.sort();
+        names
+    }
+
+    /// A program on the path.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let mut candidates = std::env::split_paths(&self.path).map(|dir| dir.join(name));
+        candidates.find(|path| is_executable(path))
+    }
+
+    /// Whether this process runs as root, who may do what the kernel keeps from others.
+    pub fn is_root(&self) -> bool {
+        let uids = self.value("proc/self/status", "Uid").unwrap_or_default();
+        uids.split_whitespace().nth(1) == Some("0")
+    }
+
+    /// Runs a program of the path to its end and takes what it says, in English. `None` if there is
+    /// none, or if it does not end within ten seconds.
+    pub fn run(&self, name: &str, args: &[&str]) -> Option<Output> {
+        let mut child = Command::new(self.program(name)?)
+            .args(args)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let end = Instant::now() + PATIENCE;
+        // Its few lines fit into the pipes, so that it never waits for us to read them.
+        while child.try_wait().ok()?.is_none() {
+            if Instant::now() > end {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+            sleep(Duration::from_millis(5));
+        }
+        child.wait_with_output().ok()
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.with_extension(std::env::consts::EXE_EXTENSION).is_file()
+}

@@ -1,0 +1,158 @@
+//! Every answer is held against the right one: a fast wrong answer is a failure.
+
+use serde::{Deserialize, Serialize};
+
+/// The answer that is right.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Expected {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub answer: Answer,
+}
+
+impl Expected {
+    /// What is wrong with an answer whose body has come as a whole, in words, or nothing.
+    pub fn fault(&self, status: u16, body: &[u8]) -> Option<String> {
+        let mut check = Check::default();
+        check.begin();
+        check.take(self, body);
+        check.fault(self, status)
+    }
+}
+
+/// The body of the right answer.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Any at all.
+    Any,
+    /// Literally this text.
+    Text(String),
+    /// A body too long to be written down.
+    Digest {
+        /// Its length in bytes.
+        bytes: u64,
+        /// Its CRC-32 (ISO-HDLC).
+        crc32: u32,
+    },
+}
+
+/// How many bytes of a body are kept for a message about it.
+const KEPT: usize = 240;
+
+/// The comparison of one body with the right one, piece by piece as it arrives: no body is ever
+/// held in memory as a whole.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// How many bytes have come.
+    length: u64,
+    /// Whether they are the first bytes of the right text.
+    same: bool,
+    /// Their checksum, if that is what the right body is known by.
+    crc32: crc32fast::Hasher,
+    /// The first of them.
+    start: Vec<u8>,
+}
+
+impl Check {
+    /// Forgets the last body; the next one may come.
+    pub fn begin(&mut self) {
+        self.length = 0;
+        self.same = true;
+        self.crc32.reset();
+        self.start.clear();
+    }
+
+    /// Takes in the next piece of the body.
+    pub fn take(&mut self, expected: &Expected, piece: &[u8]) {
+        match &expected.answer {
+            Answer::Text(text) => {
+                let rest = text.as_bytes().get(self.length as usize..).unwrap_or_default();
+                self.same &= rest.starts_with(piece);
+            }
+            Answer::Digest { .. } => self.crc32.update(piece),
+            Answer::Any => {}
+        }
+        self.length += piece.len() as u64;
+        let room = KEPT - self.start.len();
+        self.start.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+
+    /// What is wrong with the whole answer, in words, or nothing.
+    pub fn fault(&self, expected: &Expected, status: u16) -> Option<String> {
+        if status != expected.status {
+            let (right, start) = (expected.status, start(&self.start));
+            return Some(format!("status {status} instead of {right}: {start}"));
+        }
+        match &expected.answer {
+            Answer::Any => None,
+            Answer::Text(text) if self.same && self.length == text.len() as u64 => None,
+            Answer::Text(text) => {
+                Some(format!("`{}` instead of `{}`", start(&self.start), start(text.as_bytes())))
+            }
+            Answer::Digest { bytes, crc32 } => {
+                let (found, found_crc32) = (self.length, self.crc32.clone().finalize());
+                ((found, found_crc32) != (*bytes, *crc32)).then(|| {
+                    format!(
+                        "{found} bytes with CRC {found_crc32:08x} instead of {bytes} bytes with CRC {crc32:08x}"
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// The start of a body, fit for a message of one line.
+fn start(body: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(body).chars().take(60).collect();
+    text.trim_end().escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(expected: &Expected, status: u16, pieces: &[&str]) -> Option<String> {
+        let mut check = Check::default();
+        // A check is used again and again, so what it saw before must not matter.
+        check.begin();
+        check.take(expected, b"an answer to something else");
+        check.begin();
+        pieces.iter().for_each(|piece| check.take(expected, piece.as_bytes()));
+        check.fault(expected, status)
+    }
+
+    #[test]
+    fn a_right_answer_has_no_fault_and_a_wrong_one_is_described() {
+        let right = Expected { status: 200, answer: Answer::Text("67".into()) };
+        for pieces in [&["67"][..], &["6", "7"], &["", "67", ""]] {
+            assert_eq!(fault(&right, 200, pieces), None);
+        }
+        let described = [
+            (200, &["7"][..], "`7` instead of `67`"),
+            (200, &["6"], "`6` instead of `67`"),
+            (200, &["6", "78"], "`678` instead of `67`"),
+            (200, &[], "`` instead of `67`"),
+            (503, &["busy\n"], "status 503 instead of 200: busy"),
+        ];
+        for (status, pieces, words) in described {
+            assert_eq!(fault(&right, status, pieces).unwrap(), words);
+        }
+    }
+
+    #[test]
+    fn a_digest_tells_a_changed_byte() {
+        let answer = Answer::Digest { bytes: 9, crc32: 0xcbf4_3926 };
+        let digest = Expected { status: 200, answer };
+        assert_eq!(fault(&digest, 200, &["1234", "56789"]), None);
+        assert!(fault(&digest, 200, &["123456780"]).unwrap().contains("instead of 9 bytes"));
+    }
+
+    #[test]
+    fn only_the_start_of_a_long_body_is_kept() {
+        let right = Expected { status: 200, answer: Answer::Text("6".into()) };
+        let long = "x".repeat(1000);
+        assert!(fault(&right, 200, &[&long, &long]).unwrap().len() < 100);
+    }
+}

@@ -1,0 +1,193 @@
+//! One connection and servers that answer in every way that HTTP allows, and in some that it does
+//! not.
+
+use std::{cell::Cell, rc::Rc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
+    task::{LocalSet, yield_now},
+    time::timeout,
+};
+
+use super::{
+    ask,
+    memory::{Memory, SIX, read_request, serve},
+};
+use crate::{Answer, Ask, Connection, Prepared, Verdict};
+
+const CHUNKED: &[u8] =
+    b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
+const CONTINUED: &[u8] =
+    b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6";
+const UNTIL_CLOSED: &[u8] = b"HTTP/1.0 200 OK\r\n\r\n6";
+
+fn prepared(ask: &Ask) -> Prepared {
+    Prepared::new(ask, ([127, 0, 0, 1], 80).into()).unwrap()
+}
+
+/// Asks several times, over connections that `accept` has to serve. Returns how the requests ended
+/// and how many connections it took.
+async fn ask_times<const N: usize>(
+    accept: impl Fn(DuplexStream) + 'static,
+    ask: &Ask,
+) -> ([Verdict; N], u32) {
+    let dialed = Rc::new(Cell::new(0));
+    let count = dialed.clone();
+    let server = Memory::new(move |stream| {
+        count.set(count.get() + 1);
+        accept(stream);
+    });
+    LocalSet::new()
+        .run_until(async move {
+            let request = prepared(ask);
+            let mut connection = Connection::over(server).await.unwrap();
+            let mut verdicts = [const { Verdict::Ok }; N];
+            for verdict in &mut verdicts {
+                *verdict = connection.ask(&request).await;
+                // The far end may have something to do before the next request, such as to close.
+                yield_now().await;
+            }
+            (verdicts, dialed.get())
+        })
+        .await
+}
+
+/// Answers each request in these pieces, and then closes the connection if it is told so.
+fn in_pieces(pieces: &[&'static [u8]], close: bool) -> impl Fn(DuplexStream) + use<> {
+    let pieces = pieces.to_vec();
+    move |mut stream| {
+        let pieces = pieces.clone();
+        tokio::task::spawn_local(async move {
+            while read_request(&mut stream).await {
+                for piece in &pieces {
+                    stream.write_all(piece).await.unwrap();
+                    yield_now().await;
+                }
+                if close {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn an_answer_may_be_split_anywhere() {
+    for answer in [SIX, CHUNKED, CONTINUED] {
+        for end in 0..answer.len() {
+            let (one, other) = answer.split_at(end);
+            let (verdicts, dialed) = ask_times(in_pieces(&[one, other], false), &ask()).await;
+            assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 1), "at {end}");
+        }
+        let bytes: Vec<_> = answer.chunks(1).collect();
+        assert_eq!(ask_times(in_pieces(&bytes, false), &ask()).await.0, [Verdict::Ok]);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_never_right() {
+    for answer in [SIX, CHUNKED, CONTINUED] {
+        for end in 0..answer.len() {
+            let ([verdict], _) = ask_times(in_pieces(&[&answer[..end]], true), &ask()).await;
+            assert!(matches!(verdict, Verdict::Failed(_)), "at {end}: {verdict:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_connection_gets_a_new_one() {
+    const CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n6";
+    let right = [Verdict::Ok, Verdict::Ok, Verdict::Ok];
+    // Announced; with the end of the body; and without a word after a whole answer.
+    for (answer, closes) in [(CLOSE, false), (CLOSE, true), (UNTIL_CLOSED, true), (SIX, true)] {
+        let (verdicts, dialed) = ask_times(in_pieces(&[answer], closes), &ask()).await;
+        assert_eq!((&verdicts, dialed), (&right, 3));
+    }
+}
+
+#[tokio::test]
+async fn answers_without_a_body_leave_the_connection_usable() {
+    const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\ncontent-length: 1\r\n\r\n";
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n";
+    for (method, status, answer) in [("GET", 204, NO_CONTENT), ("HEAD", 200, HEAD)] {
+        let mut ask = Ask { method: method.to_owned(), ..ask() };
+        ask.expected.status = status;
+        ask.expected.answer = Answer::Text(String::new());
+        let (verdicts, dialed) = ask_times(in_pieces(&[answer], false), &ask).await;
+        assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 1));
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_belong_to_no_answer_are_not_taken_for_the_next_one() {
+    const TWO: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6HTTP/1.1 500 Oops\r\n\r\n";
+    for pieces in [&[TWO][..], &[SIX, b"HTTP/1.1 500 Oops\r\n\r\n"]] {
+        let (verdicts, dialed) = ask_times(in_pieces(pieces, false), &ask()).await;
+        assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 2));
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_is_a_failure() {
+    let accept = |stream| {
+        tokio::task::spawn_local(serve(stream, async || {
+            let head = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000));
+            head.leak().as_bytes()
+        }));
+    };
+    let ([Verdict::Failed(fault)], _) = ask_times(accept, &ask()).await else { panic!() };
+    assert!(fault.contains("a head or a line of more than 16384 bytes"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_server_may_answer_before_it_has_read_the_request() {
+    let body = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&body, vec![0; 10_000]).unwrap();
+    let mut ask = Ask { body: Some(body.path().to_owned()), ..ask() };
+    ask.method = "POST".to_owned();
+    ask.expected.status = 413;
+    let server = Memory::new(|mut stream: DuplexStream| {
+        tokio::task::spawn_local(async move {
+            stream.read_exact(&mut [0; 10]).await.unwrap();
+            let answer = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 1\r\n\r\n6";
+            stream.write_all(answer).await.unwrap();
+            // Neither read on nor closed.
+            std::future::pending::<()>().await;
+        });
+    })
+    .with_room(512);
+    LocalSet::new()
+        .run_until(async {
+            let mut connection = Connection::over(server).await.unwrap();
+            for _ in 0..2 {
+                assert_eq!(connection.ask(&prepared(&ask)).await, Verdict::Ok);
+            }
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_an_abandoned_request_is_not_taken_for_the_next() {
+    let asked = Rc::new(Cell::new(0));
+    let server = Memory::new(move |stream| {
+        let asked = asked.clone();
+        tokio::task::spawn_local(serve(stream, async move || {
+            asked.set(asked.get() + 1);
+            match asked.get() {
+                1 => tokio::time::sleep(Duration::from_secs(2)).await,
+                _ => return SIX,
+            }
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1"
+        }));
+    });
+    LocalSet::new()
+        .run_until(async {
+            let request = prepared(&ask());
+            let mut connection = Connection::over(server).await.unwrap();
+            let second = Duration::from_secs(1);
+            assert!(timeout(second, connection.ask(&request)).await.is_err());
+            tokio::time::sleep(2 * second).await;
+            assert_eq!(connection.ask(&request).await, Verdict::Ok);
+        })
+        .await;
+}

@@ -1,0 +1,60 @@
+//! Results that are whole or absent.
+
+use std::{io::Write as _, path::Path};
+
+use anyhow::Context as _;
+use tempfile::NamedTempFile;
+
+/// Writes a file in one step: readers see the old one or the new one, never a part.
+pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
+    let file = beside(path, content)?;
+    file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// Writes a file in one step; one that exists is left as it is, and is an error.
+pub fn write_new(path: &Path, content: &str) -> anyhow::Result<()> {
+    let file = beside(path, content)?;
+    file.persist_noclobber(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// The content in a temporary file of the same directory, from where it can be moved in one step.
+fn beside(path: &Path, content: &str) -> anyhow::Result<NamedTempFile> {
+    let dir = path.parent().context("a file has a directory")?;
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    let mut builder = tempfile::Builder::new();
+    // Others may read it, as any file that a program writes; a temporary file is private otherwise.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let file = builder.tempfile_in(dir);
+    let mut file = file.with_context(|| format!("cannot write in {}", dir.display()))?;
+    file.write_all(content.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_leaves_nothing_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/result.json");
+        write_whole(&path, "old").unwrap();
+        write_whole(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_exists_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("result.json");
+        write_new(&path, "first").unwrap();
+        assert!(write_new(&path, "second").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(dir.path().read_dir().unwrap().count(), 1);
+    }
+}

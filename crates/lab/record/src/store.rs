@@ -1,0 +1,91 @@
+//! Where records are kept, and how they are read again.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use serde::Deserialize;
+
+use super::{Record, VERSION, write_new};
+
+/// A directory of records, each in a file that is named after the time of its making.
+#[derive(Clone, Debug)]
+pub struct Store {
+    dir: PathBuf,
+}
+
+impl Store {
+    /// The records below the directory of results.
+    pub fn new(results: &Path) -> Self {
+        Self { dir: results.join("runs") }
+    }
+
+    /// Keeps a record; an older one is never overwritten. Returns its path.
+    pub fn keep(&self, record: &Record) -> anyhow::Result<PathBuf> {
+        let json = serde_json::to_string_pretty(record).context("the record cannot be written")?;
+        let name = record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string();
+        let path = self.dir.join(name);
+        write_new(&path, &json)?;
+        Ok(path)
+    }
+
+    /// The paths of all records, the oldest first.
+    pub fn paths(&self) -> anyhow::Result<Vec<PathBuf>> {
+        if !self.dir.is_dir() {
+            return Ok(Vec::new());
+        }
+        let entries = self.dir.read_dir();
+        let entries = entries.with_context(|| format!("cannot read {}", self.dir.display()))?;
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "json") {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// A record by what a person types: a path, the start of its name, or `latest`.
+    pub fn find(&self, name: &str) -> anyhow::Result<PathBuf> {
+        if Path::new(name).is_file() {
+            return Ok(PathBuf::from(name));
+        }
+        let paths = self.paths()?;
+        if name == "latest" {
+            return paths.last().cloned().context("there are no runs yet; `lab bench` makes one");
+        }
+        let starts = |path: &&PathBuf| {
+            path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name))
+        };
+        let found: Vec<_> = paths.iter().filter(starts).collect();
+        match found.as_slice() {
+            [path] => Ok((*path).clone()),
+            [] => bail!("no run is named `{name}`; `lab history CASE` lists them"),
+            several => {
+                bail!("`{name}` is the start of {} runs; give more of the name", several.len())
+            }
+        }
+    }
+}
+
+/// Reads a record, of this version only.
+pub fn read(path: &Path) -> anyhow::Result<Record> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let versioned: Versioned = serde_json::from_str(&text).with_context(|| {
+        format!("{} is damaged or no record of `lab`; it was left as it is", path.display())
+    })?;
+    ensure!(
+        versioned.version == VERSION,
+        "{} has version {} and this `lab` reads version {VERSION}: use the `lab` that made it",
+        path.display(),
+        versioned.version
+    );
+    serde_json::from_str(&text)
+        .with_context(|| format!("{} is damaged; it was left as it is", path.display()))
+}
