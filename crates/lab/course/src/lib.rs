@@ -6,8 +6,6 @@
 //! - `report/` makes one HTML page of a run;
 //! - `publish/` collects the newest results as a record that the book quotes.
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may panic"))]
-
 pub mod book;
 mod chart;
 #[cfg(test)]

@@ -16,7 +16,7 @@ use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 use similar::TextDiff;
 
 use super::{
-    book::{Drawn, Picture},
+    evaluate::{Drawn, Picture},
     excerpt::{excerpt, fenced, language, without_module_doc},
     names::{Names, failed},
     nearest::unknown,

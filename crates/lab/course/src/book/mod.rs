@@ -28,7 +28,7 @@
 //! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 
 mod blocks;
-mod book;
+mod evaluate;
 mod excerpt;
 mod filters;
 mod links;
@@ -44,7 +44,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use book::Book;
+pub use evaluate::Book;
 pub use links::broken;
 pub use mine::{Mine, write_mine};
 pub use page::{CHAPTERS, Page, contributing, spliced as pages};

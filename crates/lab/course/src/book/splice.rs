@@ -2,7 +2,7 @@
 
 use super::{
     Page,
-    book::{Book, Picture},
+    evaluate::{Book, Picture},
     marker::{Marker, markers},
     problem::Problem,
 };

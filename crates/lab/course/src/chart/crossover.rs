@@ -139,47 +139,42 @@ mod tests {
     use super::*;
     use crate::chart::tests::points;
 
+    #[track_caller]
+    fn finds(given: &[(f64, f64, f64)], crossings: &[f64], sentence: &str) {
+        let found = Finding::of(&points(given));
+        assert_eq!(found.sentence, sentence);
+        let near = found.crossings.iter().zip(crossings).all(|(it, at)| (it - at).abs() < 1e-9);
+        assert!(near && found.crossings.len() == crossings.len(), "{found:?}");
+    }
+
     #[test]
     fn a_crossover_is_claimed_only_where_the_intervals_allow_it() {
-        let cases: [(&[(f64, f64, f64)], &[f64], &str); 6] = [
-            (
-                &[(1.0, 10.0, 40.0), (10.0, 20.0, 40.0), (1000.0, 80.0, 40.0)],
-                &[100.0],
-                "Crossover near 100: slow is faster below it (up to 4.00×), fixed above it (up to \
-                 2.00×).",
-            ),
-            // From nothing on, the axis is linear.
-            (
-                &[(0.0, 20.0, 10.0), (8.0, 10.0, 20.0)],
-                &[4.0],
-                "Crossover near 4: fixed is faster below it (up to 2.00×), slow above it (up to \
-                 2.00×).",
-            ),
-            // The estimates cross, but within their intervals.
-            (
-                &[(1.0, 40.0, 10.0), (2.0, 11.0, 10.0), (3.0, 10.0, 10.5)],
-                &[],
-                "No crossover in this range: fixed is faster at 1 of 3 points, by 4.00×; no \
-                 difference is shown at 2 and 3.",
-            ),
-            (
-                &[(1.0, 40.0, 10.0), (2.0, 15.0, 10.0)],
-                &[],
-                "No crossover in this range: fixed is faster at all 2 points, by 1.50× to 4.00×.",
-            ),
-            (
-                &[(1.0, 40.0, 10.0), (4.0, 10.0, 40.0), (16.0, 40.0, 10.0)],
-                &[2.0, 8.0],
-                "The faster one changes 2 times: near 2 and 8.",
-            ),
-            (&[(1.0, 10.0, 10.0)], &[], "No difference is shown at any of 1 points."),
-        ];
-        for (given, crossings, sentence) in cases {
-            let found = Finding::of(&points(given));
-            assert_eq!(found.sentence, sentence);
-            let near = found.crossings.iter().zip(crossings).all(|(it, at)| (it - at).abs() < 1e-9);
-            assert!(near && found.crossings.len() == crossings.len(), "{found:?}");
-        }
+        finds(
+            &[(1.0, 10.0, 40.0), (10.0, 20.0, 40.0), (1000.0, 80.0, 40.0)],
+            &[100.0],
+            "Crossover near 100: slow is faster below it (up to 4.00×), fixed above it (up to 2.00×).",
+        );
+        // A parameter of 0 makes the axis linear.
+        finds(
+            &[(0.0, 20.0, 10.0), (8.0, 10.0, 20.0)],
+            &[4.0],
+            "Crossover near 4: fixed is faster below it (up to 2.00×), slow above it (up to 2.00×).",
+        );
+        // The estimates cross, but within their intervals.
+        finds(
+            &[(1.0, 40.0, 10.0), (2.0, 11.0, 10.0), (3.0, 10.0, 10.5)],
+            &[],
+            "No crossover in this range: fixed is faster at 1 of 3 points, by 4.00×; no difference \
+             is shown at 2 and 3.",
+        );
+        finds(
+            &[(1.0, 40.0, 10.0), (2.0, 15.0, 10.0)],
+            &[],
+            "No crossover in this range: fixed is faster at all 2 points, by 1.50× to 4.00×.",
+        );
+        let several = [(1.0, 40.0, 10.0), (4.0, 10.0, 40.0), (16.0, 40.0, 10.0)];
+        finds(&several, &[2.0, 8.0], "The faster one changes 2 times: near 2 and 8.");
+        finds(&[(1.0, 10.0, 10.0)], &[], "No difference is shown at any of 1 points.");
     }
 
     #[test]
