@@ -1,8 +1,7 @@
-//! A client per request, and what can be shared instead, by one page load as a browser does it: the
-//! page first, then its 18 resources, six at a time. Behind the proxy is the case's own upstream.
+//! A client per request, and what can be shared instead. Loads one page as a browser does: the page
+//! first, then its 18 files, six at a time.
 //!
-//! HTTP/2 is missing: the case's upstream speaks HTTP/1.1 alone, and says so in its handshake.
-//! Against another server the figures would say as much of that server.
+//! HTTP/2 is missing, since the site of the case speaks HTTP/1.1 only.
 
 use std::{
     process::ExitCode,
@@ -26,14 +25,10 @@ use hyper_util::{
     rt::TokioExecutor,
 };
 use per_request_client::{
-    Connector, Failure, HttpsClient, Upstream, slow,
-    steps::shared_connector,
-    upstream::{
-        Background,
-        site::{self, Resource},
-    },
+    Connector, Failure, HttpsClient, Upstream, slow, steps::shared_connector,
 };
 use rustls::{ClientConfig, client::Resumption};
+use tls_site::site::{self, Resource};
 use tokio::task::JoinSet;
 
 /// Requests that a browser has under way to one HTTP/1.1 site.
@@ -41,8 +36,8 @@ const AT_ONCE: usize = 6;
 
 /// The fixed proxy with a pool that keeps this many idle connections.
 ///
-/// Six are not enough for six requests at once: a request that finds no idle connection opens one, and
-/// takes the first that becomes idle before it is ready. The new one is then one too many.
+/// Six are too few for six requests at once. A request that finds no idle connection opens one, and may
+/// then take another that becomes idle first. The new one is one too many.
 #[expect(clippy::disallowed_methods, reason = "once, at start-up")]
 fn pool<const IDLE: usize>(upstream: Upstream) -> anyhow::Result<Router> {
     let mut builder = Client::builder(TokioExecutor::new());
@@ -122,10 +117,5 @@ fn per_request_client(c: &mut Criterion) {
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = per_request_client }
 
 fn main() -> anyhow::Result<ExitCode> {
-    let start = || {
-        let upstream = Background::start()?;
-        let (url, authority) = (upstream.url().to_owned(), upstream.authority().to_owned());
-        Ok((upstream, url, authority))
-    };
-    behind_upstream::run(start, benches)
+    behind_upstream::run(benches)
 }

@@ -92,5 +92,5 @@ fn per_request_client(c: &mut Criterion) {
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = per_request_client }
 
 fn main() -> anyhow::Result<ExitCode> {
-    behind_upstream::run(Site::start, benches)
+    behind_upstream::run_before(Site::start, benches)
 }

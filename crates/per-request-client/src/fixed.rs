@@ -1,5 +1,5 @@
-//! The remedy: one client, built at start-up and handed to every request. It loads the certificate
-//! authorities once, and its pool keeps connections for the requests to come.
+//! The fix: one client, built at start-up and shared by all requests. It loads the certificate
+//! authorities once, and its pool keeps connections open.
 
 use axum::{
     Router,

@@ -1,5 +1,5 @@
-//! The fault: every request builds a client, which loads the certificate authorities, connects, and
-//! drops the connection with itself.
+//! The fault: every request builds a client, which loads the certificate authorities, opens a
+//! connection, and closes it again when the client is dropped.
 
 use axum::{
     Router,

@@ -1,5 +1,4 @@
-//! How many connections and handshakes 10 page loads cost, counted by the upstream: exact, on any
-//! machine.
+//! The exact number of connections and handshakes in 10 page loads, counted by the site.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,35 +7,24 @@ mod trusting;
 use std::time::Duration;
 
 use case_server::InProcess;
-use per_request_client::{
-    Upstream, fixed, slow,
-    steps::{no_reuse, shared_connector},
-    upstream::{
-        Background, Counted,
-        site::{self, Resource},
-    },
+use tls_site::{
+    Background, Counted,
+    site::{self, Resource},
 };
 use tokio::task::JoinSet;
-use trusting::trusting;
+use trusting::{proxies, trusting};
 
 const PAGE_LOADS: usize = 10;
 
 fn variants(upstream: &Background) -> [(&'static str, InProcess); 4] {
-    let upstream = || Upstream::new(upstream.url(), Duration::from_secs(10)).unwrap();
-    [
-        ("slow", InProcess::new(slow::routes(upstream()).unwrap())),
-        ("shared-connector", InProcess::new(shared_connector::routes(upstream()).unwrap())),
-        ("no-reuse", InProcess::new(no_reuse::routes(upstream()).unwrap())),
-        ("fixed", InProcess::new(fixed::routes(upstream()).unwrap())),
-    ]
+    proxies(upstream.url(), 10_000).map(|(variant, proxy)| (variant, InProcess::new(proxy)))
 }
 
 async fn load(proxy: &InProcess, resource: &Resource) {
     let answer = proxy.get(resource.path).await;
     assert_eq!(answer, (200, resource.body.clone()), "{}", resource.path);
-    // A connection returns to the pool in a task of its own, after the answer has ended. A request
-    // that is sent before it has run finds no connection and opens another. A person is slower
-    // than that; a test that wants exact numbers waits for a moment, in which that task runs.
+    // A task returns the connection to the pool after the answer has ended. A request before that
+    // opens another connection. The test gives that task time to run.
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
@@ -47,7 +35,7 @@ async fn load_in_turn(proxy: &InProcess, site: &[Resource]) {
     }
 }
 
-/// As a browser does: all of `resources` over 6 connections.
+/// Six at a time, as a browser does.
 async fn load_in_parallel(proxy: &InProcess, resources: &[Resource]) {
     let mut lanes = JoinSet::new();
     for lane in 0..6 {
@@ -61,7 +49,7 @@ async fn load_in_parallel(proxy: &InProcess, resources: &[Resource]) {
     lanes.join_all().await;
 }
 
-/// What the upstream counted in the meantime.
+/// What the site counted since `before`.
 fn since(before: Counted, upstream: &Background) -> Counted {
     let now = upstream.counted();
     Counted {
@@ -82,9 +70,9 @@ fn in_turn_slow_connects_for_every_request_and_fixed_once() {
                 load_in_turn(&proxy, &site).await;
             }
             let (tcp_connections, full_handshakes, resumed_handshakes) = match variant {
-                // Tickets for a short handshake go away with the connector that they were given to.
+                // The tickets for resumption belong to the connector, which slow drops.
                 "slow" => (190, 190, 0),
-                // The connector keeps them: that the handshakes are short is its doing.
+                // The shared connector keeps them.
                 "shared-connector" | "no-reuse" => (190, 1, 189),
                 _ => (1, 1, 0),
             };
@@ -111,20 +99,18 @@ fn in_parallel_all_others_still_connect_for_every_request() {
             if variant == "slow" {
                 assert_eq!(counted.resumed_handshakes, 0);
             } else {
-                // A ticket is good for one handshake, and every handshake earns two. The first
-                // page's two are not enough for six connections at once; after that there are
-                // always enough.
+                // A ticket is good for one handshake, and every handshake gives two. The first page's
+                // two are not enough for six connections at once. Later there are always enough.
                 assert!(counted.full_handshakes <= 5, "{variant}: {counted:?}");
             }
         }
     });
 }
 
-/// A request that finds no idle connection begins to open one, and takes whichever comes first:
-/// that, or one that another request gives back. In the second case the new connection is still
-/// completed, and kept. So a page that nobody has loaded yet may open more than 6 connections,
-/// 6 to 12 as a rule and never more than one a request. What is exact is the state before that and
-/// after it: 6 requests at once need 6 connections, and where 6 are open, nobody has to wait.
+/// A request that finds no idle connection begins to open one, and takes the first that is ready: the
+/// new one, or one that another request gives back. Then the new connection is still completed and
+/// kept. So the first load of a page may open more than 6 connections. Two numbers are exact: 6
+/// requests at once need 6 connections, and with 6 open connections nobody opens another.
 #[test]
 fn in_parallel_fixed_connects_once_for_each_of_6_at_a_time() {
     trusting("in_parallel_fixed_connects_once_for_each_of_6_at_a_time", async |upstream| {
@@ -133,15 +119,15 @@ fn in_parallel_fixed_connects_once_for_each_of_6_at_a_time() {
         load(&fixed, &site[0]).await;
         assert_eq!(upstream.counted().tcp_connections, 1);
 
-        // The page's connection is idle, and takes one; the other five find none.
+        // One request takes the page's connection. The other five find none.
         load_in_parallel(&fixed, &site[1..7]).await;
-        // They may all have been answered before the last connection was complete.
+        // All requests may be answered before the last connection is complete.
         while upstream.counted().full_handshakes + upstream.counted().resumed_handshakes < 6 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert_eq!(upstream.counted().tcp_connections, 6);
 
-        // The last connection's way into the pool.
+        // The last connection needs time to get into the pool.
         tokio::time::sleep(Duration::from_millis(1)).await;
         load_in_parallel(&fixed, &site[7..]).await;
         for _ in 1..PAGE_LOADS {

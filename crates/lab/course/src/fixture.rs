@@ -167,7 +167,7 @@ fn meta() -> Value {
         "command": ["target/release/lab", "flame", "toy"],
         "machine": { "os": "linux", "arch": "x86_64", "cpu": null, "cores": 1, "kernel": null,
                      "virtual_machine": null, "governor": null, "memory_mib": null },
-        "variants": { "slow": { "rung": "perf-with-kernel", "samples": 5822, "rooted_share": 1.0,
+        "variants": { "slow": { "profiler": "perf-with-kernel", "samples": 5822, "rooted_share": 1.0,
                                 "lost_share": 0.004, "cpu_s": 0.052197, "cpu_agreement": null,
                                 "cpu_us_per_request": 514.7 } }
     })

@@ -12,7 +12,6 @@ mod chart;
 mod fixture;
 mod publish;
 pub mod report;
-mod stacks;
 mod words;
 
 pub use publish::Draft;

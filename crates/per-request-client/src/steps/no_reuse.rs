@@ -1,5 +1,5 @@
-//! A control: the client is shared as in fixed, but its pool keeps no connection. What is left of
-//! the difference to `shared_connector` is what building a client costs by itself.
+//! A control: the client is shared as in fixed, but its pool keeps no connection. The difference to
+//! `shared_connector` is the cost of building a client.
 
 use axum::{
     Router,

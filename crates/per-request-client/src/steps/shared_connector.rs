@@ -1,5 +1,5 @@
-//! One change alone: the connector is shared, so that the certificate authorities are loaded once.
-//! Every request still builds a client, and so still opens a connection.
+//! One change: the connector is shared, so the certificate authorities are loaded once. Every request
+//! still builds a client, and so opens a connection.
 
 use axum::{
     Router,

@@ -1,42 +1,34 @@
-//! A network between proxy and upstream that goes dead in the middle of an answer.
-
-use std::future::pending;
+//! A network between proxy and site that goes dead in the middle of an answer.
 
 use tokio::{
-    io::{AsyncReadExt as _, copy},
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy},
     net::{TcpListener, TcpStream},
 };
 
-/// How many bytes of the upstream's get through on each connection: its handshake, which takes some
-/// two thousand, and the first of the TLS records that carry the answer, which are of 16 KiB.
+/// Bytes of the site that get through on each connection: its handshake of about 2,000 bytes, and the
+/// first TLS records of the answer, of 16 KiB each.
 const CARRIED: u64 = 40_000;
 
-/// Opens a way to `upstream` that stalls, and returns the URL to take it.
-pub async fn stalling(upstream: &str) -> String {
-    let upstream = upstream.strip_prefix("https://").unwrap().to_owned();
+/// Opens a way to `site` that stalls, and returns its URL.
+pub async fn stalling(site: &str) -> String {
+    let site = site.strip_prefix("https://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
-        loop {
-            let (near, _) = listener.accept().await.unwrap();
-            let far = TcpStream::connect(&upstream).await.unwrap();
-            tokio::spawn(carry(near, far));
+        while let Ok((mut proxy, _)) = listener.accept().await {
+            let mut site = TcpStream::connect(&site).await.unwrap();
+            tokio::spawn(async move {
+                let (mut requests, mut to_proxy) = proxy.split();
+                let (answers, mut to_site) = site.split();
+                let back = async {
+                    let _ = copy(&mut answers.take(CARRIED), &mut to_proxy).await;
+                    std::future::pending::<()>().await;
+                };
+                // Ends when the proxy closes the connection.
+                tokio::select! { _ = copy(&mut requests, &mut to_site) => {} () = back => {} }
+                let _ = to_site.shutdown().await;
+            });
         }
     });
     url
-}
-
-/// Stays until the proxy closes `near`.
-async fn carry(mut near: TcpStream, mut far: TcpStream) {
-    let (mut requests, mut to_proxy) = near.split();
-    let (answers, mut to_upstream) = far.split();
-    let there = copy(&mut requests, &mut to_upstream);
-    let back = async {
-        let _ = copy(&mut answers.take(CARRIED), &mut to_proxy).await;
-        pending::<()>().await;
-    };
-    tokio::select! {
-        _ = there => {}
-        () = back => {}
-    }
 }

@@ -1,24 +1,42 @@
-//! A process whose environment names the upstream's certificate authority.
+//! The variants in a process whose environment names the site's certificate authority.
 //!
-//! The variants find the authorities as any service does: where the system keeps them, or where
-//! `SSL_CERT_FILE` says. A process cannot safely change its own environment, so a test runs itself
-//! again, with the variable set.
+//! A process cannot safely change its own environment, so a test runs itself again with the variable
+//! set.
 
-use std::{env, fs, process::Command};
+use std::{env, fs, process::Command, time::Duration};
 
-use per_request_client::upstream::Background;
+use axum::Router;
+use per_request_client::{
+    Upstream, fixed, slow,
+    steps::{no_reuse, shared_connector},
+};
+use tls_site::Background;
 
-/// Runs `test` in a process of its own, which trusts the upstream that it is given.
+type Routes = fn(Upstream) -> anyhow::Result<Router>;
+
+pub const VARIANTS: [(&str, Routes); 4] = [
+    ("slow", slow::routes),
+    ("shared-connector", shared_connector::routes),
+    ("no-reuse", no_reuse::routes),
+    ("fixed", fixed::routes),
+];
+
+/// Every variant in front of `upstream`, which has `timeout_ms` to answer.
+pub fn proxies(upstream: &str, timeout_ms: u64) -> [(&'static str, Router); 4] {
+    let upstream = Upstream::new(upstream, Duration::from_millis(timeout_ms)).unwrap();
+    VARIANTS.map(|(variant, routes)| (variant, routes(upstream.clone()).unwrap()))
+}
+
+/// Runs the test called `name` in a process that trusts the site it gets.
 ///
-/// `name` is the test's own name: it is how the second process finds it. There the runtime has one
-/// thread, so that tasks take turns in an order that does not depend on the machine; the upstream
-/// has its own.
+/// The runtime there has one thread, so that the order of tasks does not depend on the machine. The
+/// site has its own thread.
 pub fn trusting(name: &str, test: impl AsyncFnOnce(&Background)) {
     if env::var("TRUSTING_TEST").as_deref() == Ok(name) {
-        let upstream = Background::start().unwrap();
-        fs::write(env::var("SSL_CERT_FILE").unwrap(), upstream.authority()).unwrap();
+        let site = Background::start().unwrap();
+        fs::write(env::var("SSL_CERT_FILE").unwrap(), site.authority()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(test(&upstream));
+        runtime.block_on(test(&site));
         return;
     }
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The comparison of servers: interleaved runs, each on a fresh process.
+//! Comparing servers: interleaved runs, each of a fresh process, and the record of them.
 
 mod assess;
 mod effort;
@@ -6,10 +6,7 @@ mod progress;
 mod run;
 mod summary;
 
-pub use assess::case_record;
 pub use effort::Effort;
-// The types by their former path.
-pub use lab_record::{CaseRecord, Record, VERSION, VariantRecord};
 pub use progress::Progress;
-pub use run::{Comparison, ask_once, asks, generate};
+pub use run::{Comparison, asks, generate, visit_once};
 pub use summary::{print_case, print_summary};

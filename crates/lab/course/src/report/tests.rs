@@ -61,7 +61,7 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
     assert!(html.contains("<h2>A clone &lt;in&gt; a loop</h2>"));
     assert!(html.contains("<h2>lock-scope</h2>"), "a case that is not known has its name");
     assert_eq!(html.matches(r#"<a href="../lab/flame/hot-clone/index.html">"#).count(), 1);
-    assert!(html.contains("47,522 of 48,400 requests outlast their run"));
+    assert!(html.contains("47,522 of 48,400 requests were unfinished"));
     assert!(html.contains("<code>lab bench --pairs"));
     let (machine, build) = (&record.machine, &record.build);
     for known in [&machine.cpu, &machine.kernel, &build.rustc, &build.commit] {

@@ -1,0 +1,47 @@
+//! What an instrumented case server reports: allocation counts, spans, CPU and heap samples.
+//!
+//! Everything is behind a feature. An instrumented server prints [`ANNOUNCEMENTS`] before it listens,
+//! so that nobody times it by mistake, and it answers below `/.lab/` before the case's routes do.
+
+#[cfg(feature = "count-allocations")]
+mod allocations;
+#[cfg(any(feature = "count-allocations", feature = "profile-heap"))]
+mod allocator;
+#[cfg(all(feature = "profile", unix))]
+mod cpu;
+#[cfg(feature = "profile-heap")]
+mod heap;
+#[cfg(feature = "profile")]
+mod query;
+#[cfg(feature = "profile")]
+mod record;
+#[cfg(feature = "routes")]
+mod routes;
+mod spans;
+pub mod sync;
+
+#[cfg(feature = "routes")]
+pub use routes::answer;
+pub use spans::{Span, request, span};
+
+/// The lines that a server prints before `listening on`, one for each kind of instrument.
+pub const ANNOUNCEMENTS: &[&str] = &[
+    #[cfg(feature = "count-allocations")]
+    "counting allocations",
+    #[cfg(feature = "profile")]
+    "profiling",
+];
+
+/// Starts to record spans and allocations.
+pub fn start() {
+    #[cfg(feature = "profile")]
+    spans::start();
+    #[cfg(any(feature = "count-allocations", feature = "profile-heap"))]
+    allocator::start();
+}
+
+/// Answers requests to `/.lab/`; without a feature there are none.
+#[cfg(not(feature = "routes"))]
+pub async fn answer(_: &hyper::Uri) -> Option<hyper::Response<http_body_util::Full<bytes::Bytes>>> {
+    None
+}

@@ -1,0 +1,155 @@
+//! The shell around every case's server, so that a case crate has nothing but its lesson.
+//!
+//! A variant's binary is one call of [`main`]. Flags, the announcement, timeouts, `TCP_NODELAY` and the
+//! graceful stop are the same for every variant of every case.
+//!
+//! Once a server accepts connections it prints `listening on http://127.0.0.1:PORT`. That line is all
+//! that the laboratory needs.
+
+mod erased;
+mod in_process;
+#[cfg(feature = "warp")]
+mod rejection;
+mod serve;
+mod stop;
+
+use std::{convert::Infallible, error::Error, net::SocketAddr, process::ExitCode, time::Duration};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use clap::{Args, Command, FromArgMatches as _};
+use hyper::{
+    Request, Response,
+    body::{Body, Incoming},
+};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    runtime::Runtime,
+};
+use tower::Service;
+
+use erased::Erased;
+
+pub use in_process::InProcess;
+#[cfg(feature = "warp")]
+pub use rejection::explain;
+pub use serve::{Limits, serve};
+pub use stop::requested as stop_requested;
+
+/// The flags of every case server.
+#[derive(Debug, clap::Args)]
+struct Flags {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    addr: SocketAddr,
+
+    /// Seconds after which a request without an answer gets a 503
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    request_timeout: u64,
+
+    /// Stop when standard input closes, as it does when the process that started this one dies
+    #[arg(long)]
+    exit_with_parent: bool,
+}
+
+/// The options of a case that has none of its own.
+#[derive(Debug, clap::Args)]
+pub struct NoOptions {}
+
+/// Runs a case server: parses the command line, builds the service from the case's own options `O`,
+/// serves it until Ctrl-C, SIGTERM or the end of the parent, and reports an error in one line.
+///
+/// `about` is the first line of `--help`. `service` runs inside the Tokio runtime.
+pub fn main<O, S, B>(about: &'static str, service: impl FnOnce(O) -> anyhow::Result<S>) -> ExitCode
+where
+    O: Args,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let matches = command::<O>(about).get_matches();
+    let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let options = O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    run(&flags, Box::new(|| service(options).map(Erased::new)))
+}
+
+fn command<O: Args>(about: &'static str) -> Command {
+    let command = O::augment_args(Flags::augment_args(Command::new("case-server")));
+    // Last, since the doc comments of the options set these too.
+    command.about(about).long_about(about)
+}
+
+/// What [`main`] does after parsing, without type parameters, so that this crate compiles it and not
+/// each binary.
+fn run(
+    flags: &Flags,
+    service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
+) -> ExitCode {
+    let runtime = Runtime::new().context("cannot start the Tokio runtime");
+    match runtime.and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn listen_and_serve(
+    flags: &Flags,
+    service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
+) -> anyhow::Result<()> {
+    let service = service()?;
+    let listener = listen(flags.addr).with_context(|| {
+        format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", flags.addr)
+    })?;
+    let stop = stop_requested(flags.exit_with_parent)?;
+    announce(listener.local_addr()?);
+    let limits =
+        Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
+    serve::serve_erased(listener, service, limits, Box::pin(stop)).await;
+    Ok(())
+}
+
+/// How many connections may wait to be accepted. The usual 128 overflows when thousands of users
+/// arrive at once, and an overflow costs each of them a second.
+const BACKLOG: u32 = 4096;
+
+fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As Tokio's own `bind` does: a server that restarts gets its old port back.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(addr)?;
+    socket.listen(BACKLOG)
+}
+
+/// Says what is instrumented, and where the server listens. The server runs on if nobody reads this.
+fn announce(addr: SocketAddr) {
+    use std::io::Write as _;
+    let mut stdout = std::io::stdout().lock();
+    for instrument in case_probe::ANNOUNCEMENTS {
+        let _ = writeln!(stdout, "{instrument}");
+    }
+    let _ = writeln!(stdout, "listening on http://{addr}").and_then(|()| stdout.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_begins_with_what_the_server_does() {
+        let mut command = command::<NoOptions>("toy, slow: it waits");
+        for help in [command.render_help(), command.render_long_help()] {
+            let help = help.to_string();
+            assert!(help.starts_with("toy, slow: it waits\n\nUsage:"), "{help}");
+            assert!(help.contains("--exit-with-parent"), "{help}");
+        }
+    }
+}
