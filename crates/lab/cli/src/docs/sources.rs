@@ -1,6 +1,6 @@
 //! What the pages quote: the newest record, the cases' own files, and the reader's last runs.
 
-use lab_flame::stacks::Folded;
+use lab_flame::Folded;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

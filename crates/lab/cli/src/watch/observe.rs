@@ -4,10 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use hyper::Uri;
-use lab_flame::{
-    profilers::{Failure, Profiler, Profilers, Recording, Subject},
-    seen::{Observation, Spans},
-};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
 use lab_load::{self as load, Arrivals, Plan};
 
 use crate::{

@@ -6,7 +6,8 @@ mod program;
 mod recording;
 mod roots;
 mod samply;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod window;
 
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use lab_doctor::System;
 
-pub use perf::{Complaint, Control};
+pub use perf::Control;
 pub use recording::Recording;
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.

@@ -1,7 +1,7 @@
 //! What the record's flame pages tell: pictures, the functions that cost most, and their shares.
 
 use anyhow::{Context as _, bail, ensure};
-use lab_flame::stacks::{Folded, Unit, top_inclusive};
+use lab_flame::{Folded, Unit, top_inclusive};
 use serde_json::Value;
 
 use super::commands;
