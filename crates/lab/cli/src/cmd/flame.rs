@@ -12,20 +12,15 @@ use lab_flame::{
     Meta, Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph,
 };
 
-use super::{
-    Ended, Places, interrupted, interruptible,
-    own_server::{NO_ADDRESS, OwnServer},
-};
+use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
     bench::Comparison,
     case::{BASELINE, CANDIDATE, Case, Exhibit},
     display, doctor,
     files::write_whole,
     instrumented::{self, Instrumentation},
-    launch::Address,
-    load::allow_connections,
     machine::Output,
-    requests::{self, Check, Requests},
+    requests::Requests,
     watch::{Progress, Subjects},
 };
 
@@ -128,30 +123,18 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// One page of a server of the reader's own, or of two.
+/// One page of your own server, or of two.
 async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
-    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let mut asks = options.requests.asks(scratch.path())?;
     let names: &[&str] = match options.exec.len() {
         1 => &["server"],
         2 => &["baseline", "candidate"],
-        more => bail!("--exec is given {more} times; one server is drawn, or two are compared"),
+        more => bail!("--exec is given {more} times: give it once, or twice to compare"),
     };
-    let mut subjects = Vec::new();
-    for (name, command) in names.iter().zip(&options.exec) {
-        subjects.push(((*name).to_owned(), options.server.launch(name, command)?));
-    }
-    let check = requests::learn_answers(&mut asks, &subjects).await;
-    let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
-    let check = if announced { check.context(NO_ADDRESS) } else { check }?;
-    if let Check::StatusOnly(why) = check {
-        eprintln!("note: {why}");
-    }
-    let load = options.server.load();
-    allow_connections(load.users)?;
+    let commands: Vec<_> =
+        names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
     let name = program(&options.exec[0]);
+    let comparison = options.server.comparison(&name, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let comparison = Comparison { name, load, asks, subjects, _files: scratch };
     let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), false);
     Ok(draw(&Subjects::own(comparison)?, &profilers, options, dir).await?.1)
 }

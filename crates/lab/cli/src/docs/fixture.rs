@@ -120,7 +120,7 @@ pub fn record(factor: f64) -> Value {
         })
     };
     json!({
-        "version": crate::bench::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
+        "version": lab_record::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
         "command": ["target/release/lab", "bench", "--pairs", "15"],
         "machine": { "os": "linux", "arch": "x86_64", "cpu": "AMD EPYC", "cores": 2,
                      "kernel": "6", "virtual_machine": true, "governor": null, "memory_mib": 1 },

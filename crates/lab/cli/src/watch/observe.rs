@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
-use hyper::Uri;
+use http::Uri;
 use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
-use lab_load::{self as load, Arrivals, Plan};
+use lab_load::{self as load, Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
@@ -47,7 +47,7 @@ impl Watch<'_> {
         launch: &Launch,
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
-        let plan = Plan {
+        let plan = LoadPlan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
@@ -62,19 +62,7 @@ impl Watch<'_> {
             let load = async { generate(&plan).await.map_err(Failure::Fatal) };
             tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
         };
-        let watched = tokio::select! {
-            // Check whether the server exited first; the generator's error is only a consequence.
-            biased;
-            death = stage.died() => Err(Failure::Fatal(death)),
-            watched = watched => watched,
-        };
-        if watched.is_err() {
-            // The error can arrive before the server is gone.
-            let death = tokio::time::timeout(Duration::from_millis(200), stage.died()).await;
-            if let Ok(death) = death {
-                return Err(Failure::Fatal(death));
-            }
-        }
+        let watched = stage.watch(watched).await;
         stage.clear().await?;
         let (outcome, (recording, spans)) = watched?;
         Ok(Observation {
@@ -98,12 +86,15 @@ impl Watch<'_> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampler = self.has_sampler.then_some(url);
         let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let recording = self.profilers.record(profiler, &subject, self.window).await?;
-        let spans = match self.has_spans {
-            true => Some(spans(url).await?),
-            false => None,
+        let spans = async {
+            if !self.has_spans {
+                return Ok(None);
+            }
+            // After the recording, but while the load still runs: reading a recording takes longer.
+            tokio::time::sleep(self.window + MARGIN / 2).await;
+            spans(url).await.map(Some).map_err(Failure::Fatal)
         };
-        Ok((recording, spans))
+        tokio::try_join!(self.profilers.record(profiler, &subject, self.window), spans)
     }
 }
 

@@ -179,7 +179,7 @@ fn what_cannot_be_drawn_is_reported_at_once() {
     for (args, message) in [
         (&["tox"][..], "did you mean `toy`?"),
         (&["toy", "--seconds", "0"], "0 is not in 1..=60"),
-        (&["--exec", "a"], "nothing is asked: give --get"),
+        (&["--exec", "a"], "there is no request: give --get"),
         (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
         (&["toy", "--exec", "a"], "cannot be used with"),
     ] {
