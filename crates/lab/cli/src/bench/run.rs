@@ -3,12 +3,6 @@
 use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, bail, ensure};
-use tempfile::TempDir;
-use tokio::{
-    io::AsyncWriteExt as _,
-    process::{Child, Command},
-};
-
 use lab_case::{Case, Request, Workspace};
 use lab_display::thousands;
 use lab_load::{
@@ -16,9 +10,14 @@ use lab_load::{
 };
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
+use tempfile::TempDir;
+use tokio::{
+    io::AsyncWriteExt as _,
+    process::{Child, Command},
+};
 
 use super::{Effort, Progress};
-use crate::{launch::Launch, server::Stage};
+use crate::servers::{Launch, Stage};
 
 /// What is compared: servers, and the load that each of them is put under.
 #[derive(Debug)]

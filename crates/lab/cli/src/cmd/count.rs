@@ -3,17 +3,13 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
+use lab_case::{Case, Reference, Workspace};
+use lab_record::write_whole;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    case::{Case, Reference},
-    count::{
-        self, Counts,
-        reference::{self, TOLERANCE_PERCENT, Table},
-    },
-    files::write_whole,
-    instrumented::{self, Instrumentation},
-    workspace::Workspace,
+    count::{self, Counts, reference, reference::TOLERANCE_PERCENT, reference::Table},
+    servers::instrumented::{self, Instrumentation},
 };
 
 /// What to count, and what to do with it.

@@ -2,12 +2,10 @@
 
 use std::process::ExitCode;
 
+use lab_record::{Store, write_whole};
+
 use super::Places;
-use crate::{
-    docs::{self, CHAPTERS, Form, Mine, Page, Problem, RECIPES, Sources, Spliced},
-    files::write_whole,
-    store::Store,
-};
+use crate::docs::{self, CHAPTERS, Form, Mine, Page, Problem, RECIPES, Sources, Spliced};
 
 /// What to do with the pages.
 #[derive(Debug, clap::Args)]

@@ -7,14 +7,13 @@ use std::{
 };
 
 use anyhow::Context as _;
+use lab_case::Workspace;
+use lab_record::{self as files, Store, read};
 
 use super::Places;
 use crate::{
     bench::Record,
-    display, files,
     report::{self, About},
-    store::{Store, read},
-    workspace::Workspace,
 };
 
 #[derive(Debug, clap::Args)]
@@ -36,7 +35,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace().ok();
     let path = options.output.clone().unwrap_or_else(|| page(&results));
     write(workspace.as_ref(), &results, &record, &path)?;
-    out!("  Report     {}", display::path(&path));
+    out!("  Report     {}", lab_display::path(&path));
     if options.open {
         opener::open(&path).with_context(|| {
             format!("no browser could be started; open {} yourself", path.display())

@@ -11,7 +11,7 @@ use lab_flame::{
 };
 
 use super::{Progress, heap, observe::Watch};
-use crate::{bench::Comparison, launch::Launch};
+use crate::{bench::Comparison, servers::Launch};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
