@@ -31,7 +31,7 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
     let exact: Vec<_> = exact.collect();
     if exact.iter().any(|(_, counts)| !counts.is_empty()) {
-        out!("{}\n", lab_display::counts("exact, a page", &exact).trim_fmt());
+        out!("{}\n", lab_display::counts("exact, per visit", &exact).trim_fmt());
     }
     if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
         out!("  {}", style(case.verdict).bold());

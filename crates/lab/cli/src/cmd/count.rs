@@ -124,7 +124,7 @@ fn print_case(case: &Case, counted: &Counted) {
         1 => "a visit is one request".to_owned(),
         requests => format!("a visit is {requests} requests"),
     };
-    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
+    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
     let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
     out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
     for variant in &case.variants {

@@ -73,7 +73,7 @@ async fn on_stage(
     let mut calls = attached.inspect_err(|error| note(format!("no system calls: {error:#}"))).ok();
     idle().await?;
     let mut readings = vec![gauges.read().await?];
-    for _ in 0..case.count.pages {
+    for _ in 0..case.count.visits {
         idle().await?;
         if let Some(calls) = &mut calls {
             calls.begin().await?;
@@ -85,7 +85,7 @@ async fn on_stage(
         readings.push(gauges.read().await?);
     }
     let counts = Counts {
-        visits: case.count.pages,
+        visits: case.count.visits,
         requests: asks.len(),
         exact: growth(&price, &median_growth(&readings)),
         system_calls: None,
