@@ -1,27 +1,29 @@
-//! When does it matter that a reply is parsed twice? Over the number of its documents, with all of
-//! the HTTP handling that there is without a socket.
+//! When does it matter that a reply is parsed twice? Over the number of its documents, with the HTTP
+//! handling but without a socket.
 
 use axum::http::Request;
 use bytes::Bytes;
 use case_server::InProcess;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use double_parse::{batch, fixed, slow};
+use double_parse::{batch, fixed, routes, slow};
 
 const DOCUMENTS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 
 fn double_parse(c: &mut Criterion) {
     let runtime = benches::runtime();
-    let variants =
-        [("slow", InProcess::new(slow::routes())), ("fixed", InProcess::new(fixed::routes()))];
+    let variants = [
+        ("slow", InProcess::new(routes(slow::summarise))),
+        ("fixed", InProcess::new(routes(fixed::summarise))),
+    ];
     let mut group = c.benchmark_group("sweep-double-parse");
     for documents in DOCUMENTS {
         let reply = Bytes::from(batch::find_reply(documents));
         let begins = format!(r#"{{"namespace":"foo.bar","documents":{documents},"#);
-        for (variant, routes) in &variants {
+        for (variant, service) in &variants {
             group.bench_function(BenchmarkId::new(*variant, documents), |bencher| {
                 bencher.to_async(&runtime).iter(async || {
                     let request = Request::post("/summary").body(reply.clone());
-                    let (status, summary) = routes.ask(request.expect("the path is valid")).await;
+                    let (status, summary) = service.ask(request.expect("the path is valid")).await;
                     assert_eq!(status, 200);
                     assert!(summary.starts_with(begins.as_bytes()));
                 });

@@ -1,5 +1,5 @@
-//! When does it matter that a guard is held across a wait? Over the length of the wait, and over how
-//! many reads there are at once.
+//! When does it matter that a guard is held across a wait? Over the length of the wait, and over the
+//! number of concurrent reads.
 //!
 //! `sweep-lock-scope`: 64 reads at once; the parameter is the downstream's wait in milliseconds.
 //! `sweep-lock-scope-readers`: a wait of 1 ms; the parameter is the number of reads at once.
@@ -10,34 +10,28 @@ use benches::downstream::Downstream;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main, measurement::WallTime,
 };
-use tokio::{
-    runtime::Runtime,
-    sync::{Mutex, RwLock},
-    task::JoinSet,
-};
+use tokio::{runtime::Runtime, sync::Mutex, task::JoinSet};
 
 /// Milliseconds; the case itself has 50.
 const WAITS_MS: [f64; 6] = [0.0, 0.1, 1.0, 5.0, 20.0, 50.0];
 const READS: usize = 64;
 const READS_AT_ONCE: [usize; 5] = [1, 2, 4, 16, 64];
-/// A wait in milliseconds from which on an iteration of slow takes a third of a second and more.
+/// From this wait in milliseconds, an iteration of `slow` takes a third of a second or more.
 const LONG_MS: f64 = 5.0;
 
-/// The ids of the case's three clients; what guards them is all that matters here.
-fn user_ids() -> Vec<u64> {
-    vec![1, 2, 3]
-}
+/// The ids of the case's three clients.
+type UserIds = Arc<Mutex<Vec<u64>>>;
 
 #[expect(clippy::await_holding_invalid_type, reason = "the fault that is measured")]
-async fn slow(clients: Arc<Mutex<Vec<u64>>>, downstream: Arc<Downstream>) -> u64 {
-    let clients = clients.lock().await;
-    let user_ids = clients.clone();
+async fn slow(user_ids: UserIds, downstream: Arc<Downstream>) -> u64 {
+    let guard = user_ids.lock().await;
+    let user_ids = guard.clone();
     downstream.answer().await;
     user_ids.iter().sum()
 }
 
-async fn fixed(clients: Arc<RwLock<Vec<u64>>>, downstream: Arc<Downstream>) -> u64 {
-    let user_ids = clients.read().await.clone();
+async fn fixed(user_ids: UserIds, downstream: Arc<Downstream>) -> u64 {
+    let user_ids = user_ids.lock().await.clone();
     downstream.answer().await;
     user_ids.iter().sum()
 }
@@ -64,14 +58,13 @@ fn measure<P: std::fmt::Display>(
     wait_ms: f64,
 ) {
     let downstream = Arc::new(Downstream::new(Duration::from_secs_f64(wait_ms / 1e3)));
-    let mutex = Arc::new(Mutex::new(user_ids()));
+    let user_ids = UserIds::new(Mutex::new(vec![1, 2, 3]));
     group.bench_function(BenchmarkId::new("slow", &parameter), |bencher| {
-        let read = || slow(mutex.clone(), downstream.clone());
+        let read = || slow(user_ids.clone(), downstream.clone());
         bencher.to_async(runtime).iter(|| at_once(reads, read));
     });
-    let rwlock = Arc::new(RwLock::new(user_ids()));
     group.bench_function(BenchmarkId::new("fixed", &parameter), |bencher| {
-        let read = || fixed(rwlock.clone(), downstream.clone());
+        let read = || fixed(user_ids.clone(), downstream.clone());
         bencher.to_async(runtime).iter(|| at_once(reads, read));
     });
 }
@@ -87,7 +80,7 @@ fn lock_scope(c: &mut Criterion) {
     let mut group = c.benchmark_group("sweep-lock-scope");
     for wait_ms in WAITS_MS {
         if wait_ms >= LONG_MS {
-            // As few samples as Criterion allows: waits vary little, and one iteration is long.
+            // Criterion's minimum: waits vary little, and one iteration is long.
             group.sample_size(10);
         }
         measure(&mut group, &runtime, wait_ms, READS, wait_ms);

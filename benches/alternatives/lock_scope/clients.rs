@@ -1,5 +1,5 @@
-//! What the service does with its clients, whatever lock guards them: a read adds up the ids of all
-//! clients, as the case's own does, and a write replaces one client.
+//! What the service does with its clients, with any kind of lock. A read adds up the ids of all clients,
+//! as in the case, and a write replaces one client.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,9 +7,9 @@ use benches::downstream::Downstream;
 use lock_scope::{Client, ClientMap};
 use tokio::runtime::Runtime;
 
-/// The clients of the service, guarded in one way or another.
+/// The service's clients behind some kind of lock.
 pub trait Clients: Send + Sync + 'static {
-    /// Guards these clients. Called within a Tokio runtime.
+    /// Called within a Tokio runtime.
     fn new(clients: ClientMap) -> Self;
 
     /// Copies the ids out of the map, waits for the downstream, and only then needs them.
@@ -19,7 +19,7 @@ pub trait Clients: Send + Sync + 'static {
     fn write(&self, name: String, client: Client) -> impl Future<Output = ()> + Send;
 }
 
-/// What a read takes out of the map, as in the case.
+/// What a read copies out of the map, as in the case.
 pub fn user_ids(clients: &ClientMap) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
@@ -29,12 +29,12 @@ pub async fn read(clients: &impl Clients, downstream: &Downstream) {
     assert_eq!(sum(&clients.read(downstream).await), 6);
 }
 
-/// A write request, which leaves the sum as it is.
+/// A write request, which does not change the sum.
 pub async fn write(clients: &impl Clients) {
     clients.write("12-67-22".to_owned(), client(3)).await;
 }
 
-/// Sees to it that an alternative reads what was written, and returns it with its first clients.
+/// Checks that an alternative reads what was written, and returns a new one with the first clients.
 pub fn check<C: Clients>(runtime: &Runtime) -> Arc<C> {
     let none = Downstream::new(std::time::Duration::ZERO);
     let first_clients = || -> ClientMap {

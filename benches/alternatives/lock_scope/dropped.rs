@@ -1,4 +1,4 @@
-//! The guard is dropped before the wait, and then the kind of lock is a matter of nanoseconds.
+//! The guard is dropped before the wait. Then the kinds of lock differ by nanoseconds.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -8,7 +8,7 @@ use tokio::sync;
 
 use crate::clients::{Clients, user_ids};
 
-/// As in the case's early-drop.
+/// As in the case's fixed.
 pub struct TokioMutex(sync::Mutex<ClientMap>);
 
 impl Clients for TokioMutex {
@@ -27,7 +27,7 @@ impl Clients for TokioMutex {
     }
 }
 
-/// As in the case's fixed.
+/// Readers share the lock.
 pub struct TokioRwLock(sync::RwLock<ClientMap>);
 
 impl Clients for TokioRwLock {
@@ -46,9 +46,9 @@ impl Clients for TokioRwLock {
     }
 }
 
-/// A lock that blocks its thread; as short as it is held, that is less work than to put a task aside.
+/// A lock that blocks its thread. It is held so briefly that this costs less than suspending a task.
 ///
-/// Its guard is not `Send`: held across an await, this code would not compile as a handler.
+/// Its guard is not `Send`, so a handler that holds it across an await does not compile.
 pub struct StdMutex(Mutex<ClientMap>);
 
 impl Clients for StdMutex {
@@ -67,7 +67,7 @@ impl Clients for StdMutex {
     }
 }
 
-/// The same for readers that share.
+/// The same lock for readers that share.
 pub struct StdRwLock(RwLock<ClientMap>);
 
 impl Clients for StdRwLock {

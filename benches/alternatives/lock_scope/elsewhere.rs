@@ -8,10 +8,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clients::{Clients, user_ids};
 
-/// A map in shards, each with a lock of its own: made for many threads that each want one entry.
+/// A map in shards, each with its own lock: made for many threads that each want one entry.
 ///
-/// This read wants all entries, and so takes all locks, one after the other. What it sees is then no
-/// snapshot: a write may come between two shards.
+/// This read wants all entries, so it takes all locks, one after the other. It does not see a snapshot,
+/// since a write may come between two shards.
 pub struct Sharded(DashMap<String, Client>);
 
 impl Clients for Sharded {
@@ -30,8 +30,7 @@ impl Clients for Sharded {
     }
 }
 
-/// A pointer to a map that nobody changes. Readers never wait; a write copies the whole map, which
-/// costs more the larger the map is.
+/// A pointer to an immutable map. Readers never wait, and a write copies the whole map.
 pub struct Swapped(ArcSwap<ClientMap>);
 
 impl Clients for Swapped {
@@ -54,7 +53,7 @@ impl Clients for Swapped {
     }
 }
 
-/// A task that owns the map. All others send it messages.
+/// A task that owns the map and receives messages from all others.
 pub struct Owned(mpsc::Sender<Message>);
 
 enum Message {
@@ -62,7 +61,7 @@ enum Message {
     Write(String, Client),
 }
 
-/// Messages that may wait for the owner; who has one more waits too.
+/// How many messages may wait for the owner before senders wait too.
 const QUEUE: usize = 64;
 
 impl Clients for Owned {
@@ -71,7 +70,7 @@ impl Clients for Owned {
         tokio::spawn(async move {
             while let Some(message) = messages.recv().await {
                 match message {
-                    // A reader that has gone away needs no answer.
+                    // A reader that is gone needs no answer.
                     Message::Read(answer) => drop(answer.send(user_ids(&clients))),
                     Message::Write(name, client) => drop(clients.insert(name, client)),
                 }

@@ -27,7 +27,7 @@ impl Clients for TokioMutex {
     }
 }
 
-/// As in the case's rwlock-held: readers share, until somebody wants to write.
+/// As in the case's rwlock-held: readers share the lock until somebody wants to write.
 pub struct TokioRwLock(RwLock<ClientMap>);
 
 impl Clients for TokioRwLock {

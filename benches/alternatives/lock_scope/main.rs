@@ -1,9 +1,9 @@
-//! A lock held across a wait, and eight ways not to hold it.
+//! A lock held across a wait, a shared lock held across it, and seven ways to hold none.
 //!
-//! `alternatives-lock-scope`: 64 requests at once, each with a downstream of 1 ms; the 33rd of them
-//! is a write. `alternatives-lock-only`: the same requests, one after the other from 64 tasks, and
-//! without a downstream, so that the price of the lock is all that differs; a time is that of one
-//! request. Both on a runtime of two threads.
+//! `alternatives-lock-scope`: 64 requests at once, each with a downstream of 1 ms; the 33rd is a write.
+//! `alternatives-lock-only`: the same requests from 64 tasks, one after the other and without a
+//! downstream, so that they only differ in the cost of the lock; a time is that of one request. Both
+//! run on two threads.
 
 mod clients;
 mod dropped;
@@ -26,7 +26,7 @@ use crate::clients::{Clients, check, read, write};
 /// Requests at once, one of them a write: 1.6 %.
 const REQUESTS: u64 = 64;
 
-/// Does the same with every alternative, the fault first.
+/// Measures every alternative in the same way.
 trait Measure {
     fn measure<C: Clients>(&mut self, name: &str);
 }
@@ -43,7 +43,7 @@ fn each_alternative(bench: &mut impl Measure) {
     bench.measure::<elsewhere::Owned>("channel");
 }
 
-/// Requests that overlap, as they do in a service that waits for another.
+/// Requests that overlap, as in a service that waits for another service.
 struct AtOnce<'a>(BenchmarkGroup<'a, WallTime>, Runtime, Arc<Downstream>);
 
 impl Measure for AtOnce<'_> {
@@ -71,7 +71,7 @@ async fn at_once<C: Clients>(clients: &Arc<C>, downstream: &Arc<Downstream>) {
     requests.join_all().await;
 }
 
-/// Requests that wait for nothing but the lock.
+/// Requests that only wait for the lock.
 struct LockOnly<'a>(BenchmarkGroup<'a, WallTime>, Runtime, Arc<Downstream>);
 
 impl Measure for LockOnly<'_> {
@@ -84,8 +84,7 @@ impl Measure for LockOnly<'_> {
     }
 }
 
-/// How long so many requests take. A task makes whole rounds of requests; the time is that of as
-/// many as were asked for.
+/// How long `requests` take. Tasks make whole rounds, which may be more, so the time is scaled down.
 async fn in_turn<C: Clients>(clients: &Arc<C>, none: &Arc<Downstream>, requests: u64) -> Duration {
     let rounds = requests.div_ceil(REQUESTS * REQUESTS);
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The body of the case's request, made up: what a database answers to a find.
+//! Makes the body of the case's request: what a database answers to a find.
 
 use bson::{oid::ObjectId, rawdoc};
 
@@ -7,7 +7,8 @@ const FIRST_MADE: u32 = 1_600_000_000;
 
 /// The raw BSON of a reply with `documents` documents of 80 bytes each, the same on every machine.
 ///
-/// Each has its `_id` first, as a database writes it. One is made a second, and numbers run from 0 to 9,999.
+/// Each starts with its `_id`, as a database writes it. The ids are one second apart, and the numbers run
+/// from 0 to 9,999.
 pub fn find_reply(documents: u32) -> Vec<u8> {
     let mut batch = bson::RawArrayBuf::new();
     for number in 0..documents {
@@ -25,7 +26,7 @@ pub fn find_reply(documents: u32) -> Vec<u8> {
     reply.into_bytes()
 }
 
-/// Ids as a database makes them: a time, five bytes that tell makers apart, and a counter.
+/// An id as a database makes it: a time, five bytes for its maker, and a counter.
 fn id(number: u32) -> ObjectId {
     let [a, b, c, d] = (FIRST_MADE + number).to_be_bytes();
     let [_, x, y, z] = number.to_be_bytes();

@@ -1,16 +1,16 @@
-//! The struct that the service wants, and what it makes of it.
+//! The struct that the service wants, and its summary.
 
 use bson::oid::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use crate::NotAFindReply;
 
-/// What a database answers to a find that fits into one batch.
+/// What a database answers to a find whose documents fit into one batch.
 ///
 /// `S` is the type of its strings: `String` copies them out of the reply, `&str` points into it.
 ///
-/// An unknown field is refused and not ignored: it would be parsed in full on the way through a
-/// document, but skipped on the straight way, and a broken one would then get two answers.
+/// Unknown fields are refused. A variant with a document in between parses them in full, the others
+/// skip them, so a broken one would get different answers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindReply<S> {
@@ -36,12 +36,11 @@ struct Item<S> {
     number: i32,
 }
 
-/// What the service answers: something of every field, so that none is parsed for nothing.
+/// What the service answers. It uses every field, so that no field is parsed in vain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The database and the collection that were searched.
     pub namespace: String,
-    /// The documents in the batch.
     pub documents: usize,
     /// Whether the batch is all that was found.
     pub complete: bool,
@@ -56,11 +55,7 @@ pub struct Summary {
 }
 
 impl<S: AsRef<str>> FindReply<S> {
-    /// Sums up the batch, unless the database says that the find failed.
-    ///
-    /// # Errors
-    ///
-    /// If `ok` is anything but 1.
+    /// Sums up the batch. A find that failed, with an `ok` other than 1, is an error.
     pub fn summary(&self) -> Result<Summary, NotAFindReply> {
         if self.ok != 1.0 {
             return Err(NotAFindReply);

@@ -1,21 +1,21 @@
-//! Refuses what cannot be a find reply before anything parses it; every variant pays the same.
+//! Refuses a body that cannot be a find reply before anything parses it, alike for every variant.
 //!
 //! The bson crate, 3.1 at least, decodes nested documents by recursion without a limit. Sixteen
-//! kilobytes of documents in documents overflow a thread's usual stack of 2 MiB, and that ends the
-//! process, not just the request. So this module walks over the elements first, by their types and
-//! lengths alone, and lets nothing nest deeper than a find reply does.
+//! kilobytes of documents inside documents overflow a thread's usual stack of 2 MiB, and that ends the
+//! process, not just the request. So this module walks over the elements, looks only at their types
+//! and lengths, and accepts nothing deeper than a find reply.
 //!
-//! It also settles what the variants would otherwise settle differently. Of a field that is there
-//! twice, a document keeps the last and a struct refuses both; bytes behind the document's end are
-//! left unread by a reader and refused in a slice. Here there is no room for either.
+//! It also refuses what the variants would answer differently. If a field comes twice, a document
+//! keeps the last one and a struct refuses both. Bytes after the document's end are ignored by a
+//! reader and refused in a slice.
 
 use crate::NotAFindReply;
 
 /// The most elements on each level: of the reply, of its cursor, of the batch, of an item.
 ///
-/// All fields are required, so there is no room for one twice. A batch with more items than that
-/// does not fit into the largest body, but one with more *elements* would, and would cost a
-/// hundred bytes for every six.
+/// All fields are required, so no field can come twice. The largest body has no room for a batch of
+/// more items, but it has room for more smaller elements, and each would cost a hundred bytes of memory
+/// for six bytes of body.
 const MOST_ELEMENTS: [usize; 4] = [2, 3, 65_536, 4];
 
 const DOUBLE: u8 = 0x01;
@@ -26,17 +26,15 @@ const OBJECT_ID: u8 = 0x07;
 const INT32: u8 = 0x10;
 const INT64: u8 = 0x12;
 
-/// Whether `bytes` are one document that is not larger, deeper or of other types than a find reply.
+/// Accepts one document that is no larger and no deeper than a find reply, and has only its types.
 ///
-/// # Errors
-///
-/// If they are not. Bytes that pass may still hold wrong names, types or text.
+/// Its names, its text and the order of its types may still be wrong.
 #[inline(never)]
 pub fn check(bytes: &[u8]) -> Result<(), NotAFindReply> {
     walk(bytes, &MOST_ELEMENTS).ok_or(NotAFindReply)
 }
 
-/// Calls itself no deeper than there are `levels`.
+/// Recurses once for each of the `levels`, at most.
 fn walk(document: &[u8], levels: &[usize]) -> Option<()> {
     let (&most_elements, deeper) = levels.split_first()?;
     if length(document)? != document.len() {
@@ -69,7 +67,7 @@ fn walk(document: &[u8], levels: &[usize]) -> Option<()> {
     Some(())
 }
 
-/// The length that the first four bytes announce. A negative one is greater than any body.
+/// The length that the first four bytes announce. A negative length becomes larger than any body.
 fn length(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_le_bytes(*bytes.first_chunk()?);
     usize::try_from(length).ok()

@@ -1,38 +1,26 @@
-//! The fault: the bytes are parsed into a document, which is cloned and then parsed into a struct.
+//! The fault: the bytes become a document, which is cloned and then parsed into a struct.
 
-use axum::Router;
 use bson::Document;
 use serde::de::DeserializeOwned;
 
 use crate::{
     NotAFindReply,
     reply::{FindReply, Summary},
-    shape,
 };
 
-/// The service's routes.
-pub fn routes() -> Router {
-    crate::routes(summarise)
-}
-
-/// Sums up the reply in `bytes`.
-///
-/// # Errors
-///
-/// If they are not the reply to a find.
+/// Sums up the reply in `bytes`, which have to pass [`shape::check`](crate::shape::check) first.
 pub fn summarise(bytes: &[u8]) -> Result<Summary, NotAFindReply> {
-    shape::check(bytes)?;
     parse(bytes)?.summary()
 }
 
-/// Never inlined, so that a profile shows it under its own name.
+/// Not inlined, so that a profile shows it under its own name.
 #[inline(never)]
 fn parse(bytes: &[u8]) -> Result<FindReply<String>, bson::error::Error> {
     let response = CommandResponse { raw_response: Document::from_reader(bytes)? };
     response.body()
 }
 
-/// What came back for a command, of whatever kind the command was.
+/// The answer to a command of any kind.
 struct CommandResponse {
     raw_response: Document,
 }
@@ -40,7 +28,7 @@ struct CommandResponse {
 impl CommandResponse {
     /// The body as the type that the command's caller expects.
     ///
-    /// It has only borrowed the document, but to parse it means to take it apart: hence the clone.
+    /// Parsing consumes a document, and this method only borrows it: hence the clone.
     #[inline(never)]
     #[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
     fn body<T: DeserializeOwned>(&self) -> Result<T, bson::error::Error> {

@@ -2,39 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::{
-    collections::VecDeque,
-    pin::Pin,
-    task::{Context, Poll},
-};
-
 use axum::{
-    Router,
-    body::{Body, HttpBody, to_bytes},
+    body::{Body, to_bytes},
     http::Request,
 };
 use bytes::Bytes;
 use case_server::InProcess;
-use double_parse::{
-    LARGEST_BODY,
-    batch::find_reply,
-    fixed, slow,
-    steps::{borrowed, no_clone},
-};
-use hyper::body::Frame;
+use double_parse::{LARGEST_BODY, VARIANTS, batch::find_reply, routes};
 use tower::ServiceExt as _;
 
-fn routers() -> [Router; 4] {
-    [slow::routes(), no_clone::routes(), fixed::routes(), borrowed::routes()]
-}
-
-/// The answer that all variants have to agree on.
+/// The answer of every variant, which has to be the same.
 async fn all_answer(method: &str, path: &str, body: impl Into<Bytes>) -> (u16, String) {
     let body = body.into();
     let mut answers = Vec::new();
-    for router in routers() {
+    for (_, summarise) in VARIANTS {
         let request = Request::builder().method(method).uri(path).body(body.clone()).unwrap();
-        answers.push(InProcess::new(router).ask(request).await);
+        answers.push(InProcess::new(routes(summarise)).ask(request).await);
     }
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?}");
     let (status, text) = answers.pop().unwrap();
@@ -42,7 +25,7 @@ async fn all_answer(method: &str, path: &str, body: impl Into<Bytes>) -> (u16, S
 }
 
 #[tokio::test]
-async fn the_case_file_tells_the_right_answer() {
+async fn the_case_file_has_the_right_answer() {
     let (status, summary) = all_answer("POST", "/summary", find_reply(10_000)).await;
     assert_eq!(status, 200);
     let case = include_str!("../case.toml");
@@ -54,6 +37,17 @@ async fn an_empty_batch_has_a_summary_too() {
     let (status, summary) = all_answer("POST", "/summary", find_reply(0)).await;
     assert_eq!(status, 200);
     assert!(summary.contains(r#""documents":0,"#) && summary.ends_with(r#""newest":null}"#));
+}
+
+/// Sixteen kilobytes of documents inside documents would overflow the stack of any variant.
+#[tokio::test]
+async fn deep_nesting_is_refused_before_it_is_parsed() {
+    let mut deep = vec![5, 0, 0, 0, 0];
+    while deep.len() < 16_000 {
+        let length = u32::try_from(deep.len() + 8).unwrap();
+        deep = [&length.to_le_bytes()[..], b"\x03a\0", &deep, b"\0"].concat();
+    }
+    assert_eq!(all_answer("POST", "/summary", deep).await.0, 400);
 }
 
 #[tokio::test]
@@ -71,30 +65,16 @@ async fn refusals_are_short() {
     }
 }
 
-/// A body that arrives in parts and does not announce its length.
-struct Parts(VecDeque<Result<Bytes, &'static str>>);
-
-impl HttpBody for Parts {
-    type Data = Bytes;
-    type Error = &'static str;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
-        Poll::Ready(self.0.pop_front().map(|part| part.map(Frame::data)))
-    }
-}
-
-/// The status and the text of all variants' answer to a body of `parts`.
+/// The status and the text of all variants' answer to a body that arrives in `parts`, without a
+/// content-length.
 async fn all_answer_parts(
-    parts: impl Iterator<Item = Result<Bytes, &'static str>> + Clone,
+    parts: impl Iterator<Item = Result<Bytes, &'static str>> + Clone + Send + 'static,
 ) -> (u16, Bytes) {
     let mut answers = Vec::new();
-    for router in routers() {
-        let body = Body::new(Parts(parts.clone().collect()));
+    for (_, summarise) in VARIANTS {
+        let body = Body::from_stream(futures_util::stream::iter(parts.clone()));
         let request = Request::post("/summary").body(body).unwrap();
-        let response = router.oneshot(request).await.unwrap();
+        let response = routes(summarise).oneshot(request).await.unwrap();
         let status = response.status().as_u16();
         answers.push((status, to_bytes(response.into_body(), 1000).await.unwrap()));
     }
@@ -103,9 +83,12 @@ async fn all_answer_parts(
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_announce_its_length_is_limited_too() {
+async fn a_body_without_a_content_length_is_limited_too() {
     for (bytes, status) in [(find_reply(1), 200), (vec![0; LARGEST_BODY + 1], 413)] {
-        let parts = bytes.chunks(60_000).map(|part| Ok(Bytes::copy_from_slice(part)));
+        let bytes = Bytes::from(bytes);
+        let parts = (0..bytes.len())
+            .step_by(60_000)
+            .map(move |at| Ok(bytes.slice(at..bytes.len().min(at + 60_000))));
         assert_eq!(all_answer_parts(parts).await.0, status);
     }
 }

@@ -1,4 +1,4 @@
-//! The remedy: every round borrows the ids, as parsing only reads them.
+//! The fix: every round borrows the ids, since parsing only reads them.
 
 use warp::{Filter, Reply, filters::BoxedFilter};
 
@@ -11,21 +11,20 @@ pub fn routes() -> BoxedFilter<(impl Reply,)> {
     crate::cpu_route().and(clients).then(cpu).recover(crate::explain).boxed()
 }
 
-/// Blocks its Tokio worker for as long as it computes. Both variants do, and deliberately: moving
-/// the work to `spawn_blocking` would make nothing of it cheaper, and is a lesson of its own.
+/// Blocks its Tokio worker while it computes, in both variants. `spawn_blocking` would not make the
+/// work cheaper; when to use it is a lesson of its own.
 async fn cpu(rounds: u64, clients: Clients) -> String {
     let user_ids = user_ids(&clients);
     sum_in_rounds(&user_ids, rounds).to_string()
 }
 
-/// Never inlined, so that a profile shows it under its own name.
+/// Not inlined, so that a profile shows it under its own name.
 #[inline(never)]
 fn sum_in_rounds(user_ids: &[String], rounds: u64) -> u64 {
     let mut result = 0;
     for i in 0..rounds {
         result += user_ids
             .iter()
-            .rev()
             .map(|user_id| user_id.parse::<u64>().expect("made from a number"))
             .fold(i, |sum, id| sum + id);
     }

@@ -1,12 +1,10 @@
-//! A fix that changes an answer is no fix: both variants are asked the same odd things.
-
-mod variants;
+//! Both variants give the same answers to the same odd requests.
 
 use bytes::Bytes;
-use variants::variants;
+use hot_clone::variants;
 use warp::http::Request;
 
-/// Asks every variant for `path`, and returns the answer that they have to agree on.
+/// Asks both variants for `path` and returns their answer, which has to be the same.
 async fn all_answer(path: &str) -> (u16, Bytes) {
     let [(_, slow), (_, fixed)] = variants();
     let answer = slow.get(path).await;
@@ -23,7 +21,7 @@ async fn the_sum_is_exact() {
     }
 }
 
-/// Slow takes seconds for a million rounds in a debug build, so only fixed is asked for so many.
+/// Only `fixed` is asked: in a debug build `slow` takes seconds for a million rounds.
 #[tokio::test]
 async fn a_million_rounds_are_the_default_and_five_million_the_most() {
     let [_, (_, fixed)] = variants();

@@ -1,21 +1,27 @@
 //! A lock guard held across an await: while one request waits for its downstream, all others wait
 //! for the lock.
 //!
-//! Read [`slow`], then `diff src/slow.rs src/fixed.rs`. Two things change at once there; [`steps`]
-//! makes each of them alone, so that you can tell which one did it. Here is only what all variants
-//! share and the lesson does not touch.
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::rwlock_held`] is another change
+//! that looks as good under this case's load, and a test shows why it isn't. This file holds what
+//! all variants share.
 
 pub mod fixed;
 pub mod slow;
-mod spans;
-pub mod steps;
+pub mod steps {
+    //! What looks like a fix, measured alone.
+
+    pub mod rwlock_held;
+}
 
 use std::{collections::HashMap, convert::Infallible, time::Duration};
 
+// Tokio's mutex. In the build for `just flame` it also records who waits for it and who holds it.
+use case_probe::sync::Mutex;
+use case_server::InProcess;
 use serde::Deserialize;
 use warp::{Filter, Rejection, http::StatusCode};
 
-/// The shared map would otherwise grow for as long as somebody writes to it.
+/// Without a limit the shared map grows as long as somebody writes to it.
 const MOST_CLIENTS: usize = 10_000;
 /// The largest body that the write route takes, in bytes.
 const LARGEST_BODY: u64 = 16 * 1024;
@@ -40,7 +46,7 @@ impl Options {
 pub struct Client {
     /// Summed up by the read route.
     pub user_id: u32,
-    /// Kept for the service's sake; no route reads them.
+    /// Stored with the client; no route reads them.
     pub subscribed_topics: Vec<String>,
 }
 
@@ -67,13 +73,19 @@ fn user_ids(clients: &ClientMap) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
-/// What a read answers once its downstream has.
+/// Asks another service; a sleep stands in for it.
+async fn ask_downstream(wait: Duration) {
+    let _recorded = case_probe::span("downstream wait");
+    tokio::time::sleep(wait).await;
+}
+
+/// What a read answers, once its downstream has answered.
 fn sum(user_ids: &[String]) -> String {
     let ids = user_ids.iter().map(|id| id.parse::<u64>().expect("made from a number"));
     ids.sum::<u64>().to_string()
 }
 
-/// Takes a client into the map, unless the map is full.
+/// Adds or replaces a client, unless the map is full.
 fn insert(clients: &mut ClientMap, name: String, client: Client) -> StatusCode {
     if clients.len() >= MOST_CLIENTS && !clients.contains_key(&name) {
         return StatusCode::INSUFFICIENT_STORAGE;
@@ -93,6 +105,15 @@ fn write_route() -> impl Filter<Extract = (String, Client), Error = Rejection> +
         .and(warp::put())
         .and(warp::body::content_length_limit(LARGEST_BODY))
         .and(warp::body::json())
+}
+
+/// Every variant by name, for tests and benches: no socket is involved.
+pub fn variants(downstream: Duration) -> [(&'static str, InProcess); 3] {
+    [
+        ("slow", InProcess::new(warp::service(slow::routes(downstream)))),
+        ("rwlock-held", InProcess::new(warp::service(steps::rwlock_held::routes(downstream)))),
+        ("fixed", InProcess::new(warp::service(fixed::routes(downstream)))),
+    ]
 }
 
 /// Hands a clone of `value` to a handler.

@@ -1,16 +1,14 @@
-//! The fault: the guard lives to the end of the handler, and so through the wait.
+//! The fault: the guard lives until the end of the handler, so the lock stays taken during the wait.
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::Mutex, time::sleep};
-use tracing::Instrument as _;
 use warp::{Filter, Reply, filters::BoxedFilter, http::StatusCode};
 
-use crate::{Client, ClientMap, first_clients, insert, spans, sum, user_ids, with};
+use crate::{Client, ClientMap, Mutex, ask_downstream, first_clients, insert, sum, user_ids, with};
 
 type Clients = Arc<Mutex<ClientMap>>;
 
-/// The service's routes, with `downstream` as the wait of every read.
+/// The service's routes; every read waits `downstream` for another service.
 pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
     let clients = with(Clients::new(Mutex::new(first_clients())));
 
@@ -21,10 +19,9 @@ pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
 
 #[expect(clippy::await_holding_invalid_type, reason = "the fault that this case is about")]
 async fn read(clients: Clients, downstream: Duration) -> String {
-    let clients = clients.lock().instrument(spans::lock_wait()).await;
-    let _held = spans::lock_held();
+    let clients = clients.lock().await;
     let user_ids = user_ids(&clients);
-    sleep(downstream).instrument(spans::downstream_wait()).await;
+    ask_downstream(downstream).await;
     sum(&user_ids)
 }
 

@@ -2,26 +2,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod variants;
-
 use std::time::Duration;
 
 use case_server::InProcess;
+use lock_scope::variants;
 use tokio::{task::JoinSet, time::Instant};
-use variants::variants;
 use warp::http::Request;
 
 const DOWNSTREAM: Duration = Duration::from_millis(50);
 const CLIENT: &str = r#"{"user_id":3,"subscribed_topics":[]}"#;
 
-/// The virtual time of 64 reads that are sent at once, with `writes` also a write after every 16th.
+/// The virtual time of 64 reads that are sent at once; with `writes`, a write follows every 16th.
 async fn time_of_64_reads(routes: InProcess, writes: bool) -> Duration {
     let start = Instant::now();
     let mut requests = JoinSet::new();
     for read in 1..=64 {
         let reader = routes.clone();
         requests.spawn(async move { assert_eq!(reader.get("/read").await, (200, "6".into())) });
-        // The read takes its place at the lock before the next request is sent.
+        // The read asks for the lock before the next request is sent.
         tokio::task::yield_now().await;
         if writes && read % 16 == 0 {
             let writer = routes.clone();
@@ -45,13 +43,13 @@ async fn reads_alone_queue_only_behind_a_mutex_that_is_held() {
     }
 }
 
-/// Without writes the two steps look alike; this is what tells them apart.
+/// With reads alone, `rwlock-held` and `fixed` look alike. Writes show the difference.
 #[tokio::test(start_paused = true)]
 async fn with_writes_a_shared_lock_that_is_held_makes_readers_queue_too() {
     for (variant, routes) in variants(DOWNSTREAM) {
         let waits = match variant {
             "slow" => 64,
-            // Every write waits for the 16 reads before it, and the next 16 wait for the write.
+            // Every write waits for the 16 reads before it, and the next 16 reads wait for the write.
             "rwlock-held" => 4,
             _ => 1,
         };

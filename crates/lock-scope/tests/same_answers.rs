@@ -1,20 +1,18 @@
-//! A fix that changes an answer is no fix: all variants are asked the same odd things.
+//! All variants give the same answers to the same odd requests.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-mod variants;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use case_server::InProcess;
-use variants::variants;
+use lock_scope::variants;
 use warp::http::Request;
 
 const CLIENT: &str = r#"{"user_id":4294967295,"subscribed_topics":["cats"]}"#;
 
-/// What one variant answers, in order; later questions see what the earlier ones wrote.
-async fn interview(routes: &InProcess) -> Vec<(u16, Bytes)> {
+/// What one variant answers, in order; later requests see what earlier ones wrote.
+async fn answers(routes: &InProcess) -> Vec<(u16, Bytes)> {
     let put = |body: &'static str| {
         let request = Request::put("/clients/new").header("content-length", body.len());
         routes.ask(request.body(body).unwrap())
@@ -33,7 +31,7 @@ async fn interview(routes: &InProcess) -> Vec<(u16, Bytes)> {
         put(r#"{"user_id":8"#).await,
         put("").await,
         put(Box::leak(" ".repeat(16 * 1024 + 1).into_boxed_str())).await,
-        // A body whose length is not announced.
+        // A body without a content-length.
         routes.ask(Request::put("/clients/new").body(CLIENT).unwrap()).await,
         routes
             .ask(
@@ -51,19 +49,19 @@ async fn interview(routes: &InProcess) -> Vec<(u16, Bytes)> {
 #[tokio::test]
 async fn all_variants_answer_alike_and_as_expected() {
     let statuses = [200, 200, 404, 404, 405, 204, 200, 204, 200, 400, 400, 400, 413, 411, 415, 200];
-    let mut answers = Vec::new();
+    let mut all = Vec::new();
     for (variant, routes) in variants(Duration::ZERO) {
-        let interview = interview(&routes).await;
-        let given: Vec<_> = interview.iter().map(|(status, _)| *status).collect();
-        assert_eq!(given, statuses, "{variant}");
-        assert_eq!(interview[0].1, "6");
-        assert_eq!(interview[6].1, (6 + u64::from(u32::MAX)).to_string());
-        assert_eq!(interview[8].1, "13");
-        assert_eq!(interview[15].1, "13", "a refused write changes nothing");
-        assert!(interview.iter().all(|(_, body)| body.len() < 80), "{variant}: {interview:?}");
-        answers.push(interview);
+        let given = answers(&routes).await;
+        let given_statuses: Vec<_> = given.iter().map(|(status, _)| *status).collect();
+        assert_eq!(given_statuses, statuses, "{variant}");
+        assert_eq!(given[0].1, "6");
+        assert_eq!(given[6].1, (6 + u64::from(u32::MAX)).to_string());
+        assert_eq!(given[8].1, "13");
+        assert_eq!(given[15].1, "13", "a refused write changes nothing");
+        assert!(given.iter().all(|(_, body)| body.len() < 80), "{variant}: {given:?}");
+        all.push(given);
     }
-    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:#?}");
 }
 
 #[tokio::test]

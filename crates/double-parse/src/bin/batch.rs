@@ -9,10 +9,10 @@ use std::{
 use anyhow::{Context as _, ensure};
 use clap::Parser;
 
-/// The raw BSON that a database answers to a find, the same on every machine
+/// Writes the raw BSON that a database answers to a find, the same on every machine
 #[derive(Parser)]
 struct Options {
-    /// Documents in the reply, of 80 bytes each; more than about 48,000 are too large a body
+    /// Documents in the reply, of 80 bytes each; the service refuses a body of more than about 48,000
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     documents: u32,
 }
@@ -31,7 +31,7 @@ fn write_reply(options: &Options) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     ensure!(
         !stdout.is_terminal(),
-        "raw BSON is nothing to read on a terminal; pipe it into `curl --data-binary @-` or a file"
+        "raw BSON is not readable on a terminal; pipe it into `curl --data-binary @-` or a file"
     );
     let reply = double_parse::batch::find_reply(options.documents);
     stdout.write_all(&reply).and_then(|()| stdout.flush()).context("cannot write the reply")

@@ -5,6 +5,6 @@ use double_parse::fixed;
 
 fn main() -> std::process::ExitCode {
     case_server::main("double-parse, fixed: the bytes become a struct", |_: NoOptions| {
-        Ok(fixed::routes())
+        Ok(double_parse::routes(fixed::summarise))
     })
 }

@@ -5,7 +5,7 @@ use double_parse::steps::no_clone;
 
 fn main() -> std::process::ExitCode {
     case_server::main(
-        "double-parse, no-clone: the bytes become a document, the document becomes a struct",
-        |_: NoOptions| Ok(no_clone::routes()),
+        "double-parse, no-clone: the bytes become a document, which becomes a struct",
+        |_: NoOptions| Ok(double_parse::routes(no_clone::summarise)),
     )
 }

@@ -1,44 +1,32 @@
-//! One change alone: the body takes the document as its own, so that nothing is cloned.
+//! One change alone: `body` takes the document, so nothing is cloned.
 
-use axum::Router;
 use bson::Document;
 use serde::de::DeserializeOwned;
 
 use crate::{
     NotAFindReply,
     reply::{FindReply, Summary},
-    shape,
 };
 
-/// The service's routes.
-pub fn routes() -> Router {
-    crate::routes(summarise)
-}
-
-/// Sums up the reply in `bytes`.
-///
-/// # Errors
-///
-/// If they are not the reply to a find.
+/// Sums up the reply in `bytes`, which have to pass [`shape::check`](crate::shape::check) first.
 pub fn summarise(bytes: &[u8]) -> Result<Summary, NotAFindReply> {
-    shape::check(bytes)?;
     parse(bytes)?.summary()
 }
 
-/// Never inlined, so that a profile shows it under its own name.
+/// Not inlined, so that a profile shows it under its own name.
 #[inline(never)]
 fn parse(bytes: &[u8]) -> Result<FindReply<String>, bson::error::Error> {
     let response = CommandResponse { raw_response: Document::from_reader(bytes)? };
     response.body()
 }
 
-/// What came back for a command, of whatever kind the command was.
+/// The answer to a command of any kind.
 struct CommandResponse {
     raw_response: Document,
 }
 
 impl CommandResponse {
-    /// The body as the type that the command's caller expects, who has no other use for the rest.
+    /// The body as the type that the command's caller expects.
     #[inline(never)]
     #[expect(clippy::disallowed_methods, reason = "half of the fault that this case is about")]
     fn body<T: DeserializeOwned>(self) -> Result<T, bson::error::Error> {

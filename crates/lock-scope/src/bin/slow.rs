@@ -4,7 +4,7 @@ use lock_scope::{Options, slow};
 
 fn main() -> std::process::ExitCode {
     case_server::main(
-        "lock-scope, slow: the guard is held while a read waits",
+        "lock-scope, slow: a read holds the lock while it waits",
         |options: Options| Ok(warp::service(slow::routes(options.downstream()))),
     )
 }

@@ -1,4 +1,4 @@
-//! `lab instructions`: what gungraun counted, from standard input, against its reference.
+//! `lab instructions`: checks gungraun's instruction counts from standard input.
 
 use std::{io::Read as _, process::ExitCode};
 
@@ -7,15 +7,13 @@ use anyhow::Context as _;
 use super::Places;
 use crate::{count::Instructions, display::thousands};
 
-/// What to do with the counts.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Make them the reference instead of holding them against it
+    /// Write them as the new reference
     #[arg(long)]
     pub update: bool,
 }
 
-/// Reads gungraun's JSON, prints the counts, and checks or keeps them.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let mut lines = String::new();
     std::io::stdin().read_to_string(&mut lines).context("cannot read standard input")?;
@@ -36,6 +34,6 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     for line in &differs {
         eprintln!("error: {line}");
     }
-    eprintln!("If that is meant, `just bench-instructions --update` makes it the new reference.");
+    eprintln!("If this is intended, `just bench-instructions --update` writes the new reference.");
     Ok(ExitCode::FAILURE)
 }

@@ -19,11 +19,9 @@ mod system_calls;
 
 pub use counts::Counts;
 pub use foreign::system_calls;
-pub use gauge::{Gauge, growth};
 pub use instructions::Instructions;
 pub use measure::measure;
 pub use report::{spread, table};
-pub use system_calls::SystemCalls;
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
 pub const ALLOCATIONS: &str = "/.lab/allocations";

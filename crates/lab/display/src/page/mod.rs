@@ -2,12 +2,10 @@
 //!
 //! A page has its style in it and asks no network for anything, so it can be kept, sent and printed.
 
-mod picture;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use picture::Picture;
 pub use table::Table;
 
 const STYLE: &str = include_str!("style.css");

@@ -1,0 +1,83 @@
+//! The server as a process: what it prints, and how it ends.
+//!
+//! There is no test harness here. Run with [`SERVE`] set, this program is the server under test.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    convert::Infallible,
+    env,
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    process::{Child, Command, ExitCode, Stdio},
+};
+
+use bytes::Bytes;
+use case_server::NoOptions;
+use http_body_util::Full;
+use hyper::{Request, Response, body::Incoming};
+use tower::service_fn;
+
+const SERVE: &str = "CASE_SERVER_TEST_SERVES";
+
+fn main() -> ExitCode {
+    if env::var_os(SERVE).is_some() {
+        let answer = async |_: Request<Incoming>| {
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+        };
+        return case_server::main("test", |_: NoOptions| Ok(service_fn(answer)));
+    }
+    it_takes_a_free_port_and_ends_with_its_parent();
+    a_signal_ends_it_gracefully();
+    a_taken_port_is_an_error_that_names_a_fix();
+    ExitCode::SUCCESS
+}
+
+fn server(args: &[&str]) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(args)
+        .env(SERVE, "")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The line that the server prints once it listens.
+fn announcement(server: &mut Child) -> String {
+    let stdout = BufReader::new(server.stdout.as_mut().unwrap());
+    stdout.lines().map(Result::unwrap).find(|line| line.starts_with("listening")).unwrap()
+}
+
+fn it_takes_a_free_port_and_ends_with_its_parent() {
+    let mut server = server(&["--exit-with-parent"]);
+    let line = announcement(&mut server);
+    let port = line.strip_prefix("listening on http://127.0.0.1:").unwrap();
+    assert_ne!(port.parse::<u16>().unwrap(), 0);
+    // If the parent died, its end of the pipe would close in the same way.
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success());
+}
+
+fn a_signal_ends_it_gracefully() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = server(&[]);
+        announcement(&mut server);
+        let pid = server.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert!(server.wait().unwrap().success(), "{signal}");
+    }
+}
+
+fn a_taken_port_is_an_error_that_names_a_fix() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = server(&["--addr", &address]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with(&format!("error: cannot listen on {address}; `--addr")), "{error}");
+    assert!(error.contains("Address already in use"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
