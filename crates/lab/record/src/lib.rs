@@ -15,7 +15,7 @@ mod store;
 pub use document::{
     CaseRecord, Control, Latencies, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
 };
-pub use files::{write_new, write_whole};
+pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
 pub use output::Output;
 pub use rows::{claim_row, illustration_row, notes, open_loop_row};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 
-use super::{Record, VERSION, write_new};
+use super::{Record, VERSION, files::write_new};
 
 /// A directory of records. The name of each file is the time of its creation.
 #[derive(Clone, Debug)]

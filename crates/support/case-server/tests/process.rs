@@ -2,7 +2,6 @@
 //!
 //! There is no test harness here. Run with [`SERVE`] set, this program is the server under test.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
@@ -29,6 +28,7 @@ fn main() -> ExitCode {
         return case_server::main("test", |_: NoOptions| Ok(service_fn(answer)));
     }
     it_takes_a_free_port_and_ends_with_its_parent();
+    #[cfg(unix)]
     a_signal_ends_it_gracefully();
     a_taken_port_is_an_error_that_names_a_fix();
     ExitCode::SUCCESS
@@ -61,6 +61,7 @@ fn it_takes_a_free_port_and_ends_with_its_parent() {
     assert!(server.wait().unwrap().success());
 }
 
+#[cfg(unix)]
 fn a_signal_ends_it_gracefully() {
     for signal in ["-TERM", "-INT"] {
         let mut server = server(&[]);
@@ -78,6 +79,6 @@ fn a_taken_port_is_an_error_that_names_a_fix() {
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.starts_with(&format!("error: cannot listen on {address}; `--addr")), "{error}");
-    assert!(error.contains("Address already in use"), "{error}");
+    assert!(error.contains("os error"), "{error}");
     assert_eq!(error.lines().count(), 1);
 }

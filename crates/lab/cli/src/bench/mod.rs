@@ -13,5 +13,5 @@ pub use lab_record::{
     notes, open_loop_row,
 };
 pub use progress::Progress;
-pub use run::{Comparison, ask_once, asks, generate};
+pub use run::{Comparison, asks, generate, visit_once};
 pub use summary::{print_case, print_summary};

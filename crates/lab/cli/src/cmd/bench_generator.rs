@@ -86,7 +86,7 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
     let server = AnswerServer::start(lab)?;
     let (seconds, connections) = (options.seconds, usize::from(options.connections));
     let run = |rival: Rival, seconds: u16| match rival {
-        Rival::Ours => ours::run(lab, &server, connections, Duration::from_secs(seconds.into())),
+        Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
         Rival::Wrk => wrk::run(&server, connections, seconds),
     };
     let pinned = match Cores::shared_out() {

@@ -12,7 +12,7 @@ pub struct EffortOptions {
     /// Pairs of runs; 15 for figures to publish [default: 6, quick: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
-    /// Seconds of each measurement [default: 1.5, quick: 1]
+    /// Seconds of each measurement [default: 1.4, quick: 1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub measurement: Option<Duration>,
     /// Seconds of load before each measurement [default: 0.8]
@@ -30,7 +30,7 @@ impl EffortOptions {
     /// The flags, or their defaults.
     pub fn effort(&self) -> Effort {
         let [warm_up, measurement, grace, open_loop] = match self.quick {
-            false => [800, 1500, 1000, 2000],
+            false => [800, 1400, 1000, 2000],
             true => [800, 1000, 500, 0],
         }
         .map(Duration::from_millis);

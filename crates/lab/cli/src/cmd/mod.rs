@@ -74,8 +74,7 @@ enum Command {
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Check gungraun's instruction counts; `just bench-instructions` pipes them in
-    #[command(hide = true)]
+    /// Count the instructions of one request under Valgrind
     Instructions(instructions::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
@@ -96,9 +95,7 @@ pub fn run() -> ExitCode {
     let lab = Lab::parse();
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor(options) => {
-            doctor::run(&lab.places, &options, lab_doctor::noise_floor::cpu)
-        }
+        Command::Doctor(options) => doctor::run(&lab.places, &options),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    bench::{ask_once, asks},
+    bench::{asks, visit_once},
     case::{BASELINE, CANDIDATE, Case, Reference},
     launch::Launch,
     workspace::Workspace,
@@ -31,11 +31,13 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             let asks = asks(&workspace, case, files.path()).await?;
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
-                let faults = ask_once(&launch, &asks).await?;
-                let verdict = if faults.is_empty() { "ok" } else { "WRONG" };
-                out!("{}-{variant}: {verdict}", case.name);
-                faults.iter().for_each(|fault| out!("  {fault}"));
-                all_right &= faults.is_empty();
+                match visit_once(&launch, &asks).await? {
+                    Ok(()) => out!("{}-{variant}: ok", case.name),
+                    Err(fault) => {
+                        out!("{}-{variant}: WRONG\n  {fault}", case.name);
+                        all_right = false;
+                    }
+                }
             }
             let lacks = lacks(&workspace, case)?;
             lacks.iter().for_each(|it| out!("{}: {it}", case.name));

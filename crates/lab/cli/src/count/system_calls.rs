@@ -6,6 +6,12 @@ use anyhow::Context as _;
 use lab_flame::profilers::Control;
 use tokio::process::Command;
 
+use crate::{
+    launch::Launch,
+    load::{Ask, Visitor, address},
+    server::Stage,
+};
+
 /// Every system call of the process.
 const EVENT: &str = "raw_syscalls:sys_enter";
 
@@ -40,11 +46,37 @@ impl SystemCalls {
     }
 }
 
+/// Visits before counting.
+const WARM_UP: u32 = 20;
+/// Visits that count.
+const VISITS: u32 = 100;
+
+/// The mean of a server's system calls per visit, over one connection, one request at a time.
+///
+/// # Errors
+///
+/// If they cannot be counted here, or an answer is wrong.
+pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
+    let stage = Stage::set(launch).await?;
+    let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
+    for _ in 0..WARM_UP {
+        visitor.visit().await?;
+    }
+    let mut calls = SystemCalls::attach(stage.server.studied_pid()?).await?;
+    calls.begin().await?;
+    for _ in 0..VISITS {
+        visitor.visit().await.context("while counting system calls")?;
+    }
+    calls.end().await?;
+    stage.clear().await?;
+    Ok(calls.total().await? as f64 / f64::from(VISITS))
+}
+
 /// The number in the line of the event: `38,,raw_syscalls:sys_enter,...`.
 fn count(lines: &str) -> anyhow::Result<u64> {
     let line = lines.lines().find(|line| line.contains(EVENT));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());
-    number.with_context(|| format!("`perf` does not say how many, but `{}`", lines.trim()))
+    number.with_context(|| format!("`perf` reports no count, but `{}`", lines.trim()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_flame::{seen::Heap, stacks::Folded};
-use lab_load::{self as load, Ask, Connection, Prepared, Tcp, Verdict};
+use lab_load::{self as load, Ask, Visitor};
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -29,18 +29,15 @@ struct Answer {
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stage = Stage::set(launch).await?;
     let url = stage.server.url();
-    let target = load::address(url)?;
-    let mut connection = Connection::open(target).await?;
-    let requests = asks.iter().map(|ask| Prepared::new(ask, target));
-    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let mut visitor = Visitor::open(load::address(url)?, asks).await?;
     for _ in 0..WARM_UP {
-        visit(&mut connection, &requests).await?;
+        visitor.visit().await?;
     }
     load::get_text(url, "/.lab/heap/reset").await.context("the server samples no allocations")?;
     let end = Instant::now() + WINDOW;
     let mut visits = 0;
     while visits < LEAST || Instant::now() < end {
-        visit(&mut connection, &requests).await?;
+        visitor.visit().await?;
         visits += 1;
     }
     let answer = load::get_text(url, "/.lab/heap").await?;
@@ -49,17 +46,4 @@ pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;
     let per_visit = stacks.total() / u64::from(visits);
     Ok(Heap { stacks: stacks.scaled_to(per_visit), samples: answer.samples })
-}
-
-/// Sends all requests of a visit, one after the other.
-async fn visit(connection: &mut Connection<Tcp>, requests: &[Prepared]) -> anyhow::Result<()> {
-    for request in requests {
-        match connection.ask(request).await {
-            Verdict::Ok => {}
-            Verdict::Wrong(fault) | Verdict::Failed(fault) => {
-                return Err(anyhow::anyhow!(fault)).context("a request was answered wrongly");
-            }
-        }
-    }
-    Ok(())
 }

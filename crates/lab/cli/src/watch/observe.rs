@@ -3,12 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
-use hyper::Uri;
+use http::Uri;
 use lab_flame::{
     profilers::{Failure, Profiler, Profilers, Recording, Subject},
     seen::{Observation, Spans},
 };
-use lab_load::{self as load, Arrivals, Plan};
+use lab_load::{self as load, Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
@@ -50,7 +50,7 @@ impl Watch<'_> {
         launch: &Launch,
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
-        let plan = Plan {
+        let plan = LoadPlan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
@@ -65,19 +65,7 @@ impl Watch<'_> {
             let load = async { generate(&plan).await.map_err(Failure::Fatal) };
             tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
         };
-        let watched = tokio::select! {
-            // Check whether the server exited first; the generator's error is only a consequence.
-            biased;
-            death = stage.died() => Err(Failure::Fatal(death)),
-            watched = watched => watched,
-        };
-        if watched.is_err() {
-            // The error can arrive before the server is gone.
-            let death = tokio::time::timeout(Duration::from_millis(200), stage.died()).await;
-            if let Ok(death) = death {
-                return Err(Failure::Fatal(death));
-            }
-        }
+        let watched = stage.watch(watched).await;
         stage.clear().await?;
         let (outcome, (recording, spans)) = watched?;
         Ok(Observation {

@@ -65,7 +65,7 @@ fn a_server_that_dies_or_never_answers_is_an_error_with_its_last_words() {
     for (args, messages) in [
         (
             &["--die-at-start"][..],
-            ["toy-slow ended before it listened (exit code 3)", "| the database is missing"],
+            ["toy-slow exited before it listened (exit code 3)", "| the database is missing"],
         ),
         (
             &["--die-at-request", "20"],

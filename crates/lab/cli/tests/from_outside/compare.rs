@@ -53,7 +53,7 @@ fn the_port_comes_by_argument_or_environment() {
 fn a_candidate_with_other_answers_or_no_start_is_an_error() {
     let toy = Toy::new(&[]);
     for (candidate, message) in [
-        ("--answer 7", "the candidate answers GET /"),
+        ("--answer 7", "the candidate and the baseline answer GET / differently"),
         ("--die-at-start", "| the database is missing"),
     ] {
         let output = compare(&toy, &server(&toy, ""), &server(&toy, candidate), &["--get", "/"]);
@@ -80,11 +80,11 @@ fn bad_options_are_errors_before_a_server_starts() {
     let toy = Toy::new(&[]);
     let good = server(&toy, "");
     for (args, message) in [
-        (&["--get", "no-slash"][..], "has to start with /"),
+        (&["--get", "no-slash"][..], "must start with /"),
         (&["--post", "no-such-file"], "there is no file no-such-file"),
         (&["--requests", "no-such-file"], "cannot read no-such-file"),
-        (&["--get", "/", "--header", "no colon"], "has to be `Name: value`"),
-        (&[], "nothing is asked: give --get, --post or --requests"),
+        (&["--get", "/", "--header", "no colon"], "must be `Name: value`"),
+        (&[], "there is no request: give --get, --post or --requests"),
     ] {
         let output = compare(&toy, &good, &good, args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use hyper::Uri;
+use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use lab_doctor::System;

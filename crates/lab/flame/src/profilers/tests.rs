@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use hyper::Uri;
+use http::Uri;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
