@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_flame::profilers::Control;
+use lab_flame::Control;
 use tokio::process::Command;
 
 use crate::{
