@@ -11,7 +11,7 @@
 
   /** Puts the live picture, with its caption, in the place of a still one that has been loaded. */
   const enliven = (image) => {
-    // inferno writes a size and fits the frames to any width itself; our own drawings have a shape only.
+    // A flame graph fits its frames to any width itself, at the height of the still picture.
     const isGraph = /(^|\/)(slow|fixed|diff|[\w-]+\.(waits|allocations))[\w.-]*\.svg$/.test(image.getAttribute("src"));
     const object = element("object", { type: "image/svg+xml", data: image.src });
     object.setAttribute("aria-label", image.alt);

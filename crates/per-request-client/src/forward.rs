@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use axum::{
     body::{Body, HttpBody as _},
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, Uri, Version, header, uri::Authority},
+    http::{
+        HeaderMap, Method, StatusCode, Uri, Version, header,
+        uri::{Authority, PathAndQuery, Scheme},
+    },
     response::Response,
 };
 use bytes::Bytes;
@@ -54,8 +57,8 @@ impl Upstream {
             return Err(Failure(StatusCode::PAYLOAD_TOO_LARGE, "no body is forwarded\n"));
         }
         let (mut head, _) = request.into_parts();
-        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        let uri = Uri::builder().scheme("https").authority(self.authority.clone());
+        let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+        let uri = Uri::builder().scheme(Scheme::HTTPS).authority(self.authority.clone());
         head.uri = uri.path_and_query(path).build()?;
         // The upstream would close a connection after an answer to HTTP/1.0.
         head.version = Version::HTTP_11;

@@ -1,4 +1,4 @@
-//! The case file: all that the laboratory knows of a case.
+//! The case file: everything that the laboratory knows about a case.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use super::{
     Overrides, Request,
-    exhibit::{self, Exhibit},
+    exhibit::{self, Exhibit, SpanKind},
 };
 
-/// The variant that every other one is compared with.
+/// The variant that the others are compared with.
 pub const BASELINE: &str = "slow";
 /// The variant that the case is about.
 pub const CANDIDATE: &str = "fixed";
@@ -23,11 +23,11 @@ pub struct Case {
     /// The name of the case's directory, and the first part of its binaries' names.
     #[serde(skip)]
     pub name: String,
-    /// What is wrong in the slow variant, as a heading.
+    /// The fault of the slow variant, as a heading.
     pub title: String,
-    /// What somebody who sees only the symptom would ask.
+    /// The question of someone who sees only the symptom.
     pub question: String,
-    /// The variants, in the order of the lesson; each is the binary `CASE-VARIANT`.
+    /// In the order of the lesson; each is the binary `CASE-VARIANT`.
     pub variants: Vec<String>,
     /// Arguments for every variant.
     #[serde(default)]
@@ -35,25 +35,29 @@ pub struct Case {
     /// Environment of every variant.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Servers that have to run before a variant can, in their order.
+    /// Servers that a variant needs, in the order in which they start.
     #[serde(default, rename = "companion")]
     pub companions: Vec<Companion>,
-    /// What a reader has to know of the steps' figures.
+    /// The count in `counts.toml` that explains the fault; without one, `tests/mechanism.rs` does.
+    pub counter: Option<String>,
+    /// A note on the figures of the steps between `slow` and `fixed`.
     pub steps_note: Option<String>,
-    /// Who asks, and how often.
+    /// How many users ask, and how often.
     pub load: Load,
-    /// What one user asks in one go: the first request alone, then the others in parallel.
+    /// One visit of a user: the first request alone, then the others in parallel.
     #[serde(rename = "request")]
     pub requests: Vec<Request>,
-    /// What the fix promises.
     pub promise: Option<Promise>,
-    /// The pictures of `lab flame`, the most telling first.
+    /// The pictures of `lab flame`, the most important first.
     #[serde(default = "exhibit::usual")]
     pub flame: Vec<Exhibit>,
-    /// What the sweeps of its benches vary, by the name of their group: for the axes of a chart.
+    /// What the servers' spans mean, by their names.
+    #[serde(default)]
+    pub spans: BTreeMap<String, SpanKind>,
+    /// The parameters of its sweeps, by the name of the bench group: labels for a chart's axes.
     #[serde(default, rename = "sweep")]
     pub sweeps: BTreeMap<String, Sweep>,
-    /// What exact counts are taken over.
+    /// What is different when the case is counted.
     #[serde(default)]
     pub count: Overrides,
 }
@@ -62,14 +66,13 @@ pub struct Case {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Companion {
-    /// In arguments and environment, `{NAME}` stands for the URL that this server announced.
+    /// `{NAME}` in arguments and environment is replaced by the URL that this server announced.
     pub name: String,
-    /// Its binary.
     pub bin: String,
-    /// Its arguments; `{scratch}` stands for a directory of the run's own.
+    /// Its arguments; `{scratch}` is replaced by a temporary directory of the run.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Where it answers in plain HTTP with what it counted: a JSON object of names and numbers.
+    /// The path of its counters over plain HTTP: a JSON object of names and numbers.
     pub counters: Option<String>,
 }
 
@@ -77,7 +80,6 @@ pub struct Companion {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// What is measured, as a heading.
     pub title: String,
     /// What is varied, with its unit.
     pub parameter: String,
@@ -85,11 +87,11 @@ pub struct Sweep {
     pub time: String,
 }
 
-/// The least factors by which fixed has to beat slow on a machine that is not overloaded.
+/// The lowest speedup that `fixed` shows on a machine that is not overloaded.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
-    /// Of throughput.
+    /// A factor of throughput.
     pub throughput: f64,
 }
 
@@ -129,6 +131,10 @@ impl Case {
         }
         ensure!(case.load.users > 0, "`users` has to be at least 1");
         ensure!(case.load.connections > 0, "`connections` has to be at least 1");
+        ensure!(
+            !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
+            "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
+        );
         Ok(case)
     }
 }
@@ -138,6 +144,7 @@ mod tests {
     use lab_load::Answer;
 
     use super::*;
+    use crate::Role;
 
     const CASE: &str = r#"
         title = "t"
@@ -159,19 +166,28 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_its_twin_is_refused() {
+    fn a_case_without_a_fixed_variant_is_rejected() {
         let error = Case::parse("toy", &CASE.replace("fixed", "better")).unwrap_err();
         assert_eq!(error.to_string(), "`variants` lacks `fixed`");
     }
 
     #[test]
-    fn a_request_needs_one_right_answer() {
+    fn a_request_needs_exactly_one_answer() {
         let error = Case::parse("toy", &CASE.replace("answer = \"6\"", "bytes = 6")).unwrap_err();
         assert!(error.to_string().contains("needs either `answer`, or both"), "{error}");
     }
 
     #[test]
-    fn a_misspelt_key_is_refused() {
+    fn a_misspelt_key_is_rejected() {
         assert!(Case::parse("toy", &CASE.replace("think_ms", "thinking")).is_err());
+    }
+
+    #[test]
+    fn a_timeline_needs_to_know_what_its_spans_mean() {
+        let case = format!("flame = [\"timeline\"]\n{CASE}");
+        assert!(Case::parse("toy", &case).unwrap_err().to_string().contains("[spans."));
+        let spans = "[spans.\"lock held\"]\nlabel = \"holds the lock\"\nrole = \"held\"\n";
+        let case = Case::parse("toy", &format!("{case}{spans}")).unwrap();
+        assert_eq!(case.spans["lock held"].role, Role::Held);
     }
 }

@@ -33,14 +33,9 @@ impl Reference {
         self.0.get(variant).cloned().unwrap_or_default()
     }
 
-    /// The counts of one variant, if the reference has it.
-    pub fn variant(&self, variant: &str) -> Option<&BTreeMap<String, u64>> {
-        self.0.get(variant)
-    }
-
-    /// The names of all variants that have counts.
-    pub fn variants(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
+    /// All counts by variant and name.
+    pub fn counts(&self) -> &BTreeMap<String, BTreeMap<String, u64>> {
+        &self.0
     }
 }
 

@@ -1,28 +1,47 @@
-//! Which pictures a case's page shows: its case file names them, the most telling first.
+//! What `lab flame` shows of a case: which pictures, and what the server's spans mean.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// A kind of picture. Each shows slow and fixed on one scale.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhibit {
-    /// Requests as rows over time: what each of them waited for.
+    /// Twelve requests as rows over time. Needs `[spans]`.
     Timeline,
-    /// A flame graph of waits, by request.
+    /// A flame graph of the time of a request, by its spans.
     Waits,
-    /// Flame graphs of CPU time, by request.
+    /// Flame graphs of CPU time per request.
     Cpu,
-    /// Flame graphs of allocated bytes, by page.
+    /// Flame graphs of allocated bytes per request.
     Allocations,
-    /// What a page costs in system calls, and in whatever the companions count.
-    Counters,
-    /// Connections to the companions, over time.
-    Connections,
+    /// The counts of `counts.toml`, as a table.
+    Counts,
     /// The slow flame graph, coloured by what the fix changed.
     Differential,
 }
 
-/// What a page shows of a case, or of a server, that asks for nothing else.
+/// The pictures of a case, or of your own server, that names none.
 pub fn usual() -> Vec<Exhibit> {
     vec![Exhibit::Cpu, Exhibit::Differential]
+}
+
+/// What the spans of one name mean.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct SpanKind {
+    /// What a request does meanwhile: `waits for the lock`.
+    pub label: String,
+    pub role: Role,
+}
+
+/// What a span means for other requests, which decides how it is drawn.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The request waits for its turn.
+    Wait,
+    /// The request has what others wait for.
+    Held,
+    /// The request waits for another server.
+    Downstream,
 }

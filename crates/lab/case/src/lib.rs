@@ -6,13 +6,15 @@
 mod case;
 mod counts;
 mod exhibit;
+mod nearest;
 mod overrides;
 mod request;
 mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
 pub use counts::Reference;
-pub use exhibit::{Exhibit, usual};
+pub use exhibit::{Exhibit, Role, SpanKind, usual};
+pub use nearest::{nearest, unknown};
 pub use overrides::Overrides;
 pub use request::{BodySource, Request};
 pub use workspace::Workspace;

@@ -1,4 +1,4 @@
-//! What a case says about being counted: how long, and what is different from being timed.
+//! What is different when a case is counted instead of timed.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,21 @@ use super::Request;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overrides {
-    /// Pages that are loaded before anything counts, so that pools, buffers and whatever else is
-    /// made once are settled.
+    /// Visits before counting starts, so that everything that is made once exists.
     pub warm_up: u32,
-    /// Pages that count.
+    /// Visits that count.
     pub pages: u32,
-    /// A page, in place of the case's own, where that takes long: the shorter a page, the less can
-    /// happen in it that is not its own doing.
+    /// A shorter visit that replaces the case's own: the shorter a visit, the less background work
+    /// falls into it.
     #[serde(rename = "request")]
     pub requests: Vec<Request>,
-    /// Arguments for every variant, in place of the case's own.
+    /// Arguments that replace the case's own.
     pub args: Option<Vec<String>>,
-    /// Environment of every variant, over the case's own.
+    /// Added to the case's environment.
     pub env: BTreeMap<String, String>,
-    /// More arguments for the companions, by their names.
+    /// More arguments for companions, by name.
     pub companion_args: BTreeMap<String, Vec<String>>,
-    /// By how many per cent a count may move before it is an error, by its name; 1 where it is not
-    /// named.
+    /// By how many percent a count may move, by its name; 1 if it is not listed.
     pub tolerance_percent: BTreeMap<String, f64>,
 }
 

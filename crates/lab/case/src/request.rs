@@ -1,39 +1,33 @@
-//! A request of a case file, and the right answer to it.
+//! A request of a case file, with the right answer.
 
 use anyhow::{Context as _, bail};
 use lab_load::Answer;
 use serde::Deserialize;
 
-/// One HTTP request, and the answer that is right.
+/// One HTTP request, with the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RequestEntry")]
 pub struct Request {
-    /// The HTTP method.
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// The content type of the body.
     pub content_type: Option<String>,
     /// The program that writes the body.
     pub body: Option<BodySource>,
-    /// The status that is right.
     pub status: u16,
-    /// The body that is right.
     pub answer: Answer,
 }
 
-/// A program that writes a request body to its standard output.
+/// A program that prints a request body.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodySource {
-    /// The binary.
     pub bin: String,
-    /// Its arguments.
     #[serde(default)]
     pub args: Vec<String>,
 }
 
-/// A `[[request]]` as it is written.
+/// A `[[request]]` of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestEntry {

@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use super::Case;
+use super::{Case, unknown};
 
-/// The directories that the laboratory works in.
+/// The directories of the cases, of their binaries and of the results.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     /// The directory with `crates/CASE/case.toml` below it.
@@ -19,9 +19,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace around the current directory, and the binaries beside the running `lab`.
-    ///
-    /// `root` and `bin_dir` replace what it would find.
+    /// Finds the workspace around the current directory, and the binaries in the directory of the
+    /// running `lab`. `root` and `bin_dir` replace what it would find.
     pub fn find(root: Option<&Path>, bin_dir: Option<&Path>) -> anyhow::Result<Self> {
         let root = match root {
             Some(root) => root.to_owned(),
@@ -62,8 +61,11 @@ impl Workspace {
         Ok(cases)
     }
 
-    /// The cases with these names, or all cases for none; an unknown name is an error that says
-    /// which case is nearest.
+    /// The cases with these names, or all cases if there are no names.
+    ///
+    /// # Errors
+    ///
+    /// If a name is unknown; the message suggests the nearest.
     pub fn cases_named(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
         let cases = self.cases()?;
         if names.is_empty() {
@@ -98,13 +100,13 @@ impl Workspace {
         Ok(path)
     }
 
-    /// Where results are written: `lab` in the target directory that holds the binaries, so that
-    /// it follows `CARGO_TARGET_DIR`.
+    /// Where results go: `lab` in the target directory that holds the binaries, so it follows
+    /// `CARGO_TARGET_DIR`.
     pub fn results(&self) -> PathBuf {
         self.bin_dir.parent().unwrap_or(&self.root).join("lab")
     }
 
-    /// Where Criterion keeps its figures: beside [`Workspace::results`].
+    /// Where Criterion keeps its figures: next to [`Workspace::results`].
     pub fn criterion(&self) -> PathBuf {
         self.results().with_file_name("criterion")
     }
@@ -137,19 +139,7 @@ fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// How like an unknown name a case's has to be to be suggested, from 0 to 1.
-const SIMILAR: f64 = 0.6;
-
 fn pick(cases: &[Case], name: &str) -> anyhow::Result<Case> {
-    if let Some(case) = cases.iter().find(|case| case.name == name) {
-        return Ok(case.clone());
-    }
-    let similarity = |case: &&Case| strsim::jaro(&case.name, name);
-    let nearest = cases.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
-    let guess = match nearest.filter(|case| similarity(case) > SIMILAR) {
-        Some(nearest) => format!("; did you mean `{}`?", nearest.name),
-        None => String::new(),
-    };
-    let all: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
-    bail!("no case is named `{name}`{guess} (the cases: {})", all.join(", "))
+    let found = cases.iter().find(|case| case.name == name).cloned();
+    found.ok_or_else(|| unknown("case", name, cases.iter().map(|case| case.name.as_str())))
 }

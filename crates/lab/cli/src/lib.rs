@@ -1,11 +1,12 @@
-//! The laboratory: it starts the servers of a case, puts load on them and says what is faster.
+//! The binary `lab`: it starts the servers of a case, puts load on them and compares them.
 //!
-//! The laboratory knows nothing of a case's insides. It meets a server at a process boundary: the
-//! case file, the line `listening on http://127.0.0.1:PORT`, and HTTP. A case that it measures
-//! could be anybody's service.
+//! Each verb is one file of `cmd/`. `servers/` runs servers as child processes, `bench/` compares
+//! them, `count/` counts what a visit costs, and `watch/` records profiles.
+//!
+//! `lab` depends on no code of a case. It uses the case file, the line `listening on
+//! http://127.0.0.1:PORT`, and HTTP, so a case could be any service.
 
-/// Prints a line to standard output, like `println!`. A reader that has gone away, such as `head`,
-/// is no reason to fail.
+/// Like `println!`, but does not panic if the reader is gone, as after `| head`.
 macro_rules! out {
     ($($part:tt)*) => {{
         use std::io::Write as _;
@@ -14,12 +15,11 @@ macro_rules! out {
 }
 
 mod bench;
-pub mod bench_generator;
+mod bench_generator;
 pub mod chart;
-pub mod cmd;
+mod cmd;
 mod count;
 pub mod docs;
-pub mod flame;
 pub mod record;
 pub mod report;
 mod servers;
@@ -39,3 +39,5 @@ use lab_record as store;
 use lab_record::criterion;
 use lab_stats as stats;
 use servers::{affinity, instrumented, launch, requests, revisions, server};
+
+pub use cmd::run;

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers, tables and paragraphs for readers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use lab_stats::Speedup;
 
-/// `5405.3` as `5,405`.
+/// Formats `5405.3` as `5,405`.
 pub fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut grouped = String::new();
@@ -22,7 +22,7 @@ pub fn thousands(value: f64) -> String {
     grouped
 }
 
-/// Three significant digits: `19.6`, `276`, `5,405`.
+/// Formats with three significant digits: `19.6`, `276`, `5,405`.
 pub fn significant(value: f64) -> String {
     match value {
         v if v < 9.995 => format!("{v:.2}"),
@@ -31,7 +31,7 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// A time in the unit that suits it.
+/// Formats milliseconds in µs, ms or s.
 pub fn time_ms(ms: f64) -> String {
     match ms {
         ms if ms < 0.9995 => format!("{} µs", significant(ms * 1e3)),
@@ -51,14 +51,13 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
-/// How far a control reaches from 1: `±2.0 %`.
+/// Formats the reach of a control: `±2.0 %`.
 pub fn noise(control: &Speedup) -> String {
     format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
 }
 
-/// Counts by name for several servers: a row a count, a column a server.
-///
-/// Of `upstream.tcp_connections` the heading shows `tcp connections`: there is one that counts them.
+/// A table with one row per count and one column per server. The row of `upstream.tcp_connections` is
+/// called `tcp connections`.
 pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table {
     let names: BTreeSet<_> = servers.iter().flat_map(|(_, counts)| counts.keys()).collect();
     let header: Vec<_> =
@@ -75,7 +74,7 @@ pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table
     table(&header, rows)
 }
 
-/// A path as it can be typed here: from the current directory on, if it is below that.
+/// A path relative to the current directory, if it is below that.
 pub fn path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let below = here.and_then(|here| path.strip_prefix(here).ok());
@@ -89,10 +88,10 @@ pub fn paragraph(text: &str) -> String {
     textwrap::fill(&words.join(" "), options)
 }
 
-/// What stands where there is no figure.
+/// The text for a missing figure.
 pub const NONE: &str = "n/a";
 
-/// An aligned table without lines: the first column to the left, figures to the right.
+/// An aligned table without lines: the first column is left-aligned, the others right-aligned.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_the_unit_that_suits_them() {
+    fn times_have_a_suitable_unit() {
         assert_eq!(time_ms(0.0381), "38.1 µs");
         assert_eq!(time_ms(51.6), "51.6 ms");
         assert_eq!(time_ms(2150.0), "2.15 s");

@@ -1,104 +1,52 @@
-//! One line of the doctor's: what was looked at, how it is, and what mends it.
+//! One line of the report: what was checked, what was found, and how to fix it.
 
 use serde::Serialize;
 
-/// How bad a finding is.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// As it should be.
     Ok,
     /// Good to know when figures are compared.
     Note,
-    /// Makes figures wrong, or a tool useless.
+    /// Distorts figures, or makes a tool useless.
     Warn,
-    /// Stops a measurement.
+    /// Makes a measurement fail.
     Fail,
 }
 
-impl Status {
-    /// The mark at the beginning of a line.
-    pub fn mark(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Warn => "warn",
-            Self::Fail => "FAIL",
-        }
-    }
-}
-
-/// What a finding is about.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Group {
-    /// The processor, and who else uses it.
-    Cpu,
-    /// The machine as a whole.
-    Machine,
-    /// What a measurement uses up.
-    Room,
-    /// What is measured.
-    Servers,
-    /// What measures.
-    Tools,
-    /// How far two equal things are apart here.
-    Noise,
-}
-
-impl Group {
-    /// The heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Cpu => "Processor",
-            Self::Machine => "Machine",
-            Self::Room => "Room",
-            Self::Servers => "Servers",
-            Self::Tools => "Tools",
-            Self::Noise => "Noise floor",
-        }
-    }
-}
-
-/// What one check found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Where it belongs.
-    pub group: Group,
-    /// What was looked at, in a word or two.
+    /// What was checked, in a word or two.
     pub topic: String,
-    /// How it is.
     pub status: Status,
     /// What was found, and why it matters if it does.
     pub found: String,
-    /// The command that mends it, ready to be copied. None if all is well or nothing mends it.
-    pub mend: Option<String>,
+    /// The command that fixes it, ready to be copied.
+    pub fix: Option<String>,
 }
 
 impl Finding {
-    /// Nothing to mend.
-    pub(super) fn ok(group: Group, topic: &str, found: impl Into<String>) -> Self {
-        let (topic, found) = (topic.to_owned(), found.into());
-        Self { group, topic, status: Status::Ok, found, mend: None }
+    fn new(status: Status, topic: &str, found: impl Into<String>) -> Self {
+        Self { topic: topic.to_owned(), status, found: found.into(), fix: None }
     }
 
-    /// Something to know.
-    pub(super) fn note(group: Group, topic: &str, found: impl Into<String>) -> Self {
-        Self { status: Status::Note, ..Self::ok(group, topic, found) }
+    pub(super) fn ok(topic: &str, found: impl Into<String>) -> Self {
+        Self::new(Status::Ok, topic, found)
     }
 
-    /// Something that makes figures wrong.
-    pub(super) fn warn(group: Group, topic: &str, found: impl Into<String>) -> Self {
-        Self { status: Status::Warn, ..Self::ok(group, topic, found) }
+    pub(super) fn note(topic: &str, found: impl Into<String>) -> Self {
+        Self::new(Status::Note, topic, found)
     }
 
-    /// Something that stops a measurement.
-    pub(super) fn fail(group: Group, topic: &str, found: impl Into<String>) -> Self {
-        Self { status: Status::Fail, ..Self::ok(group, topic, found) }
+    pub(super) fn warn(topic: &str, found: impl Into<String>) -> Self {
+        Self::new(Status::Warn, topic, found)
     }
 
-    /// The same with the command that mends it.
-    pub(super) fn mend(self, command: impl Into<String>) -> Self {
-        Self { mend: Some(command.into()), ..self }
+    pub(super) fn fail(topic: &str, found: impl Into<String>) -> Self {
+        Self::new(Status::Fail, topic, found)
+    }
+
+    pub(super) fn fix(self, command: impl Into<String>) -> Self {
+        Self { fix: Some(command.into()), ..self }
     }
 }

@@ -1,64 +1,26 @@
-//! What distorts figures on this machine or makes tools fail, and the command that fixes it.
+//! What distorts figures on this machine, and the command that fixes it.
 //!
-//! Each check is a small function from a [`System`] to [`Finding`]s. It reads `/proc`, `/sys` and
-//! the programs of `PATH` through that, never past it, so that a test can show it any machine.
-//! What cannot be read, as on other systems than Linux, is said to be so.
+//! Each check is a small function from a [`System`] to a [`Finding`]. It reads `/proc`, `/sys` and
+//! the programs on `PATH` only through that, so that a test can show it any machine. What a system
+//! does not expose is reported as unknown, never as a fault.
 
-mod cpu;
+mod checks;
 mod finding;
-mod host;
-mod limits;
-pub mod noise_floor;
-mod perf;
+mod noise_floor;
+mod packages;
 mod report;
-mod room;
-mod servers;
 mod system;
-mod tools;
 
-pub use finding::{Finding, Group, Status};
-pub use host::container_sign;
+pub use checks::examine;
+pub use finding::{Finding, Status};
 pub use noise_floor::NoiseFloor;
-pub use perf::package as perf_package;
-pub use report::{line, summary, text};
+pub use packages::{container_sign, install, perf_package};
+pub use report::{summary, text};
 pub use system::{Needs, System};
-pub use tools::install;
-
-/// Every check, in the order in which it is told.
-const CHECKS: [fn(&System) -> Finding; 20] = [
-    cpu::cores,
-    cpu::quota,
-    cpu::governor,
-    cpu::turbo,
-    cpu::clock,
-    cpu::load,
-    host::virtual_machine,
-    host::container,
-    host::power,
-    limits::open_files,
-    limits::ports,
-    room::memory,
-    room::swap,
-    room::disk,
-    servers::build,
-    servers::binaries,
-    perf::perf,
-    perf::paranoid,
-    perf::kernel_symbols,
-    tools::valgrind,
-];
-
-/// Looks at everything but the noise floor.
-pub fn examine(system: &System) -> Vec<Finding> {
-    CHECKS.iter().map(|check| check(system)).chain(tools::optional(system)).collect()
-}
 
 #[cfg(any(test, feature = "testing"))]
 #[cfg(unix)]
 pub mod fake;
-#[cfg(test)]
-#[cfg(unix)]
-mod faults;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

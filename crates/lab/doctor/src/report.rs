@@ -1,104 +1,66 @@
-//! Findings as people read them: grouped, aligned, and no wider than the terminal.
+//! Findings as text: aligned, and wrapped to the terminal's width.
 
-use console::{Style, measure_text_width, style};
+use console::{Style, style};
+use textwrap::core::display_width;
 
 use super::{Finding, Status};
 
-/// Columns before what was found: mark and topic, with the space around them.
-pub(super) const INDENT: usize = 2 + 6 + 14;
+/// The columns of mark and topic, with the space around them.
+const INDENT: usize = 2 + 6 + 14;
 
-/// All findings under their groups' headings, for a terminal of so many columns.
+/// All findings, for a terminal of this width.
 pub fn text(findings: &[Finding], width: usize) -> String {
-    let mut text = String::new();
-    let mut group = None;
-    for finding in findings {
-        if group != Some(finding.group) {
-            let gap = if group.is_some() { "\n" } else { "" };
-            text += &format!("{gap}{}\n", style(finding.group.title()).bold());
-            group = Some(finding.group);
-        }
-        text += &line(finding, width);
-    }
-    text
+    findings.iter().map(|finding| entry(finding, width)).collect()
 }
 
-/// One finding: on one line if it fits with what mends it, which is never broken, because it is
-/// there to be copied.
-pub fn line(finding: &Finding, width: usize) -> String {
-    let mark = look(finding.status).apply_to(format!("{:<4}", finding.status.mark()));
+/// One finding. Its fix is on the same line if it fits, and never broken, so that it can be copied.
+fn entry(finding: &Finding, width: usize) -> String {
+    let (mark, look) = match finding.status {
+        Status::Ok => ("ok", Style::new().green()),
+        Status::Note => ("note", Style::new().blue()),
+        Status::Warn => ("warn", Style::new().yellow().bold()),
+        Status::Fail => ("FAIL", Style::new().red().bold()),
+    };
+    let mark = look.apply_to(format!("{mark:<4}"));
+    let found = textwrap::wrap(&finding.found, width.saturating_sub(INDENT).max(20));
     let mut text = format!("  {mark}  {:<14}", finding.topic);
-    let found = wrapped(&finding.found, width.saturating_sub(INDENT).max(20));
     text += &found.join(&format!("\n{:INDENT$}", ""));
-    if let Some(mend) = &finding.mend {
-        let last = found.last().map_or(0, |line| measure_text_width(line));
-        let fits = found.len() == 1 && INDENT + last + 4 + measure_text_width(mend) <= width;
-        text += &if fits { "  ".to_owned() } else { format!("\n{:INDENT$}", "") };
-        text += &style(format!("> {mend}")).cyan().to_string();
+    if let Some(fix) = &finding.fix {
+        let one_line = INDENT + display_width(&finding.found) + 4 + display_width(fix);
+        text += &if one_line <= width { "  ".to_owned() } else { format!("\n{:INDENT$}", "") };
+        text += &style(format!("> {fix}")).cyan().to_string();
     }
     text + "\n"
 }
 
-/// How many findings of each kind there are, in a sentence.
+/// How many findings of each status there are, and what follows.
 pub fn summary(findings: &[Finding]) -> String {
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
     let kinds = [Status::Ok, Status::Note, Status::Warn, Status::Fail].map(count);
     let [ok, notes, warnings, failures] = kinds;
-    let verdict = match (failures, warnings) {
+    let advice = match (failures, warnings) {
         (0, 0) => "ready to measure",
-        (0, _) => "mend the warnings for good figures",
-        _ => "a measurement will not succeed",
+        (0, _) => "fix the warnings for good figures",
+        _ => "a measurement will fail",
     };
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let counts = [
-        format!("{ok} ok"),
-        plural(notes, "note"),
-        plural(warnings, "warning"),
-        plural(failures, "failure"),
-    ];
-    format!("{}: {verdict}", counts.join(", "))
-}
-
-fn look(status: Status) -> Style {
-    match status {
-        Status::Ok => Style::new().green(),
-        Status::Note => Style::new().blue(),
-        Status::Warn => Style::new().yellow().bold(),
-        Status::Fail => Style::new().red().bold(),
-    }
-}
-
-/// Lines of whole words, none wider than `width` unless a word is.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last().map_or(0, |line| measure_text_width(line));
-        if line > 0 && line + 1 + measure_text_width(word) > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
+    let (notes, warnings) = (plural(notes, "note"), plural(warnings, "warning"));
+    format!("{ok} ok, {notes}, {warnings}, {}: {advice}", plural(failures, "failure"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Group;
 
     #[test]
-    fn a_line_holds_what_mends_it_if_it_fits_and_never_breaks_it() {
-        // A developer's terminal has colours, and the lengths below do not count them.
+    fn a_fix_is_on_the_same_line_if_it_fits_and_never_broken() {
+        // A developer's terminal has colours, which have no width.
         console::set_colors_enabled(false);
-        let short = Finding::note(Group::Tools, "wrk", "missing").mend("install wrk");
-        assert_eq!(line(&short, 80), "  note  wrk           missing  > install wrk\n");
+        let short = Finding::note("wrk", "missing").fix("install wrk");
+        assert_eq!(entry(&short, 80), "  note  wrk           missing  > install wrk\n");
         let found = "many words ".repeat(8);
-        let long = Finding::warn(Group::Cpu, "load", found.trim()).mend("x".repeat(70));
-        let text = line(&long, 80);
+        let long = Finding::warn("load", found.trim()).fix("x".repeat(70));
+        let text = entry(&long, 80);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[..2].iter().all(|line| line.len() <= 80), "{text}");
@@ -106,15 +68,15 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_counts_and_draws_the_conclusion() {
-        let ok = Finding::ok(Group::Cpu, "cores", "2");
-        let warn = Finding::warn(Group::Cpu, "load", "2");
-        let fail = Finding::fail(Group::Room, "disk", "full");
+    fn the_summary_counts_and_advises() {
+        let ok = Finding::ok("cores", "2");
+        let warn = Finding::warn("load", "2");
+        let fail = Finding::fail("open files", "few");
         assert_eq!(
             summary(std::slice::from_ref(&ok)),
             "1 ok, 0 notes, 0 warnings, 0 failures: ready to measure"
         );
-        assert!(summary(&[ok.clone(), warn.clone()]).contains("1 warning, 0 failures: mend"));
-        assert!(summary(&[ok, warn, fail]).ends_with("1 failure: a measurement will not succeed"));
+        assert!(summary(&[ok.clone(), warn.clone()]).contains("1 warning, 0 failures: fix"));
+        assert!(summary(&[ok, warn, fail]).ends_with("1 failure: a measurement will fail"));
     }
 }

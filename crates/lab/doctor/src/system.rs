@@ -1,4 +1,4 @@
-//! The machine as the checks see it: files under a root, programs on a path, a few plain facts.
+//! The machine as the checks see it: files under a root, programs on a path, and a few facts.
 
 use std::{
     ffi::OsString,
@@ -9,23 +9,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a program may take that is only asked whether it works.
+/// How long a program may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A machine, real or made up.
+/// A machine, real or fake.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Above `proc`, `sys` and `etc`: `/`, or a directory that a test has filled.
+    /// Contains `proc`, `sys` and `etc`: `/`, or a test's directory.
     pub root: PathBuf,
-    /// Where programs are looked for: the value of `PATH`.
+    /// The value of `PATH`.
     pub path: OsString,
-    /// Cores that this process may use; `None` if unknown.
+    /// Cores that this process may use.
     pub cores: Option<usize>,
-    /// Soft and hard limit of open files; `None` if unknown.
+    /// The soft and the hard limit of open files.
     pub open_files: Option<(u64, u64)>,
     /// Whether `lab` itself is a debug build.
     pub debug_build: bool,
-    /// What the cases need.
     pub needs: Needs,
 }
 
@@ -41,7 +40,6 @@ pub struct Needs {
 }
 
 impl System {
-    /// This machine.
     pub fn this(needs: Needs) -> Self {
         Self {
             root: PathBuf::from("/"),
@@ -53,18 +51,17 @@ impl System {
         }
     }
 
-    /// The trimmed text of a file, such as `proc/loadavg`; `None` if there is no such file.
+    /// The trimmed text of a file such as `proc/loadavg`.
     pub fn read(&self, path: &str) -> Option<String> {
         let text = fs::read(self.root.join(path)).ok()?;
         Some(String::from_utf8_lossy(&text).trim().to_owned())
     }
 
-    /// The number that a file consists of.
     pub fn number(&self, path: &str) -> Option<i64> {
         self.read(path)?.parse().ok()
     }
 
-    /// The value after `KEY:` in a file of such lines, such as `proc/meminfo`.
+    /// The value after `KEY:` in a file such as `proc/self/status`.
     pub fn value(&self, path: &str, key: &str) -> Option<String> {
         let text = self.read(path)?;
         let mut values = text.lines().filter_map(|line| {
@@ -74,12 +71,11 @@ impl System {
         values.next()
     }
 
-    /// Whether there is such a file or directory.
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 
-    /// The entries of a directory, sorted; none if there is no such directory.
+    /// The sorted entries of a directory, if it exists.
     pub(super) fn entries(&self, dir: &str) -> Vec<String> {
         let entries = self.root.join(dir).read_dir().into_iter().flatten().flatten();
         let mut names: Vec<_> =
@@ -94,14 +90,13 @@ impl System {
         candidates.find(|path| is_executable(path))
     }
 
-    /// Whether this process runs as root, who may do what the kernel keeps from others.
     pub fn is_root(&self) -> bool {
         let uids = self.value("proc/self/status", "Uid").unwrap_or_default();
         uids.split_whitespace().nth(1) == Some("0")
     }
 
-    /// Runs a program of the path to its end and takes what it says, in English. `None` if there is
-    /// none, or if it does not end within ten seconds.
+    /// Runs a program and returns its output, in English. `None` if there is no such program or it
+    /// does not exit within ten seconds.
     pub fn run(&self, name: &str, args: &[&str]) -> Option<Output> {
         let mut child = Command::new(self.program(name)?)
             .args(args)
@@ -112,7 +107,7 @@ impl System {
             .spawn()
             .ok()?;
         let end = Instant::now() + PATIENCE;
-        // Its few lines fit into the pipes, so that it never waits for us to read them.
+        // Its few lines fit into the pipes, so it never blocks.
         while child.try_wait().ok()?.is_none() {
             if Instant::now() > end {
                 let _ = child.kill();

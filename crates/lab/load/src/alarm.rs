@@ -1,31 +1,29 @@
-//! Waiting for a moment, as exactly as the system allows without burning a core.
+//! A precise timer that does not keep a core busy.
 //!
-//! Tokio's timer ticks in milliseconds, which is as long as many answers take. The usual remedy, to
-//! sleep up to the last tick and to spin from there, keeps a whole core busy from 1,000 arrivals a
-//! second on, and on a small machine the server goes without it. Linux has a timer that ticks in
-//! nanoseconds and wakes the very `epoll` that Tokio sleeps in; it is some 50 us late and costs two
-//! system calls. Only what is shorter than that is spun away.
+//! Tokio's timer ticks in milliseconds, which is as long as many answers take. The usual fix, to
+//! sleep until the last tick and spin from there, keeps a whole core busy from 1,000 arrivals a
+//! second on. Linux has a timer with nanosecond resolution that wakes the `epoll` that Tokio sleeps
+//! in. It is about 50 us late and costs two system calls. Only shorter waits spin.
 
 use std::{io, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
-/// Waits that are not worth a timer: setting one takes as long.
+/// Waits this short spin: setting a timer takes as long.
 #[cfg(target_os = "linux")]
 const SPUN: Duration = Duration::from_micros(20);
 
-/// A way to wait.
 #[derive(Debug)]
 pub enum Alarm {
     /// Tokio's own timer: up to 2 ms late, and exact under a paused clock.
     Ticks,
-    /// A timer of the kernel.
+    /// A kernel timer.
     #[cfg(target_os = "linux")]
     Precise(timer::Timer),
 }
 
 impl Alarm {
-    /// The most exact way that the system has.
+    /// The most precise timer that the system has.
     pub fn precise() -> Self {
         #[cfg(target_os = "linux")]
         if let Ok(timer) = timer::Timer::new() {
@@ -34,7 +32,7 @@ impl Alarm {
         Self::Ticks
     }
 
-    /// Waits until `moment`; a moment that has passed is not waited for at all.
+    /// Returns at once if `moment` has passed.
     pub async fn wait_until(&mut self, moment: Instant) -> io::Result<()> {
         loop {
             let left = moment.saturating_duration_since(Instant::now());
@@ -52,7 +50,6 @@ impl Alarm {
     }
 }
 
-/// The kernel's timer as something that Tokio waits for.
 #[cfg(target_os = "linux")]
 mod timer {
     use std::{
@@ -67,7 +64,6 @@ mod timer {
     };
     use tokio::io::{Interest, unix::AsyncFd};
 
-    /// A timer that rings once.
     #[derive(Debug)]
     pub struct Timer(AsyncFd<Descriptor>);
 
@@ -82,11 +78,10 @@ mod timer {
     }
 
     impl Timer {
-        /// A timer that is not set.
         #[expect(
             deprecated,
-            reason = "the new constructor is unsafe, for descriptors that change under Tokio's \
-                      feet; this one is owned and never changes"
+            reason = "the new constructor is unsafe because a descriptor may change; this one is \
+                      owned and never changes"
         )]
         pub fn new() -> io::Result<Self> {
             let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
@@ -94,7 +89,6 @@ mod timer {
             Ok(Self(AsyncFd::with_interest(Descriptor(timer), Interest::READABLE)?))
         }
 
-        /// Rings after this time.
         pub async fn ring_after(&self, time: Duration) -> io::Result<()> {
             let once = Expiration::OneShot(TimeSpec::from_duration(time));
             self.0.get_ref().0.set(once, TimerSetTimeFlags::empty())?;
@@ -109,7 +103,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_alarm_rings_too_early() {
+    async fn no_alarm_is_early() {
         let mut alarm = Alarm::precise();
         for micros in [0, 5, 100, 3000] {
             let moment = Instant::now() + Duration::from_micros(micros);

@@ -1,23 +1,21 @@
-//! Every answer is held against the right one: a fast wrong answer is a failure.
+//! Compares every answer with the expected one: a fast wrong answer is a failure.
 
 use serde::{Deserialize, Serialize};
 
-/// The answer that is right.
+/// The expected answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Expected {
-    /// Its status.
     pub status: u16,
-    /// Its body.
     pub answer: Answer,
 }
 
 impl Expected {
-    /// What is wrong with an answer whose body has come as a whole, in words, or nothing.
-    pub fn fault(&self, status: u16, body: &[u8]) -> Option<String> {
+    /// How an answer differs, in words.
+    pub fn mismatch(&self, status: u16, body: &[u8]) -> Option<String> {
         let mut check = Check::default();
         check.begin();
         check.take(self, body);
-        check.fault(self, status)
+        check.mismatch(self, status)
     }
 }
 
@@ -41,22 +39,20 @@ pub enum Answer {
 /// How many bytes of a body are kept for a message about it.
 const KEPT: usize = 240;
 
-/// The comparison of one body with the right one, piece by piece as it arrives: no body is ever
-/// held in memory as a whole.
+/// Compares one body piece by piece as it arrives, so that no body is held in memory as a whole.
 #[derive(Debug, Default)]
 pub struct Check {
-    /// How many bytes have come.
     length: u64,
-    /// Whether they are the first bytes of the right text.
+    /// Whether all bytes so far match the expected text.
     same: bool,
-    /// Their checksum, if that is what the right body is known by.
+    /// The checksum so far, if a digest is expected.
     crc32: crc32fast::Hasher,
-    /// The first of them.
+    /// The first bytes of the body.
     start: Vec<u8>,
 }
 
 impl Check {
-    /// Forgets the last body; the next one may come.
+    /// Resets the check for the next body.
     pub fn begin(&mut self) {
         self.length = 0;
         self.same = true;
@@ -64,7 +60,6 @@ impl Check {
         self.start.clear();
     }
 
-    /// Takes in the next piece of the body.
     pub fn take(&mut self, expected: &Expected, piece: &[u8]) {
         match &expected.answer {
             Answer::Text(text) => {
@@ -79,8 +74,8 @@ impl Check {
         self.start.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// What is wrong with the whole answer, in words, or nothing.
-    pub fn fault(&self, expected: &Expected, status: u16) -> Option<String> {
+    /// How the whole answer differs, in words.
+    pub fn mismatch(&self, expected: &Expected, status: u16) -> Option<String> {
         if status != expected.status {
             let (right, start) = (expected.status, start(&self.start));
             return Some(format!("status {status} instead of {right}: {start}"));
@@ -103,7 +98,7 @@ impl Check {
     }
 }
 
-/// The start of a body, fit for a message of one line.
+/// The start of a body, shortened and escaped for a one-line message.
 fn start(body: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(body).chars().take(60).collect();
     text.trim_end().escape_debug().to_string()
@@ -113,21 +108,21 @@ fn start(body: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn fault(expected: &Expected, status: u16, pieces: &[&str]) -> Option<String> {
+    fn mismatch(expected: &Expected, status: u16, pieces: &[&str]) -> Option<String> {
         let mut check = Check::default();
-        // A check is used again and again, so what it saw before must not matter.
+        // Checks are reused, so an earlier body must not matter.
         check.begin();
-        check.take(expected, b"an answer to something else");
+        check.take(expected, b"the answer to another request");
         check.begin();
         pieces.iter().for_each(|piece| check.take(expected, piece.as_bytes()));
-        check.fault(expected, status)
+        check.mismatch(expected, status)
     }
 
     #[test]
-    fn a_right_answer_has_no_fault_and_a_wrong_one_is_described() {
+    fn a_mismatch_is_described() {
         let right = Expected { status: 200, answer: Answer::Text("67".into()) };
         for pieces in [&["67"][..], &["6", "7"], &["", "67", ""]] {
-            assert_eq!(fault(&right, 200, pieces), None);
+            assert_eq!(mismatch(&right, 200, pieces), None);
         }
         let described = [
             (200, &["7"][..], "`7` instead of `67`"),
@@ -137,22 +132,17 @@ mod tests {
             (503, &["busy\n"], "status 503 instead of 200: busy"),
         ];
         for (status, pieces, words) in described {
-            assert_eq!(fault(&right, status, pieces).unwrap(), words);
+            assert_eq!(mismatch(&right, status, pieces).unwrap(), words);
         }
+        let long = "x".repeat(1000);
+        assert!(mismatch(&right, 200, &[&long, &long]).unwrap().len() < 100);
     }
 
     #[test]
-    fn a_digest_tells_a_changed_byte() {
+    fn a_digest_detects_a_changed_byte() {
         let answer = Answer::Digest { bytes: 9, crc32: 0xcbf4_3926 };
         let digest = Expected { status: 200, answer };
-        assert_eq!(fault(&digest, 200, &["1234", "56789"]), None);
-        assert!(fault(&digest, 200, &["123456780"]).unwrap().contains("instead of 9 bytes"));
-    }
-
-    #[test]
-    fn only_the_start_of_a_long_body_is_kept() {
-        let right = Expected { status: 200, answer: Answer::Text("6".into()) };
-        let long = "x".repeat(1000);
-        assert!(fault(&right, 200, &[&long, &long]).unwrap().len() < 100);
+        assert_eq!(mismatch(&digest, 200, &["1234", "56789"]), None);
+        assert!(mismatch(&digest, 200, &["123456780"]).unwrap().contains("instead of 9 bytes"));
     }
 }

@@ -1,4 +1,4 @@
-//! One keep-alive connection, opened again when the server closes it.
+//! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
     future::{Future, poll_fn},
@@ -21,27 +21,39 @@ use super::{
 
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;
+/// The pieces in which a stepwise request is sent: what the loopback device carries in one piece.
+const STEP: usize = 64 * 1024;
 
-/// How a request ended.
+/// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// With the right answer.
-    Ok,
-    /// With another answer; says how it differs.
-    Wrong(String),
-    /// Without an answer; says why.
-    Failed(String),
+pub enum Fault {
+    /// The answer differs from the expected one; says how.
+    Mismatch(String),
+    /// No complete answer came; says why.
+    Failure(String),
 }
 
-/// A way to the server. There are two: TCP, and memory in the tests, whose clock is then exact.
+impl Fault {
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failure(_))
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let (Self::Mismatch(text) | Self::Failure(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// How to reach the server: over TCP, or in the tests through memory, where the clock is exact.
 pub trait Dial {
-    /// What goes to and fro.
     type Stream: AsyncRead + AsyncWrite + Unpin;
-    /// Connects.
     fn dial(&self) -> impl Future<Output = io::Result<Self::Stream>>;
 }
 
-/// The way over TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp(pub SocketAddr);
 
@@ -55,15 +67,16 @@ impl Dial for Tcp {
     }
 }
 
-/// One connection to the server, with a buffer that lives as long.
 #[derive(Debug)]
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
-    /// Absent while a request is under way: one that is abandoned takes its stream along, lest the
-    /// next request reads its answer.
+    /// How often it was opened.
+    opened: u32,
+    /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
+    /// one cannot read its answer.
     stream: Option<D::Stream>,
     buffer: Box<[u8]>,
-    /// What was read and not yet taken.
+    /// The part of the buffer that was received and not yet parsed.
     unread: std::ops::Range<usize>,
     check: Check,
 }
@@ -77,45 +90,93 @@ impl Connection {
 }
 
 impl<D: Dial> Connection<D> {
-    /// Connects.
     pub async fn over(dial: D) -> io::Result<Self> {
         let stream = Some(dial.dial().await?);
         let buffer = vec![0; BUFFER].into();
-        Ok(Self { dial, stream, buffer, unread: 0..0, check: Check::default() })
+        Ok(Self { dial, opened: 1, stream, buffer, unread: 0..0, check: Check::default() })
     }
 
-    /// Sends a request and holds its answer against the right one.
-    ///
-    /// A connection that the server has closed between two requests is opened again, as a
-    /// browser would; one that breaks in mid-request is a failure.
-    pub async fn ask(&mut self, request: &Prepared) -> Verdict {
-        match self.answer(request).await {
-            Ok(status) => match self.check.fault(&request.expected, status) {
-                None => Verdict::Ok,
-                Some(fault) => Verdict::Wrong(fault),
+    pub(super) fn opened(&self) -> u32 {
+        self.opened
+    }
+
+    /// Sends a request and compares its answer with the expected one. Allocates nothing unless
+    /// there is a fault.
+    pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
+        self.checked(request, usize::MAX, &async || Ok(())).await
+    }
+
+    /// The same, with the request sent in pieces, and `idle` awaited after each but the last.
+    pub(super) async fn ask_in_steps(
+        &mut self,
+        request: &Prepared,
+        idle: &impl AsyncFn() -> anyhow::Result<()>,
+    ) -> Result<(), Fault> {
+        self.checked(request, STEP, idle).await
+    }
+
+    /// The status and body of the answer, unchecked.
+    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
+        let mut body = Vec::new();
+        let content = |piece: &[u8]| body.extend_from_slice(piece);
+        let status = self.exchange(request, usize::MAX, &async || Ok(()), content).await;
+        let status = status.with_context(|| request.name.clone())?;
+        Ok((status, body))
+    }
+
+    async fn checked(
+        &mut self,
+        request: &Prepared,
+        step: usize,
+        idle: &impl AsyncFn() -> anyhow::Result<()>,
+    ) -> Result<(), Fault> {
+        let mut check = std::mem::take(&mut self.check);
+        check.begin();
+        let content = |piece: &[u8]| check.take(&request.expected, piece);
+        let result = match self.exchange(request, step, idle, content).await {
+            Ok(status) => match check.mismatch(&request.expected, status) {
+                None => Ok(()),
+                Some(mismatch) => Err(Fault::Mismatch(format!("{}: {mismatch}", request.name))),
             },
-            Err(error) => Verdict::Failed(format!("{error:#}")),
-        }
+            Err(error) => Err(Fault::Failure(format!("{}: {error:#}", request.name))),
+        };
+        self.check = check;
+        result
     }
 
-    /// The status of the answer; its body has gone through the check.
-    async fn answer(&mut self, request: &Prepared) -> anyhow::Result<u16> {
+    /// Sends a request and hands the body of its answer to `content`. Returns the status.
+    async fn exchange(
+        &mut self,
+        request: &Prepared,
+        step: usize,
+        idle: &impl AsyncFn() -> anyhow::Result<()>,
+        content: impl FnMut(&[u8]),
+    ) -> anyhow::Result<u16> {
         let mut stream = self.ready().await.context("cannot connect")?;
         self.unread = 0..0;
-        let all_sent = self.send(&mut stream, &request.bytes).await.context("cannot send")?;
+        let mut all_sent = true;
+        for (index, piece) in request.bytes.chunks(step).enumerate() {
+            if index > 0 {
+                idle().await?;
+            }
+            all_sent = self.send(&mut stream, piece).await.context("cannot send")?;
+            if !all_sent {
+                break;
+            }
+        }
         let head = self.head(&mut stream, request.head_only).await?;
-        self.body(&mut stream, head, request).await.context("the answer broke off")?;
-        // Bytes that belong to no answer would be taken for the start of the next.
+        self.body(&mut stream, head, content).await.context("the answer broke off")?;
+        // Bytes after the answer would be taken for the start of the next one.
         if all_sent && head.keep_alive && self.unread.is_empty() {
             self.stream = Some(stream);
         }
         Ok(head.status)
     }
 
-    /// A stream that is ready for a request: the last one, unless the server has closed it.
+    /// The open stream, or a new one if the server has closed it, as a browser does.
     async fn ready(&mut self) -> io::Result<D::Stream> {
         if let Some(mut stream) = self.stream.take() {
-            // Costs no system call while nothing has arrived: Tokio knows that already.
+            // No system call unless something has arrived: Tokio keeps track of readiness.
             let mut buffer = ReadBuf::new(&mut self.buffer);
             let look = |context: &mut Context| {
                 Poll::Ready(Pin::new(&mut stream).poll_read(context, &mut buffer).is_pending())
@@ -124,11 +185,12 @@ impl<D: Dial> Connection<D> {
                 return Ok(stream);
             }
         }
+        self.opened += 1;
         self.dial.dial().await
     }
 
-    /// Sends a request. Returns whether the server took all of it: one that answers early, such
-    /// as with "413 Content Too Large", may never read the rest.
+    /// Sends bytes. Returns whether the server took all of them: one that answers early, such as
+    /// with "413 Content Too Large", may never read the rest.
     async fn send(&mut self, stream: &mut D::Stream, mut bytes: &[u8]) -> io::Result<bool> {
         while !bytes.is_empty() {
             let mut buffer = ReadBuf::new(&mut self.buffer);
@@ -155,7 +217,7 @@ impl<D: Dial> Connection<D> {
         Ok(true)
     }
 
-    /// Reads the head of the answer; "100 Continue" and its like come before it and say nothing.
+    /// Reads the head of the answer, and skips interim ones such as "100 Continue".
     async fn head(&mut self, stream: &mut D::Stream, head_only: bool) -> anyhow::Result<Head> {
         loop {
             let unread = &self.buffer[self.unread.clone()];
@@ -172,18 +234,16 @@ impl<D: Dial> Connection<D> {
         }
     }
 
-    /// Reads the body of the answer, and checks it on the way.
     async fn body(
         &mut self,
         stream: &mut D::Stream,
         head: Head,
-        request: &Prepared,
+        mut content: impl FnMut(&[u8]),
     ) -> anyhow::Result<()> {
-        self.check.begin();
         let mut body = Body::from(head.framing);
         loop {
-            let content = |piece: &[u8]| self.check.take(&request.expected, piece);
-            self.unread.start += body.take(&self.buffer[self.unread.clone()], content)?;
+            let unread = &self.buffer[self.unread.clone()];
+            self.unread.start += body.take(unread, &mut content)?;
             if body == Body::Complete {
                 return Ok(());
             }
@@ -194,7 +254,7 @@ impl<D: Dial> Connection<D> {
         }
     }
 
-    /// Reads more; says whether there was more before the end.
+    /// Reads more. Returns false at the end of the stream.
     async fn fill(&mut self, stream: &mut D::Stream) -> anyhow::Result<bool> {
         if self.unread.start > 0 {
             self.buffer.copy_within(self.unread.clone(), 0);

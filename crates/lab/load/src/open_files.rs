@@ -1,12 +1,16 @@
-//! The limit of open files, which every connection needs one of.
+//! The limit of open files: every connection needs one.
 
 use anyhow::{Context as _, ensure};
 
-/// Makes room for `connections` in this process and in those that it starts: servers and generator
-/// inherit the limit of open files from here.
+/// How many open files `connections` need. A proxy has two sockets per connection; the rest is for
+/// standard streams, epoll and the like.
+pub fn open_files(connections: usize) -> u64 {
+    connections as u64 * 2 + 100
+}
+
+/// Raises the limit for `connections` in this process. Servers and generator inherit it.
 pub fn allow_connections(connections: usize) -> anyhow::Result<()> {
-    // A proxy has two sockets a connection; the rest is for standard streams, epoll and the like.
-    let needed = connections as u64 * 2 + 100;
+    let needed = open_files(connections);
     let allowed = rlimit::increase_nofile_limit(needed).context("cannot read the limits")?;
     ensure!(
         allowed >= needed,
@@ -22,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_cannot_be_raised_is_told_with_its_remedy() {
+    fn a_limit_that_cannot_be_raised_comes_with_its_fix() {
         let error = allow_connections(1 << 40).unwrap_err().to_string();
         assert!(error.contains("ulimit -Hn") && error.contains("--users"), "{error}");
     }

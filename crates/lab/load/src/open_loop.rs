@@ -9,17 +9,12 @@ use tokio::{
 };
 
 use super::{
-    Alarm, Connection, Dial, OpenLoop, Outcome, Plan, Prepared,
-    line::Line,
-    meter::Meter,
-    page::{open_all, visit},
+    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue, meter::Meter,
 };
 
-/// Puts an open loop on the server.
 pub async fn run<D: Dial + Clone + 'static>(
-    plan: &Plan,
+    plan: &LoadPlan,
     load: OpenLoop,
-    page: Vec<Prepared>,
     dial: D,
     alarm: Alarm,
 ) -> anyhow::Result<Outcome> {
@@ -29,82 +24,80 @@ pub async fn run<D: Dial + Clone + 'static>(
         "a rate of {rate} arrivals per second is not between 0 and {}",
         OpenLoop::MOST_PER_S
     );
-    ensure!(load.users() > 0, "an arrival needs more connections than there are");
-    let users = open_all(&dial, load.users(), load.connections_per_user.max(1)).await?;
+    ensure!(load.users() > 0, "a visit needs more connections than there are");
+    let per_user = load.connections_per_user.max(1);
+    let visitors = Visitor::open_all(plan.target, dial, &plan.asks, load.users(), per_user).await?;
 
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;
-    let line = Rc::new(RefCell::new(Line::new(users.len(), window.clone())));
-    let (page, arrived) = (Rc::new(page), Rc::new(Notify::new()));
-    for (index, connections) in users.into_iter().enumerate() {
-        let (page, line, arrived) = (page.clone(), line.clone(), arrived.clone());
-        tokio::task::spawn_local(User { index, connections, page, line, arrived }.live());
+    let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone())));
+    let arrived = Rc::new(Notify::new());
+    for (index, visitor) in visitors.into_iter().enumerate() {
+        let user = User { index, visitor, queue: queue.clone(), arrived: arrived.clone() };
+        tokio::task::spawn_local(user.live());
     }
-    let arrivals = dispatch(rate, start..window.end, alarm, line.clone(), arrived);
+    let arrivals = dispatch(rate, start..window.end, alarm, queue.clone(), arrived);
     let arrivals = tokio::task::spawn_local(arrivals);
 
     sleep_until(window.start).await;
     let meter = Meter::start(plan.server_pid);
-    line.borrow_mut().count_answers(true);
+    queue.borrow_mut().account.in_time = true;
 
     sleep_until(window.end).await;
-    line.borrow_mut().count_answers(false);
+    queue.borrow_mut().account.in_time = false;
     let reading = meter.stop();
 
     // The last arrival is due before the window ends, so this takes no longer than the lag.
-    arrivals.await.context("the schedule broke off")?.context("the timer failed")?;
+    arrivals.await.context("the schedule stopped")?.context("the timer failed")?;
     let end_of_grace = Instant::now() + plan.grace;
-    while line.borrow().is_open() && Instant::now() < end_of_grace {
+    while queue.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
 
-    let mut line = line.borrow_mut();
-    let (unfinished, youngest) = line.close();
-    let counts = std::mem::take(&mut line.counts);
-    let mut outcome = Outcome::new(plan, counts, unfinished, youngest, reading);
-    let punctuality = line.lags.sum_up();
+    let mut queue = queue.borrow_mut();
+    let mut outcome = Outcome::new(plan, queue.close(), reading);
+    let punctuality = queue.lags.sum_up();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
     Ok(outcome)
 }
 
-/// Sends every arrival when it is due. One that is late is sent at once, with all others that have
-/// become due in the meantime; none is left out.
+/// Adds every arrival to the queue when it is due. A late one is added at once, together with all
+/// others that have become due; none is skipped.
 async fn dispatch(
     rate: f64,
     span: Range<Instant>,
     mut alarm: Alarm,
-    line: Rc<RefCell<Line>>,
+    queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
 ) -> std::io::Result<()> {
     for index in 0_u64.. {
-        // From the start and not from the last arrival: errors do not add up.
+        // Counted from the start and not from the last arrival, so that errors do not add up.
         let due = span.start + Duration::from_secs_f64(index as f64 / rate);
         if due >= span.end {
             break;
         }
         alarm.wait_until(due).await?;
-        line.borrow_mut().arrives(due);
+        queue.borrow_mut().arrives(due);
         arrived.notify_one();
     }
     Ok(())
 }
 
-/// One who serves arrivals, with connections of its own.
+/// Serves arrivals over connections of its own.
 struct User<D: Dial> {
     index: usize,
-    connections: Vec<Connection<D>>,
-    page: Rc<Vec<Prepared>>,
-    line: Rc<RefCell<Line>>,
+    visitor: Visitor<D>,
+    queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
 }
 
 impl<D: Dial> User<D> {
     async fn live(mut self) {
         loop {
-            while self.line.borrow_mut().serves(self.index) {
-                let verdict = visit(&mut self.connections, &self.page).await;
-                self.line.borrow_mut().ends(self.index, verdict);
+            while self.queue.borrow_mut().serves(self.index) {
+                let result = self.visitor.visit().await;
+                self.queue.borrow_mut().ends(self.index, result);
             }
             self.arrived.notified().await;
         }

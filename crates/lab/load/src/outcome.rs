@@ -1,35 +1,35 @@
-//! What the generator found.
+//! What one load run measured.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, Plan, Punctuality, meter::Reading, tally::Counts};
+use super::{Latency, LoadPlan, Punctuality, account::Counts, meter::Reading};
 
-/// The share of its one core from which on the generator is taken for the bottleneck: it has one
-/// thread, so it cannot use more than 1, and little waits of its own keep it from that.
-pub const GENERATOR_SATURATED: f64 = 0.9;
+/// The share of its core from which on the generator counts as saturated. It has one thread, so 1 is
+/// the maximum, and short waits keep it below that.
+const GENERATOR_SATURATED: f64 = 0.9;
 
-/// All that one run measured. A page of several requests counts as one request.
+/// What one run measured. A visit counts as one request, even if it consists of several.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Outcome {
-    /// How long the measurement really was.
+    /// The actual duration of the measurement.
     pub measured: Duration,
-    /// Right answers that arrived within the measurement: what throughput counts.
+    /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
-    /// Closed loop: requests that were under way when the measurement began, or were sent in it.
-    /// Open loop: arrivals that were due in it.
+    /// Closed loop: requests in flight when the measurement began, or sent during it.
+    /// Open loop: arrivals that were due during it.
     pub sent: u64,
-    /// Right answers, those in the time of grace included.
+    /// Right answers, including those during grace.
     pub ok: u64,
     /// Wrong answers.
     pub wrong: u64,
-    /// Requests that no answer came to.
+    /// Requests without a complete answer.
     pub failed: u64,
-    /// Requests that still waited for their answer when the time of grace was over.
+    /// Requests still in flight, or in the arrival queue, when grace was over.
     pub unfinished: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
@@ -37,33 +37,22 @@ pub struct Outcome {
     pub latency: Latency,
     /// The age of the youngest unfinished request; percentiles above it are lower bounds.
     pub youngest_unfinished: Option<Duration>,
-    /// CPU time of the server in the measurement; absent where the system does not tell.
+    /// CPU time of the server during the measurement; absent if the system does not report it.
     pub server_cpu: Option<Duration>,
-    /// The most memory that the server ever held, in MiB; absent where the system does not tell.
+    /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
-    /// CPU time of the generator in the measurement; absent where the system does not tell.
+    /// CPU time of the generator during the measurement; absent if the system does not report it.
     pub generator_cpu: Option<Duration>,
-    /// How long the generator was ready to run within the measurement and had no core; absent
-    /// where the system does not tell.
-    #[serde(default)]
-    pub generator_waited: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     #[serde(default)]
     pub punctuality: Option<Punctuality>,
-    /// Why the latencies must not be quoted, if they must not: the generator was late itself.
+    /// Why the latencies must not be quoted, if so: the generator itself was late.
     #[serde(default)]
     pub invalid: Option<String>,
 }
 
 impl Outcome {
-    /// Sums up a run.
-    pub(super) fn new(
-        plan: &Plan,
-        counts: Counts,
-        unfinished: u64,
-        youngest_unfinished: Option<Duration>,
-        reading: Reading,
-    ) -> Self {
+    pub(super) fn new(plan: &LoadPlan, counts: Counts, reading: Reading) -> Self {
         Self {
             measured: reading.measured,
             ok_in_time: counts.ok_in_time,
@@ -71,14 +60,13 @@ impl Outcome {
             ok: counts.ok,
             wrong: counts.wrong,
             failed: counts.failed,
-            unfinished,
+            unfinished: counts.unfinished,
             first_fault: counts.first_fault,
             latency: counts.latency,
-            youngest_unfinished,
+            youngest_unfinished: counts.youngest_unfinished,
             server_cpu: reading.server_cpu,
             server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
             generator_cpu: reading.generator_cpu,
-            generator_waited: reading.generator_waited,
             punctuality: None,
             invalid: None,
         }
@@ -100,15 +88,8 @@ impl Outcome {
         Some(self.generator_cpu?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
-    /// The share of the measurement in which the generator had something to do and no core to do
-    /// it on, from 0 to 1: others on the machine were in its way.
-    pub fn generator_crowded(&self) -> Option<f64> {
-        Some(self.generator_waited?.as_secs_f64() / self.measured.as_secs_f64())
-    }
-
-    /// Why this run shows the limits of the generator rather than the server's, if it does: the
-    /// generator used its core to the full ([`GENERATOR_SATURATED`]), or was late by itself (see
-    /// [`Punctuality::fault`]).
+    /// Why this run measured the generator's limit rather than the server's, if so: the generator
+    /// was saturated, or it was late (see [`Punctuality::fault`]).
     pub fn limited_by_generator(&self) -> Option<String> {
         if let Some(share) = self.generator_share()
             && share >= GENERATOR_SATURATED
@@ -142,14 +123,13 @@ mod tests {
             server_cpu: None,
             server_peak_rss_mib: None,
             generator_cpu: Some(generator_cpu),
-            generator_waited: None,
             punctuality: None,
             invalid: invalid.map(str::to_owned),
         }
     }
 
     #[test]
-    fn a_run_that_the_generator_limited_says_so() {
+    fn a_run_limited_by_the_generator_says_so() {
         let half = Duration::from_secs(1);
         assert_eq!(outcome(half, None).limited_by_generator(), None);
         assert_eq!(outcome(half, Some("late")).limited_by_generator().unwrap(), "late");

@@ -1,32 +1,26 @@
-//! What the generator is asked to do.
+//! What one load run sends: which requests, when, and for how long.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
-use hyper::Uri;
+use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::Expected;
+use super::{Answer, Expected};
 
-/// A whole job for the generator.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Plan {
-    /// Where the server listens.
+pub struct LoadPlan {
     pub target: SocketAddr,
-    /// The server's process, whose CPU time is read at both ends of the measurement.
+    /// The server's process. Its CPU time is read when the measurement starts and when it ends.
     pub server_pid: u32,
-    /// When requests are sent.
     pub arrivals: Arrivals,
-    /// How long the load runs before anything counts.
     pub warm_up: Duration,
-    /// How long requests count.
     pub measurement: Duration,
-    /// How long the last requests may take after that.
+    /// How long requests in flight may take to finish after the measurement.
     pub grace: Duration,
-    /// What a user asks in one go.
+    /// The requests of one visit.
     pub asks: Vec<Ask>,
-    /// Whether the generator keeps to one core; the caller starts the server
-    /// on the other ones.
+    /// Whether the generator pins itself to one core. The caller starts the server on the others.
     #[serde(default)]
     pub pin: bool,
 }
@@ -35,19 +29,18 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// When the last answer has come: the server sets the pace.
+    /// After the previous answer: the server sets the pace.
     ClosedLoop(Load),
-    /// When it is time, whatever the server does.
+    /// On schedule, whatever the server does.
     OpenLoop(OpenLoop),
 }
 
-/// A closed loop: each user sends the next request once the last one is answered.
+/// A closed loop: each user sends the next request once the previous one is answered.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// How many ask at the same time.
     pub users: usize,
-    /// Milliseconds that a user waits between an answer and the next request.
+    /// Milliseconds that a user pauses between an answer and the next request.
     #[serde(default)]
     pub think_ms: u64,
     /// Connections of one user.
@@ -56,34 +49,34 @@ pub struct Load {
 }
 
 impl Load {
-    /// How long a user waits between an answer and the next request.
+    /// How long a user pauses between an answer and the next request.
     pub fn think(self) -> Duration {
         Duration::from_millis(self.think_ms)
     }
 }
 
-/// Arrivals at a constant rate: what a crowd does whose members know nothing of each other.
+/// Arrivals at a constant rate, like a crowd of independent users.
 ///
-/// An arrival that finds all connections busy waits in line, and its latency counts from the moment
-/// that it was due. So a server that stalls is charged for all who arrive in the meantime, and not
-/// only for those whom it had kept waiting already (Gil Tene's *coordinated omission*).
+/// An arrival that finds all connections busy waits in the arrival queue. Its latency counts from
+/// the moment it was due, so a stall is charged for everyone who arrives during it, and not only for
+/// the requests already sent. This avoids *coordinated omission* (Gil Tene).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Arrivals per second; each loads a whole page.
+    /// Arrivals per second; each makes a whole visit.
     pub rate_per_s: f64,
     /// Connections that arrivals share.
     pub connections: usize,
-    /// Connections that one arrival uses at a time, where a page has several requests.
+    /// Connections that one visit uses in parallel.
     #[serde(default = "one")]
     pub connections_per_user: usize,
 }
 
 impl OpenLoop {
-    /// The highest rate that is accepted: ten times what one core can send.
+    /// The highest accepted rate: ten times what one core can send.
     pub const MOST_PER_S: f64 = 1e6;
 
-    /// How many arrivals can be served at a time.
+    /// How many visits can be in flight.
     pub fn users(self) -> usize {
         self.connections / self.connections_per_user.max(1)
     }
@@ -93,22 +86,32 @@ fn one() -> usize {
     1
 }
 
-/// One request as it goes over the wire, and the answer to hold against it.
+/// One request, and the answer it must get.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Ask {
-    /// The HTTP method.
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Headers by name.
     pub headers: Vec<(String, String)>,
     /// The file that holds the body.
     pub body: Option<PathBuf>,
-    /// The right answer.
     pub expected: Expected,
 }
 
-/// The address behind a URL such as `http://127.0.0.1:8080/`.
+impl Ask {
+    /// A `GET` of `path` that must succeed with this answer.
+    pub fn get(path: &str, answer: Answer) -> Self {
+        Self {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            expected: Expected { status: 200, answer },
+        }
+    }
+}
+
+/// The address in a URL such as `http://127.0.0.1:8080/`.
 pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
     let authority = url.authority().with_context(|| format!("`{url}` names no server"))?;
     authority

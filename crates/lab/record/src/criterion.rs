@@ -1,5 +1,5 @@
-//! Criterion's estimates. Their form is Criterion's own affair and may change with any release,
-//! so this is the one place that reads them, and the workspace pins the version.
+//! Criterion's estimates. Criterion may change their form with any release, so only this module reads
+//! them, and the workspace pins the version.
 
 use std::{
     fs,
@@ -10,32 +10,25 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// How long one iteration of a bench takes: the median of its samples, with the interval that holds
-/// the true median with a confidence of 95 %.
+/// How long one iteration of a bench takes: the median of its samples with its 95 % interval.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Bench {
-    /// The group of benches that are to be compared with each other.
+    /// Benches of one group are compared with each other.
     pub group: String,
-    /// What was measured; in a sweep, the variant.
+    /// In a sweep, the variant.
     pub name: String,
-    /// In a sweep, what was varied: a number. Its unit is known to who wrote the bench.
+    /// In a sweep, the value of the parameter. The bench determines its unit.
     pub parameter: Option<String>,
-    /// Nanoseconds.
     pub ns: f64,
-    /// The lower end of the interval, in nanoseconds.
     pub low_ns: f64,
-    /// The upper end of the interval, in nanoseconds.
     pub high_ns: f64,
 }
 
-/// A bench, and what is known of its making.
+/// A bench with the time and the directory of its measurement.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What was found.
     pub bench: Bench,
-    /// When.
     pub at: SystemTime,
-    /// Where Criterion keeps it.
     pub dir: PathBuf,
 }
 
@@ -64,7 +57,7 @@ struct Id {
     value_str: Option<String>,
 }
 
-/// The directory of what a bench found last; beside it are those of earlier runs.
+/// The directory of a bench's newest figures, next to those of earlier runs.
 const LAST: &str = "new";
 
 /// The factor between the median times of two variants, if both were measured.
@@ -78,7 +71,7 @@ fn median_ns(criterion: &Path, case: &str, variant: &str) -> Option<f64> {
     Some(estimates.median.point_estimate)
 }
 
-/// The last figures of all groups whose name `is_wanted`, in the order in which they were measured.
+/// The newest figures of all groups whose name `is_wanted`, in the order of measurement.
 ///
 /// # Errors
 ///
@@ -127,7 +120,7 @@ fn read<T: DeserializeOwned>(file: &Path) -> anyhow::Result<T> {
     })
 }
 
-/// The version of Criterion by the workspace's lock file.
+/// The version of Criterion in the workspace's lock file.
 pub fn version(root: &Path) -> Option<String> {
     let lock: toml::Table = fs::read_to_string(root.join("Cargo.lock")).ok()?.parse().ok()?;
     let packages = lock.get("package")?.as_array()?;
@@ -143,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lock_file_of_this_workspace_names_the_version_that_is_pinned() {
+    fn the_lock_file_has_the_pinned_version() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
         let pinned = fs::read_to_string(root.join("Cargo.toml")).unwrap();
         let version = version(&root).unwrap();

@@ -1,89 +1,95 @@
-//! What a comparison leaves behind: the document that `lab bench --json` prints.
+//! The document that `lab bench --json` prints.
 
 use std::collections::BTreeMap;
 
 use lab_load::Outcome;
 use lab_stats::{Speedup, Verdict};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Machine};
 
-/// The form of the document; another form gets another number.
+/// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 2;
 
-/// One call of `lab bench`: a document that says all of itself.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+/// One call of `lab bench` or `lab compare`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Record {
-    /// The form of this document.
     pub version: u32,
-    /// When it was made.
     pub created: jiff::Timestamp,
     /// The command line that made it.
     pub command: Vec<String>,
-    /// Whether this was a quick, rough look.
+    /// Whether it was made with `--quick`.
     pub quick: bool,
-    /// Where it was made.
     pub machine: Machine,
-    /// What was measured.
     pub build: Build,
-    /// A record a case.
     pub cases: Vec<CaseRecord>,
 }
 
+impl Record {
+    /// A record of this process, made now and here, without cases yet.
+    pub fn new(quick: bool, build: Build) -> Self {
+        Self {
+            version: VERSION,
+            created: jiff::Timestamp::now(),
+            command: std::env::args().collect(),
+            quick,
+            machine: Machine::here(),
+            build,
+            cases: Vec::new(),
+        }
+    }
+}
+
 /// The comparison of one case's variants.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CaseRecord {
-    /// The case.
+    /// The name of the case; `compare` for a record of `lab compare`.
     pub case: String,
     /// The load in words.
     pub load: String,
-    /// How many users the load had.
     pub users: usize,
-    /// Milliseconds that a user paused between requests.
+    /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
     /// Pairs of runs.
     pub pairs: usize,
-    /// Seconds of load before each run was measured.
+    /// Seconds of load before each measurement.
     pub warm_up_s: f64,
-    /// Seconds that each run was measured for.
+    /// Seconds of each measurement.
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
-    /// What can be claimed of fixed against slow.
+    /// The verdict on the candidate against the baseline.
     pub verdict: Verdict,
-    /// Which rule decided that, in a sentence.
+    /// The rule that decided the verdict, in a sentence.
     pub reason: String,
-    /// A record a variant, slow first.
+    /// The baseline first.
     pub variants: Vec<VariantRecord>,
-    /// By how much fixed beats slow.
+    /// The candidate over the baseline.
     pub speedup: Speedups,
-    /// By how much slow beats itself: what this machine makes of no difference at all.
+    /// The baseline over itself: the noise floor of this machine.
     pub control: Control,
-    /// The least throughput factor that the case promises.
+    /// The lowest throughput factor that the case promises.
     pub promised_throughput: Option<f64>,
-    /// What a reader has to know of the steps' figures.
+    /// A note on the figures of the steps.
     pub steps_note: Option<String>,
-    /// Every single run, in the order in which they were made.
+    /// Every run of the closed loop, in the order in which they were made.
     pub runs: Vec<Run>,
-    /// The runs of the open loop.
     #[serde(default)]
     pub open_runs: Vec<Run>,
 }
 
 /// The baseline against itself.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Control {
-    /// How many pairs of the baseline's runs followed each other.
+    /// How many runs of the baseline followed another one.
     pub pairs: usize,
-    /// Their factors: 1, but for the noise.
+    /// Their factors: 1 plus noise.
     pub speedup: Speedups,
 }
 
 /// One variant over all its runs.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct VariantRecord {
-    /// The variant.
     pub variant: String,
     /// Right answers per second: the median run.
     pub throughput_rps: f64,
@@ -91,99 +97,85 @@ pub struct VariantRecord {
     pub latency_ms: Latencies,
     /// CPU time of the server per right answer, in microseconds: the median run.
     pub cpu_us_per_request: Option<f64>,
-    /// The most memory that a run's server held, in MiB.
+    /// The server's peak memory in MiB: the largest of all runs.
     pub peak_rss_mib: Option<f64>,
     /// Share of one core that the generator used, from 0 to 1: the largest of all runs.
     pub generator_cpu: Option<f64>,
-    /// Requests, over all runs; each is in just one of the next four.
+    /// All requests: `ok + wrong + failed + unfinished`.
     pub sent: u64,
-    /// Right answers.
     pub ok: u64,
-    /// Wrong answers.
     pub wrong: u64,
-    /// Requests that no answer came to.
+    /// Requests without an answer.
     pub failed: u64,
-    /// Requests that waited for their answer longer than the run lasted.
+    /// Requests that were still waiting when the run ended.
     pub unfinished: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
-    /// Why a run showed the limits of the generator and not the server's, if one did.
+    /// Why a run measured the generator instead of the server, if one did.
     pub generator_limited: Option<String>,
-    /// What arrivals at a constant rate suffered; none if there were none.
     pub open_loop: Option<OpenLoopRecord>,
-    /// What one page costs, as the case's `counts.toml` has it; nothing for a server without one.
+    /// The counts of one visit from the case's `counts.toml`; empty without one.
     #[serde(default)]
     pub exact: BTreeMap<String, f64>,
-    /// By how much this variant beats slow; none for slow itself.
+    /// This variant over the baseline; `None` for the baseline.
     pub speedup: Option<Speedups>,
 }
 
-/// Arrivals at a constant rate, whose latencies count from the moment they were due.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+/// Arrivals at a constant rate. Their latency starts when they are due.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OpenLoopRecord {
     /// Arrivals per second, the same for all variants.
     pub rate_per_s: f64,
-    /// Latency, waiting for a free connection included.
+    /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
-    /// Arrivals that were due; each is in just one of the next four.
+    /// All arrivals that were due: `ok + wrong + failed + unfinished`.
     pub offered: u64,
-    /// Right answers.
     pub ok: u64,
-    /// Wrong answers.
     pub wrong: u64,
-    /// Arrivals that no answer came to.
+    /// Arrivals without an answer.
     pub failed: u64,
-    /// Arrivals without an answer when the run was over; recorded at their age.
+    /// Arrivals that were still waiting when the run ended; recorded with their age.
     pub unfinished: u64,
     /// Arrivals that found no free connection.
     pub queued: u64,
-    /// How late the generator itself was, in milliseconds, for all but 1 % of arrivals.
+    /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
     /// The first wrong or failed arrival, in words.
     pub first_fault: Option<String>,
-    /// Why these latencies must not be quoted, if they must not.
+    /// Why nobody should quote these latencies, if there is a reason.
     pub invalid: Option<String>,
 }
 
 /// Percentiles of latency in milliseconds.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Latencies {
-    /// Half of all requests took no longer.
     pub p50: f64,
-    /// 90 % of all requests took no longer.
     pub p90: f64,
-    /// 99 % of all requests took no longer.
     pub p99: f64,
-    /// Whether these are lower bounds, because requests were unfinished when their age was noted.
+    /// Whether the true percentiles are higher, because requests were unfinished.
     pub lower_bounds: bool,
 }
 
-/// Factors by which a variant beats slow.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+/// Factors of a variant over the baseline; above 1 the variant is better.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Speedups {
-    /// More answers per second.
     pub throughput: Option<Speedup>,
-    /// Less CPU time per answer.
     pub cpu_per_request: Option<Speedup>,
-    /// A shorter median latency.
     pub latency_p50: Option<Speedup>,
 }
 
 /// One run of one variant.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
-    /// The variant.
     pub variant: String,
-    /// The round whose pairs it belongs to; none for a run that is there for the control alone.
+    /// The round; `None` for the extra runs of the baseline that only the control uses.
     pub pair: Option<usize>,
-    /// The system's load average just before it.
+    /// The system's load average just before the run.
     pub load_average: Option<f64>,
-    /// What was measured.
     pub outcome: Outcome,
 }
 
 impl CaseRecord {
-    /// A variant's record.
     pub fn variant(&self, name: &str) -> Option<&VariantRecord> {
         self.variants.iter().find(|variant| variant.variant == name)
     }

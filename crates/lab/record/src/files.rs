@@ -1,30 +1,30 @@
-//! Results that are whole or absent.
+//! Files that readers see complete or not at all.
 
 use std::{io::Write as _, path::Path};
 
 use anyhow::Context as _;
 use tempfile::NamedTempFile;
 
-/// Writes a file in one step: readers see the old one or the new one, never a part.
+/// Writes a file in one step: readers see the old or the new content, never a part.
 pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
     let file = beside(path, content)?;
     file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
-/// Writes a file in one step; one that exists is left as it is, and is an error.
+/// Writes a new file in one step; it is an error if the file exists.
 pub fn write_new(path: &Path, content: &str) -> anyhow::Result<()> {
     let file = beside(path, content)?;
     file.persist_noclobber(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
-/// The content in a temporary file of the same directory, from where it can be moved in one step.
+/// Writes to a temporary file in the same directory, where a rename is one step.
 fn beside(path: &Path, content: &str) -> anyhow::Result<NamedTempFile> {
     let dir = path.parent().context("a file has a directory")?;
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut builder = tempfile::Builder::new();
-    // Others may read it, as any file that a program writes; a temporary file is private otherwise.
+    // Temporary files are private by default; others may read this one.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
     let file = builder.tempfile_in(dir);
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_as_a_whole_and_leaves_nothing_beside_it() {
+    fn a_file_is_replaced_in_one_step_and_no_other_file_stays() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deep/result.json");
         write_whole(&path, "old").unwrap();

@@ -1,7 +1,8 @@
 //! The document of a comparison, and how it is kept.
 //!
-//! A [`Record`] is what `lab bench --json` prints: every run, what follows from the runs, and where
-//! they were made. A [`Store`] keeps records in files. Fields and functions name their units.
+//! A [`Record`] is what `lab bench --json` prints: every run, the figures and the verdict that follow
+//! from them, the machine and the build. A [`Store`] keeps records in files. Names of fields and
+//! functions include the unit.
 
 pub mod criterion;
 mod document;
@@ -14,7 +15,7 @@ mod store;
 pub use document::{
     CaseRecord, Control, Latencies, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
 };
-pub use files::{write_new, write_whole};
+pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
 pub use output::Output;
 pub use rows::{claim_row, illustration_row, notes, open_loop_row};

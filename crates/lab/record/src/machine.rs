@@ -1,46 +1,40 @@
-//! Where a record was made: the machine and the build, so that a figure can be judged years later.
+//! The machine and the build of a record, so that a reader can judge its figures years later.
 
 use std::{fs, path::Path, process::Command};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The machine. What the system does not tell is absent.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+/// Values that the system does not reveal are `None`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Machine {
-    /// The operating system, such as `linux`.
+    /// Such as `linux`.
     pub os: String,
-    /// The processor's architecture, such as `x86_64`.
+    /// Such as `x86_64`.
     pub arch: String,
-    /// The processor's name.
     pub cpu: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
-    /// The kernel's release.
     pub kernel: Option<String>,
-    /// Whether the processor says that a hypervisor is above it.
+    /// Whether the processor reports a hypervisor.
     pub virtual_machine: Option<bool>,
     /// The frequency governor of the first core.
     pub governor: Option<String>,
-    /// Memory in MiB.
     pub memory_mib: Option<u64>,
 }
 
 /// How the programs were built, and from what.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Build {
-    /// What `rustc --version` prints here.
+    /// The output of `rustc --version`.
     pub rustc: Option<String>,
     /// `release` or `debug`, from the directory of the binaries.
     pub profile: String,
-    /// The commit that is checked out.
     pub commit: Option<String>,
-    /// Whether the tree holds changes that no commit has.
+    /// Whether the working tree has uncommitted changes.
     pub dirty: Option<bool>,
 }
 
 impl Machine {
-    /// This machine, now.
     pub fn here() -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").ok();
         let field = |name: &str| {
@@ -65,7 +59,7 @@ impl Machine {
 }
 
 impl Build {
-    /// Of the binaries in `bin_dir`, built from the tree around `root`.
+    /// The build of the binaries in `bin_dir`, made from the working tree `root`.
     pub fn of(root: &Path, bin_dir: &Path) -> Self {
         let status = output(root, "git", &["status", "--porcelain"]);
         Self {
@@ -77,7 +71,7 @@ impl Build {
     }
 }
 
-/// How many processes wanted a core over the last minute, on average.
+/// The average number of processes that ran or waited for a core over the last minute.
 pub fn load_average() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
@@ -87,7 +81,7 @@ fn line(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.lines().next()?.trim().to_owned())
 }
 
-/// What a program prints, without the space around it; nothing if it is missing or fails.
+/// The trimmed output of a program; `None` if it is missing or fails.
 fn output(dir: &Path, program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).current_dir(dir).output().ok()?;
     let text = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
@@ -99,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_absent_and_no_error() {
+    fn missing_programs_and_repositories_are_no_error() {
         assert_eq!(output(Path::new("."), "no-such-program-anywhere", &[]), None);
         let elsewhere = tempfile::tempdir().unwrap();
         let build = Build::of(elsewhere.path(), Path::new("target/release"));

@@ -1,4 +1,4 @@
-//! The directory of a page: it appears whole, or the last one stays as it is.
+//! A directory that readers see complete or not at all.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use tempfile::TempDir;
 
-/// A directory in the making, beside the one that it is to replace.
+/// A directory in the making, next to the one that it will replace.
 #[derive(Debug)]
 pub struct Output {
     making: TempDir,
@@ -16,7 +16,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Begins a directory that will be `finished`.
+    /// `finished` is the path that it will have.
     pub fn begin(finished: PathBuf) -> anyhow::Result<Self> {
         let parent = finished.parent().context("a directory of results has a parent")?;
         fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
@@ -25,27 +25,26 @@ impl Output {
         Ok(Self { making, finished })
     }
 
-    /// Where it is being made.
+    /// The path while it is being made.
     pub fn dir(&self) -> &Path {
         self.making.path()
     }
 
-    /// Writes a file of it.
     pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
         let path = self.dir().join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Puts it in the place of the last one; returns where that is.
+    /// Replaces the previous directory; returns the final path.
     pub fn finish(self) -> anyhow::Result<PathBuf> {
         let Self { making, finished } = self;
         #[cfg(unix)]
         {
-            // Others may read it; a temporary directory is private.
+            // Temporary directories are private; others may read this one.
             use std::os::unix::fs::PermissionsExt as _;
             fs::set_permissions(making.path(), fs::Permissions::from_mode(0o755))?;
         }
-        // Not in one step, as a directory with files in it cannot be replaced in one.
+        // Two renames, because no system call replaces a directory that has files in it.
         let parent = finished.parent().context("a directory of results has a parent")?;
         let old = tempfile::Builder::new().prefix(".old-").tempdir_in(parent)?;
         let old = old.path().join("old");
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_replaced_as_a_whole_and_leaves_nothing_beside_it() {
+    fn a_directory_is_replaced_and_no_other_directory_stays() {
         let results = tempfile::tempdir().unwrap();
         let page = results.path().join("deep/page");
         for name in ["old.svg", "new.svg"] {
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_finished_leaves_the_last_one_alone() {
+    fn an_unfinished_directory_disappears() {
         let results = tempfile::tempdir().unwrap();
         let page = results.path().join("page");
         let output = Output::begin(page.clone()).unwrap();

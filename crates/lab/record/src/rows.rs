@@ -1,11 +1,11 @@
-//! The rows of tables of a record, and the notes below them.
+//! The rows of a record's tables, and the notes below them.
 
 use lab_display::{NONE, factor, significant, speedup, thousands, time_ms};
 use lab_stats::Speedup;
 
 use super::{CaseRecord, Latencies, VariantRecord};
 
-/// What is claimed of a variant: throughput and CPU per request, and both over the first variant's.
+/// Throughput and CPU per request, each followed by its speedup over the baseline.
 pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
     let over = |found: Option<Speedup>| found.map_or(String::new(), |found| speedup(&found));
     vec![
@@ -17,7 +17,7 @@ pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
     ]
 }
 
-/// What arrivals at a constant rate suffered.
+/// Latency and errors of the open loop, if it was measured.
 pub fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {
     let open_loop = variant.open_loop.as_ref()?;
     let errors = open_loop.wrong + open_loop.failed;
@@ -44,7 +44,7 @@ pub fn illustration_row(variant: &VariantRecord) -> Vec<String> {
     ]
 }
 
-/// What a reader has to know of these figures, a line each.
+/// Warnings about these figures, a sentence or two each.
 pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes = Vec::new();
     for variant in &case.variants {
@@ -58,8 +58,8 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
         }
         if let Some(why) = &variant.generator_limited {
             notes.push(format!(
-                "{} is generator-limited: {why}. Ask with fewer `--users`, or on a machine with \
-                 more cores.",
+                "{} is limited by the generator: {why}. Use fewer `--users`, or a machine with more \
+                 cores.",
                 variant.variant
             ));
         }
@@ -68,7 +68,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
         }
         if let Some(why) = variant.open_loop.as_ref().and_then(|open| open.invalid.as_ref()) {
             notes.push(format!(
-                "{}: the open loop's latencies do not count: {why}",
+                "{}: do not quote the latencies of the open loop: {why}",
                 variant.variant
             ));
         }
@@ -76,8 +76,8 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
             // Little's law for a closed loop: users = throughput * (latency + pause).
             let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
             notes.push(format!(
-                "{}: {} of {} requests outlast their run: its latencies are lower bounds. Once the \
-                 queue has settled, Little's law puts them at {settled:.0} s.",
+                "{}: {} of {} requests were unfinished when their run ended, so its latencies are lower \
+                 bounds. Little's law gives {settled:.0} s for a steady queue.",
                 variant.variant,
                 thousands(variant.unfinished as f64),
                 thousands(variant.sent as f64)
@@ -91,7 +91,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
         && found.estimate < promised
     {
         notes.push(format!(
-            "the case promises {} in throughput and this run shows {}: is the machine busy with \
+            "the case promises {} in throughput, but this run shows {}: is the machine busy with \
              something else?",
             factor(promised),
             factor(found.estimate)

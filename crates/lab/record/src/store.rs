@@ -1,25 +1,25 @@
-//! Where records are kept, and how they are read again.
+//! Writing and reading records.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 
-use super::{Record, VERSION, write_new};
+use super::{Record, VERSION, files::write_new};
 
-/// A directory of records, each in a file that is named after the time of its making.
+/// A directory of records. The name of each file is the time of its creation.
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
 }
 
 impl Store {
-    /// The records below the directory of results.
+    /// The store in a directory of results.
     pub fn new(results: &Path) -> Self {
         Self { dir: results.join("runs") }
     }
 
-    /// Keeps a record; an older one is never overwritten. Returns its path.
+    /// Writes a record to a new file; returns its path.
     pub fn keep(&self, record: &Record) -> anyhow::Result<PathBuf> {
         let json = serde_json::to_string_pretty(record).context("the record cannot be written")?;
         let name = record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string();
@@ -46,7 +46,7 @@ impl Store {
         Ok(paths)
     }
 
-    /// A record by what a person types: a path, the start of its name, or `latest`.
+    /// Finds a record by a path, the start of its name, or `latest`.
     pub fn find(&self, name: &str) -> anyhow::Result<PathBuf> {
         if Path::new(name).is_file() {
             return Ok(PathBuf::from(name));
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Reads a record, of this version only.
+/// Reads a record of this [`VERSION`].
 pub fn read(path: &Path) -> anyhow::Result<Record> {
     #[derive(Deserialize)]
     struct Versioned {

@@ -1,8 +1,8 @@
-//! What the figures of many runs say together: how fast, how sure, and whether that is enough.
+//! Statistics of paired runs: the speedup, its interval, and the verdict.
 //!
-//! Numbers go in and numbers come out; there is no clock and no I/O. [`schedule`] orders the runs of
-//! a comparison. [`Speedup::of_pairs`] takes the ratio of every pair, a factor without a unit, and
-//! returns an estimate with its interval. [`judge`] compares that with the noise and returns the
+//! Numbers go in and numbers come out; nothing reads a clock or a file. [`schedule`] orders the runs
+//! of a comparison. [`Speedup::of_pairs`] takes the ratio of each pair, a factor without a unit, and
+//! returns an estimate with its interval. [`judge`] compares it with the noise and returns the
 //! verdict.
 
 mod median;
@@ -15,6 +15,5 @@ mod verdict;
 
 pub use median::median_of;
 pub use schedule::{Slot, control_pairs, schedule};
-pub use signed_rank::NOMINAL;
 pub use speedup::Speedup;
 pub use verdict::{Judgement, Verdict, judge};

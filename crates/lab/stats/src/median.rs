@@ -1,17 +1,16 @@
-//! The middle of some values, which a single stalled run cannot move far.
+//! The median, which one stalled run cannot move far.
 
-/// The median of values in any order, or `None` without a value.
-///
-/// Of an even number of values it is the mean of the two in the middle.
+/// The median of values in any order; for an even number of values, the mean of the middle two.
+/// `None` without values.
 pub fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     let (lower, upper) = middle(&values)?;
-    // Two equal values are their own mean, whatever rounding makes of their sum.
+    // Avoids rounding for two equal values.
     Some(if lower == upper { lower } else { (lower + upper) / 2.0 })
 }
 
-/// The two values in the middle of sorted ones; of an odd number, the one in the middle twice.
+/// The middle two of sorted values; for an odd number of values, the middle one twice.
 pub(super) fn middle(sorted: &[f64]) -> Option<(f64, f64)> {
     let last = sorted.len().checked_sub(1)?;
     Some((sorted[last / 2], sorted[last.div_ceil(2)]))

@@ -1,21 +1,20 @@
-//! In which order the runs are made, and which of them are pairs.
+//! The order of the runs, and which of them are pairs.
 
-/// One run to be made.
+/// One planned run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
-    /// Which server: 0 is the baseline.
+    /// The index of the server: 0 is the baseline.
     pub subject: usize,
-    /// The round whose pairs it belongs to; none for a run that is there for the control alone.
+    /// The round; `None` for an extra run of the baseline that only the control uses.
     pub round: Option<usize>,
 }
 
-/// The order of all runs of a comparison: rounds of every server once, in turn forwards and
-/// backwards, between two more runs of the baseline.
+/// The order of all runs of a comparison. A round runs every server once, alternately forwards and
+/// backwards. One extra run of the baseline comes first and one comes last.
 ///
-/// For two servers that is `A AB BA AB BA A`. Neither server profits from always being first. And
-/// wherever a round ends with the baseline and the next begins with it, two runs of the same server
-/// are neighbours in time: the control, which shows what this machine makes of no difference at
-/// all, costs two runs and not half as many again.
+/// For two servers and four rounds that is `A AB BA AB BA A`. No server is always the first. Where one
+/// round ends with the baseline and the next begins with it, two runs of the same server are
+/// consecutive. These pairs are the control: it shows the machine's noise for two extra runs.
 pub fn schedule(subjects: usize, rounds: usize) -> Vec<Slot> {
     let control = Slot { subject: 0, round: None };
     let mut slots = vec![control];
@@ -32,10 +31,10 @@ pub fn schedule(subjects: usize, rounds: usize) -> Vec<Slot> {
     slots
 }
 
-/// The positions of the control's pairs: runs of the baseline that follow each other.
+/// The positions of the control's pairs: consecutive runs of the baseline.
 ///
-/// As in the pairs that are compared, in turn the first and the second one plays the candidate, so
-/// that a machine that only gets slower does not look like a difference.
+/// The first and the second run take turns as the candidate, as in the compared pairs. So a machine
+/// that gets slower and slower does not look like a difference.
 pub fn control_pairs(slots: &[Slot]) -> Vec<(usize, usize)> {
     let neighbours = (1..slots.len()).map(|second| (second - 1, second));
     let of_baseline = neighbours
@@ -56,22 +55,22 @@ mod tests {
     }
 
     #[test]
-    fn rounds_alternate_and_the_baseline_meets_itself() {
+    fn rounds_alternate_and_the_baseline_follows_itself() {
         assert_eq!(letters(&schedule(2, 4)), "AABBAABBAA");
         assert_eq!(letters(&schedule(3, 2)), "AABCCBAA");
         assert_eq!(letters(&schedule(2, 1)), "AAB");
     }
 
     #[test]
-    fn ten_pairs_bring_six_of_the_control() {
-        let slots = schedule(2, 10);
-        assert_eq!(slots.len(), 22);
-        assert_eq!(control_pairs(&slots).len(), 6);
+    fn six_pairs_come_with_four_of_the_control() {
+        let slots = schedule(2, 6);
+        assert_eq!(slots.len(), 14);
+        assert_eq!(control_pairs(&slots).len(), 4);
         assert_eq!(control_pairs(&schedule(2, 15)).len(), 8);
     }
 
     #[test]
-    fn the_control_takes_turns_too() {
+    fn the_runs_of_the_control_take_turns() {
         assert_eq!(control_pairs(&schedule(2, 2)), [(0, 1), (5, 4)]);
     }
 }

@@ -1,11 +1,11 @@
-//! How far a confidence interval has to reach, by Wilcoxon's signed-rank test.
+//! The width of a confidence interval by Wilcoxon's signed-rank test.
 //!
-//! The test asks whether values are symmetric about a point: it ranks their distances from it and
-//! adds up the ranks of those above, `T`. If they are, every rank is above or below with equal
-//! chance, so the distribution of `T` for `n` values is known exactly, whatever theirs is.
+//! The test asks whether values are symmetric about a point. It ranks their distances from the point;
+//! `T` is the sum of the ranks of the values above it. For symmetric values, each rank is above or
+//! below with equal chance, so the distribution of `T` depends on the number of values `n` alone.
 //!
 //! `T` is also the number of Walsh averages (means of two values, or of one with itself) above that
-//! point (Tukey). So all points that the test accepts are those from the `k`-th smallest to the
+//! point (Tukey). So the test accepts the points from the `k`-th smallest to the
 //! `k`-th largest of the `n (n + 1) / 2` Walsh averages, where `k` is the largest number with
 //! `2 P(T <= k - 1) <= 1 - nominal`. They cover the true centre with a probability of
 //! `1 - 2 P(T <= k - 1)`.
@@ -13,14 +13,14 @@
 //! Source: Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, 3rd edition (2014),
 //! sections 3.1 to 3.3. R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)` computes the same.
 
-/// The confidence that an interval is asked to have: 0.95. What it has is a little more, because
-/// `T` is a whole number.
+/// The confidence that a verdict needs. The interval's own confidence is a little higher, because `T`
+/// is a whole number.
 pub const NOMINAL: f64 = 0.95;
 
-/// How deep in the sorted Walsh averages an interval's ends lie.
+/// The ends of an interval, as positions in the sorted Walsh averages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Depth {
-    /// The `k` of the `k`-th smallest and the `k`-th largest, from 1.
+    /// The ends are the `k`-th smallest and the `k`-th largest, counted from 1.
     pub k: usize,
     /// The probability, from 0 to 1, that the interval between them covers the true centre.
     pub confidence: f64,
@@ -28,8 +28,8 @@ pub(super) struct Depth {
 
 /// The narrowest interval of at least [`NOMINAL`] confidence for `n` values.
 ///
-/// Fewer than 6 values have none. They get the widest one that there is, from the smallest to the
-/// largest, and its true confidence: `1 - 2 * 0.5^n`.
+/// Fewer than 6 values have no such interval. They get the widest one, from the smallest to the
+/// largest, with its true confidence: `1 - 2 * 0.5^n`.
 pub(super) fn depth(n: usize) -> Depth {
     let mut depth = Depth { k: 1, confidence: 0.0 };
     let mut below = 0.0;
@@ -38,14 +38,14 @@ pub(super) fn depth(n: usize) -> Depth {
         if t > 0 && 2.0 * below > 1.0 - NOMINAL {
             break;
         }
-        // One value: both ends are that value, which covers anything with a probability of 0.
+        // A single value is both ends, and a point has a probability of 0.
         depth = Depth { k: t + 1, confidence: (1.0 - 2.0 * below).max(0.0) };
     }
     depth
 }
 
-/// `P(T = t)` for every `t` from 0 to `n (n + 1) / 2`, by dynamic programming: with equal chance
-/// each rank is added to a sum of the ranks before it, or is not.
+/// `P(T = t)` for every `t` from 0 to `n (n + 1) / 2`, by dynamic programming: each rank is added to
+/// the sum with a chance of one half.
 fn distribution(n: usize) -> Vec<f64> {
     let mut mass = vec![0.0; n * (n + 1) / 2 + 1];
     mass[0] = 1.0;
@@ -66,7 +66,7 @@ fn distribution(n: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Two-sided 5 % critical values of `T` as statistics books print them (Hollander and Wolfe,
+    /// Two-sided 5 % critical values of `T` (Hollander and Wolfe,
     /// table A.4): `(n, T)`; `T` or less is significant.
     const TABLE: [(usize, usize); 17] = [
         (6, 0),
@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn few_values_have_their_whole_range_with_what_confidence_it_has() {
+    fn few_values_get_their_whole_range_with_its_true_confidence() {
         for (n, confidence) in [(1, 0.0), (2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)] {
             assert_eq!(depth(n), Depth { k: 1, confidence });
         }
     }
 
     #[test]
-    fn the_distribution_is_whole_and_symmetric() {
+    fn the_distribution_is_complete_and_symmetric() {
         for n in [1, 5, 12, 40] {
             let mass = distribution(n);
             assert!((mass.iter().sum::<f64>() - 1.0).abs() < 1e-12);

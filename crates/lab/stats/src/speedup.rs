@@ -1,11 +1,10 @@
-//! How a speedup is estimated: from pairs of runs that were neighbours in time.
+//! The speedup, estimated from pairs of consecutive runs.
 //!
-//! A machine's speed drifts while it works. Two runs that follow each other share most of that
-//! drift, so it cancels in their ratio; it does not cancel in a ratio of two averages. What is left
-//! has outliers, because now and then something else takes the machine for a while. Ranks bear
-//! outliers, where means do not; `simulation.rs` counts what that is worth.
+//! A machine's speed drifts. Two consecutive runs share most of the drift, so it cancels in their
+//! ratio. It does not cancel in a ratio of two averages. The remaining noise has outliers, because
+//! other processes sometimes take the machine for a while. Ranks tolerate outliers and means do not;
+//! `simulation/` measures the difference.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,35 +12,30 @@ use super::{
     signed_rank::{self, NOMINAL},
 };
 
-/// A factor by which a candidate is better than its baseline: above 1, the candidate wins.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+/// A factor between a baseline and a candidate: above 1, the candidate is better.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Speedup {
     /// The Hodges-Lehmann estimate: the median of all Walsh averages.
     pub estimate: f64,
-    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end of the interval.
     pub high: f64,
-    /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.951 for 10 pairs.
-    ///
-    /// At least 0.95 from 6 pairs on. It is 0, for unknown, in a file of a time before it was kept.
-    #[serde(default)]
+    /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.969 for 6 pairs,
+    /// 0.951 for 10, and below 0.95 for fewer than 6.
     pub confidence: f64,
 }
 
 impl Speedup {
-    /// From one ratio a pair. Without a positive finite ratio there is no speedup.
+    /// Takes one ratio per pair. Returns `None` without a positive, finite ratio.
     ///
-    /// Everything happens to the logarithms of the ratios, because a ratio of 2 and one of 1/2 are
-    /// equally far from no difference. The *Walsh averages* are the means of two of them, for all
-    /// pairs of pairs and each with itself; as a factor that is a geometric mean. Their median is
-    /// the estimate (Hodges and Lehmann, *Annals of Mathematical Statistics* 34, 1963), and two of
-    /// them, equally many from either end, are the interval: the factors that Wilcoxon's
+    /// All calculations use the logarithms of the ratios, because 2 and 1/2 are equally far from no
+    /// difference. The *Walsh averages* are the means of every two logarithms, and of each with
+    /// itself; as factors they are geometric means. The estimate is their median (Hodges and Lehmann,
+    /// *Annals of Mathematical Statistics* 34, 1963). The interval holds the factors that Wilcoxon's
     /// signed-rank test does not reject. [`Speedup::confidence`] is exact if the logarithms are
-    /// symmetric about the true one, which they are where order and noise hit both sides alike.
+    /// symmetric about the true one, which holds if order and noise affect both sides alike.
     ///
-    /// Equal ratios and ratios of 1 need no correction here, other than in the test's p-value: they
-    /// are values like any other, and with ties the closed interval covers at least as often.
+    /// Equal ratios and ratios of 1 need no correction: with ties, the closed interval covers the true
+    /// factor at least as often.
     pub fn of_pairs(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
         let ratios: Vec<_> =
             ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
@@ -56,14 +50,13 @@ impl Speedup {
         })
     }
 
-    /// Whether the interval has the confidence that a verdict needs.
+    /// Whether the confidence is high enough for a verdict.
     pub fn is_confident(&self) -> bool {
         self.confidence >= NOMINAL
     }
 
-    /// How far the interval reaches from 1, as a factor of at least 1: of `0.95..1.02`, 1 / 0.95.
-    ///
-    /// Of a control, a baseline against itself, this is the noise floor.
+    /// The distance from 1 to the farther end of the interval, as a factor of at least 1: 1 / 0.95 for
+    /// `0.95..1.02`. For a control, this is the noise floor.
     pub fn reach(&self) -> f64 {
         self.high.max(1.0 / self.low).max(1.0)
     }
@@ -79,7 +72,7 @@ fn walsh_averages(ratios: &[f64]) -> Vec<f64> {
     averages
 }
 
-/// The factor in the middle of two, which for two equal ones is exactly the same.
+/// Exact for two equal factors, where the square roots would round.
 fn geometric_mean(a: f64, b: f64) -> f64 {
     if a == b { a } else { a.sqrt() * b.sqrt() }
 }
@@ -139,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pairs_have_their_whole_range() {
+    fn few_pairs_get_their_whole_range() {
         let found = Speedup::of_pairs([4.0, 1.0]).unwrap();
         assert_eq!(found, Speedup { estimate: 2.0, low: 1.0, high: 4.0, confidence: 0.5 });
         let found = Speedup::of_pairs([270.0]).unwrap();
@@ -153,8 +146,7 @@ mod tests {
         let stalled = [1.04, 1.06, 1.05, 0.6, 1.07, 1.05, 1.06, 1.04, 1.05, 1.05, 1.03, 1.06];
         let found = Speedup::of_pairs(stalled).unwrap();
         assert!(found.low > 1.0 && (found.estimate - 1.05).abs() < 0.01, "{found:?}");
-        // It takes 12 pairs: `n` Walsh averages have the outlier in them, and only from there on do
-        // the ends lie deeper than that.
+        // `n` Walsh averages contain the outlier; only from 12 pairs on are the ends deeper than that.
         let found = Speedup::of_pairs(stalled[..10].iter().copied()).unwrap();
         assert!(found.low < 1.0 && (found.estimate - 1.05).abs() < 0.01, "{found:?}");
     }
@@ -168,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_way_round_it_is_the_inverse() {
+    fn swapping_the_sides_inverts_the_speedup() {
         let ratios = [1.1, 0.97, 1.4, 1.02, 1.06, 0.99, 1.01];
         let (ahead, back) =
             (Speedup::of_pairs(ratios), Speedup::of_pairs(ratios.map(|ratio| 1.0 / ratio)));
@@ -179,15 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn ratios_that_are_none_do_not_count() {
+    fn invalid_ratios_are_ignored() {
         assert_eq!(Speedup::of_pairs([f64::NAN, f64::INFINITY, 0.0, -1.0]), None);
         assert_eq!(Speedup::of_pairs([2.0, f64::NAN]).unwrap().estimate, 2.0);
-    }
-
-    #[test]
-    fn a_file_without_confidence_is_read_and_trusted_with_nothing() {
-        let old: Speedup =
-            serde_json::from_str(r#"{"estimate":2.0,"low":1.9,"high":2.1}"#).unwrap();
-        assert!(!old.is_confident());
     }
 }

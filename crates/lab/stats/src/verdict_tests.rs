@@ -1,4 +1,4 @@
-//! The rules of the verdict: each alone, then what holds for all of them together.
+//! The rules of the verdict: each alone, then properties of all together.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn verdict(speedup: Speedup, control: Option<Speedup>) -> Verdict {
 }
 
 #[test]
-fn each_rule_decides_and_names_itself() {
+fn each_rule_decides_and_gives_its_reason() {
     let calm = Some(interval(0.99, 1.0, 1.012));
     let loud = Some(interval(0.93, 1.0, 1.02));
     let quick = Speedup { confidence: 0.5, ..interval(268.0, 270.0, 272.0) };
@@ -22,12 +22,22 @@ fn each_rule_decides_and_names_itself() {
         (interval(1.02, 1.05, 1.08), calm, Verdict::Faster, "+5.0 % is more than the control's"),
         (interval(0.92, 0.95, 0.98), calm, Verdict::Slower, "-5.0 % is more than the control's"),
         (interval(1.02, 1.05, 1.08), None, Verdict::Faster, "no control"),
-        (interval(1.02, 1.05, 1.08), loud, Verdict::TooNoisy, "moved by up to ±7.5 %"),
-        (interval(1.01, 1.02, 1.03), calm, Verdict::NoDifferenceShown, "below the 3.0 %"),
+        (interval(1.02, 1.05, 1.08), loud, Verdict::TooNoisy, "shows up to ±7.5 %"),
+        (
+            interval(1.01, 1.02, 1.03),
+            calm,
+            Verdict::NoDifferenceShown,
+            "smaller than the minimum of 3.0 %",
+        ),
         (interval(0.98, 1.0, 1.02), loud, Verdict::NoDifferenceShown, "contains 1"),
-        (interval(0.9, 1.0, 1.1), calm, Verdict::TooNoisy, "±10.6 % wide, which can hide 3.0 %"),
-        (interval(0.99, 1.06, 1.14), calm, Verdict::TooNoisy, "can hide 3.0 %"),
-        (quick, calm, Verdict::TooNoisy, "50 %, and one of 95 % takes at least 6 pairs"),
+        (
+            interval(0.9, 1.0, 1.1),
+            calm,
+            Verdict::TooNoisy,
+            "±10.6 % wide, which can hide a difference",
+        ),
+        (interval(0.99, 1.06, 1.14), calm, Verdict::TooNoisy, "can hide a difference of 3.0 %"),
+        (quick, calm, Verdict::TooNoisy, "50 %; 95 % takes at least 6 pairs"),
     ];
     for (speedup, control, verdict, reason) in rules {
         let found = judge(Some(&speedup), control.as_ref(), MINIMUM);
@@ -58,7 +68,7 @@ fn grid() -> impl Iterator<Item = (Speedup, Option<Speedup>)> {
     (-20_i32..=20).flat_map(move |place| {
         let controls = controls.clone();
         [0.001, 0.02, 0.05, 0.1].into_iter().flat_map(move |width| {
-            // Off the round figures, on which rounding would decide.
+            // Not a round figure, where rounding would decide.
             let centre = f64::from(place) / 100.0 + 0.0001 * f64::from(place.signum());
             let speedup = around(centre, width).map_ends(f64::exp);
             controls.clone().into_iter().map(move |control| (speedup, control))
@@ -86,7 +96,7 @@ fn rank(verdict: Verdict) -> i32 {
 }
 
 #[test]
-fn seen_from_the_other_side_faster_is_slower() {
+fn swapping_the_sides_swaps_faster_and_slower() {
     for (speedup, control) in grid() {
         let expected = match verdict(speedup, control) {
             Verdict::Faster => Verdict::Slower,
@@ -100,7 +110,7 @@ fn seen_from_the_other_side_faster_is_slower() {
 }
 
 #[test]
-fn a_larger_effect_is_never_judged_less() {
+fn a_larger_effect_never_weakens_the_verdict() {
     for (speedup, control) in grid() {
         let larger = speedup.map_ends(|end| end * 1.013);
         assert!(rank(verdict(larger, control)) >= rank(verdict(speedup, control)), "{speedup:?}");
@@ -108,7 +118,7 @@ fn a_larger_effect_is_never_judged_less() {
 }
 
 #[test]
-fn more_noise_never_makes_a_difference() {
+fn more_noise_never_strengthens_the_verdict() {
     for (speedup, control) in grid() {
         let wider = Speedup { low: speedup.low / 1.01, high: speedup.high * 1.01, ..speedup };
         let louder = control.map(|c| Speedup { low: c.low / 1.01, high: c.high * 1.01, ..c });
@@ -120,15 +130,15 @@ fn more_noise_never_makes_a_difference() {
 }
 
 #[test]
-fn verdicts_are_told_in_these_words() {
+fn verdicts_print_and_serialize_as_documented() {
     let words = [
         (Verdict::Faster, "faster", "faster"),
         (Verdict::Slower, "slower", "slower"),
         (Verdict::NoDifferenceShown, "no difference shown", "no_difference_shown"),
         (Verdict::TooNoisy, "too noisy: rerun with more pairs", "too_noisy"),
     ];
-    for (verdict, shown, kept) in words {
-        assert_eq!(verdict.to_string(), shown);
+    for (verdict, printed, kept) in words {
+        assert_eq!(verdict.to_string(), printed);
         assert_eq!(serde_json::to_value(verdict).unwrap(), kept);
     }
 }

@@ -72,11 +72,16 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let command = Flags::augment_args(Command::new("case-server").about(about));
-    let matches = O::augment_args(command).get_matches();
+    let matches = command::<O>(about).get_matches();
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let options = O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     run(&flags, Box::new(|| service(options).map(Erased::new)))
+}
+
+fn command<O: Args>(about: &'static str) -> Command {
+    let command = O::augment_args(Flags::augment_args(Command::new("case-server")));
+    // Last, since the doc comments of the options set these too.
+    command.about(about).long_about(about)
 }
 
 /// What [`main`] does after parsing, without type parameters, so that this crate compiles it and not
@@ -132,4 +137,19 @@ fn announce(addr: SocketAddr) {
         let _ = writeln!(stdout, "{instrument}");
     }
     let _ = writeln!(stdout, "listening on http://{addr}").and_then(|()| stdout.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_begins_with_what_the_server_does() {
+        let mut command = command::<NoOptions>("toy, slow: it waits");
+        for help in [command.render_help(), command.render_long_help()] {
+            let help = help.to_string();
+            assert!(help.starts_with("toy, slow: it waits\n\nUsage:"), "{help}");
+            assert!(help.contains("--exit-with-parent"), "{help}");
+        }
+    }
 }

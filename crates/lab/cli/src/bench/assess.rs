@@ -7,10 +7,28 @@ use lab_load::{Latency, Outcome};
 use lab_record::{CaseRecord, Control, Latencies, OpenLoopRecord, Run, Speedups, VariantRecord};
 use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, judge, median_of};
 
-use super::{Comparison, Effort};
+use super::{Comparison, Effort, Progress};
 
-/// Sums up the runs of a comparison; `candidate` is what the verdict is about.
-pub fn case_record(
+impl Comparison {
+    /// Measures all servers, in the closed loop and then in the open one. The verdict is about
+    /// `candidate`.
+    pub async fn record(
+        &self,
+        candidate: &str,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<CaseRecord> {
+        let runs = self.measure(effort, progress).await?;
+        let open_runs = match effort.open_loop.is_zero() {
+            true => Vec::new(),
+            false => self.measure_open_loop(&runs, effort, progress).await?,
+        };
+        case_record(self, candidate, effort, runs, open_runs)
+    }
+}
+
+/// Summarizes the runs of a comparison.
+fn case_record(
     comparison: &Comparison,
     candidate: &str,
     effort: Effort,
@@ -67,7 +85,7 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
     let sum =
         |count: fn(&Outcome) -> u64| -> u64 { outcomes.iter().map(|outcome| count(outcome)).sum() };
     let first_fault = outcomes.iter().find_map(|outcome| outcome.first_fault.clone());
-    // A run without a figure has no ratio, and the pair that shows most would not count.
+    // A run without a right answer has no ratio, so its pair would not count although it shows most.
     ensure!(
         outcomes.iter().all(|outcome| outcome.ok_in_time > 0),
         "a run of {variant} had no right answer in time: {}",
@@ -105,7 +123,7 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
     })
 }
 
-/// From the run of one server; nothing if no arrival was recorded.
+/// `None` if no arrival was recorded.
 fn open_loop(outcome: &Outcome) -> Option<OpenLoopRecord> {
     let punctuality = outcome.punctuality.as_ref()?;
     Some(OpenLoopRecord {
@@ -123,8 +141,7 @@ fn open_loop(outcome: &Outcome) -> Option<OpenLoopRecord> {
     })
 }
 
-/// From a histogram and the age of the youngest request that was unfinished; nothing if the
-/// histogram is empty.
+/// Percentiles; `None` if the histogram is empty.
 fn latencies(latency: &Latency, youngest_unfinished: Option<Duration>) -> Option<Latencies> {
     let p99 = latency.percentile_ms(99.0)?;
     Some(Latencies {
@@ -135,7 +152,7 @@ fn latencies(latency: &Latency, youngest_unfinished: Option<Duration>) -> Option
     })
 }
 
-/// Of one variant over another, round by round.
+/// The speedup of one variant over another, round by round.
 fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
     let rounds = of(candidate, runs).filter(|run| run.pair.is_some());
     of_pairs(rounds.filter_map(|candidate| {
@@ -160,11 +177,10 @@ fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a Outcome, &'a Outcome)> + Clone)
     }
 }
 
-/// What can be claimed, by the two metrics that are claims: throughput and CPU per request.
+/// The verdict on throughput and CPU per request.
 ///
-/// A server may answer no faster and still need less CPU for it, or the other way round; so one
-/// decisive metric is enough. Where the two contradict each other, throughput decides, as it is
-/// what users notice.
+/// One decisive metric is enough: a server can be just as fast with less CPU, or faster with the same
+/// CPU. If the two contradict each other, throughput decides, because users notice it.
 fn judge_both(found: &Speedups, control: &Speedups, minimum_effect: f64) -> Judgement {
     let judge = |metric: &str, found: Option<&Speedup>, control: Option<&Speedup>| {
         let judgement = judge(found, control, minimum_effect);

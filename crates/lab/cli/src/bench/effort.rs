@@ -8,25 +8,25 @@ use lab_stats::schedule;
 pub struct Effort {
     /// Pairs of runs.
     pub pairs: usize,
-    /// How long the load runs before anything counts.
+    /// Load before each measurement.
     pub warm_up: Duration,
-    /// How long requests count.
+    /// Length of each measurement.
     pub measurement: Duration,
-    /// How long the last requests may take after that.
+    /// How long the last requests may take after the measurement.
     pub grace: Duration,
-    /// How long arrivals of the open loop count; zero for no open loop.
+    /// Length of the open loop's measurement; zero for no open loop.
     pub open_loop: Duration,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
 }
 
 impl Effort {
-    /// About how long one run takes, with start and stop.
+    /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
         self.warm_up + self.measurement + self.grace / 4 + Duration::from_millis(300)
     }
 
-    /// How many runs a comparison of so many servers takes.
+    /// The number of runs of a comparison.
     pub fn runs(self, subjects: usize) -> usize {
         let open = if self.open_loop.is_zero() { 0 } else { subjects };
         schedule(subjects, self.pairs).len() + open

@@ -1,4 +1,4 @@
-//! The comparison of servers: interleaved runs, each on a fresh process.
+//! Comparing servers: interleaved runs, each of a fresh process, and the record of them.
 
 mod assess;
 mod effort;
@@ -6,13 +6,12 @@ mod progress;
 mod run;
 mod summary;
 
-pub use assess::case_record;
 pub use effort::Effort;
 // The types by their former path.
 pub use lab_record::{
-    CaseRecord, Latencies, OpenLoopRecord, Record, Run, VERSION, VariantRecord, claim_row,
-    illustration_row, notes, open_loop_row,
+    CaseRecord, Latencies, OpenLoopRecord, Record, Run, VariantRecord, claim_row, illustration_row,
+    notes, open_loop_row,
 };
 pub use progress::Progress;
-pub use run::{Comparison, ask_once, asks, generate};
+pub use run::{Comparison, asks, generate, visit_once};
 pub use summary::{print_case, print_summary};

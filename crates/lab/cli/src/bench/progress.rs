@@ -1,4 +1,4 @@
-//! What runs now, and how long is left.
+//! The progress of the runs, and the time that is left.
 
 use std::{fmt::Write as _, io::IsTerminal as _, time::Duration};
 
@@ -6,9 +6,8 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::Effort;
 
-/// A progress bar on standard error that counts planned time.
-///
-/// Where standard error is no terminal, it is a line a case instead.
+/// A progress bar on standard error that counts planned time; one line per case if standard error is
+/// not a terminal.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -17,11 +16,10 @@ pub struct Progress {
     ticker: tokio::task::JoinHandle<()>,
 }
 
-/// How often the bar moves.
 const TICK: Duration = Duration::from_millis(200);
 
 impl Progress {
-    /// For so many runs of so much effort. Has to be called within a Tokio runtime.
+    /// Needs a Tokio runtime.
     pub fn new(runs: usize, effort: Effort) -> Self {
         let bar = ProgressBar::new((effort.run() * runs as u32).as_millis() as u64);
         let style = ProgressStyle::with_template("  {msg:<46!} {bar:20} {left:>9}")
@@ -38,7 +36,7 @@ impl Progress {
             let mut ticks = tokio::time::interval(TICK);
             loop {
                 ticks.tick().await;
-                // A run that takes longer than planned does not eat into the next one's time.
+                // A run that takes longer than planned does not take time from the next.
                 if !ticking.is_finished() {
                     ticking.inc(TICK.as_millis() as u64);
                 }
@@ -47,7 +45,7 @@ impl Progress {
         Self { bar, runs: 0.into(), said: String::new().into(), ticker }
     }
 
-    /// A run begins.
+    /// A run of the closed loop begins.
     pub fn run(&self, case: &str, round: Option<usize>, effort: Effort, variant: &str) {
         let run = self.runs.get();
         self.runs.set(run + 1);
@@ -71,7 +69,7 @@ impl Progress {
         self.bar.set_message(format!("{case}  open loop  {variant}"));
     }
 
-    /// Runs `print` with the bar out of the way.
+    /// Hides the bar while `print` runs.
     pub fn aside(&self, print: impl FnOnce()) {
         self.bar.suspend(print);
     }

@@ -1,6 +1,6 @@
 //! Runs: a fresh server, the generator beside it, one outcome.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 use tempfile::TempDir;
@@ -12,7 +12,7 @@ use tokio::{
 use lab_case::{Case, Request, Workspace};
 use lab_display::thousands;
 use lab_load::{
-    self as load, Arrivals, Ask, Connection, Expected, Load, OpenLoop, Outcome, Plan, Verdict,
+    self as load, Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor,
 };
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
@@ -133,7 +133,7 @@ impl Comparison {
     ) -> anyhow::Result<Outcome> {
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
-        let plan = Plan {
+        let plan = LoadPlan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals,
@@ -143,26 +143,16 @@ impl Comparison {
             asks: self.asks.clone(),
             pin: false,
         };
-        let outcome = tokio::select! {
-            // First who died, then who complains of it.
-            biased;
-            death = stage.died() => Err(death),
-            outcome = generate(&plan) => outcome,
-        };
-        if outcome.is_err() {
-            // A generator that lost its server may be quicker to say so than the server to be gone.
-            if let Ok(death) = tokio::time::timeout(Duration::from_millis(200), stage.died()).await
-            {
-                return Err(death);
-            }
-        }
+        let outcome = stage
+            .watch(async { generate(&plan).await.with_context(|| launch.name.clone()) })
+            .await?;
         stage.clear().await?;
-        outcome.with_context(|| launch.name.clone())
+        Ok(outcome)
     }
 }
 
 /// Runs the generator in a process of its own.
-pub async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
+pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
     let mut generator: Child = Command::new(lab)
         .arg("generate")
@@ -172,7 +162,7 @@ pub async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
         .kill_on_drop(true)
         .spawn()
         .context("cannot start the load generator")?;
-    // Open until the generator has ended: it takes the end of its input for the end of `lab`.
+    // Keep it open: the generator exits when its input closes.
     let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
     let line = serde_json::to_string(plan)? + "\n";
     stdin.write_all(line.as_bytes()).await.context("the load generator takes no plan")?;
@@ -186,23 +176,12 @@ pub async fn generate(plan: &Plan) -> anyhow::Result<Outcome> {
     serde_json::from_slice(&output.stdout).context("the load generator's answer cannot be read")
 }
 
-/// Asks a server each of a comparison's requests once; returns what was wrong.
-pub async fn ask_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Vec<String>> {
+/// Makes one visit; returns what was wrong.
+pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     let stage = Stage::set(launch).await?;
-    let target = load::address(stage.server.url())?;
-    let mut connection = Connection::open(target).await?;
-    let mut faults = Vec::new();
-    for ask in asks {
-        let prepared = load::Prepared::new(ask, target)?;
-        match connection.ask(&prepared).await {
-            Verdict::Ok => {}
-            Verdict::Wrong(fault) | Verdict::Failed(fault) => {
-                faults.push(format!("{} {}: {fault}", ask.method, ask.path));
-            }
-        }
-    }
+    let result = Visitor::open(load::address(stage.server.url())?, asks).await?.visit().await;
     stage.clear().await?;
-    Ok(faults)
+    Ok(result)
 }
 
 /// A case's requests as the generator needs them; bodies are written into `dir`.

@@ -1,14 +1,14 @@
 //! A comparison as tables and sentences for the terminal.
 //!
-//! Every table names the layer that its figures belong to: a *claim* has an interval behind it, an
-//! *illustration* has not, and an *exact* figure needs none.
+//! The heading of each table names its layer: a *claim* has an interval, an *illustration* does not,
+//! and an *exact* figure does not need one.
 
 use console::style;
 use lab_display::{self as display, NONE, factor, significant, speedup};
 use lab_record::{CaseRecord, Record, claim_row, illustration_row, notes, open_loop_row};
 use lab_stats::{Speedup, Verdict};
 
-/// Prints one case: its variants layer by layer, and what follows from them.
+/// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{}  {title}", style(&case.case).bold().cyan());
     out!("{}", case.load);
@@ -43,11 +43,11 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!();
 }
 
-/// Prints all cases, fixed against slow; `micro` gives Criterion's factor for a case.
+/// Prints all cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
 pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
     let with_micro = micros.iter().any(Option::is_some);
-    let mut header = vec!["claim: fixed is", "by req/s", "by CPU per req", "A/A noise"];
+    let mut header = vec!["claim: fixed is", "pairs", "by req/s", "by CPU per req", "A/A noise"];
     if with_micro {
         header.push("Criterion");
     }
@@ -57,6 +57,7 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
         let noise = noise.iter().flatten().max_by(|a, b| a.reach().total_cmp(&b.reach()));
         let mut row = vec![
             case.case.clone(),
+            case.pairs.to_string(),
             text(case.speedup.throughput),
             text(case.speedup.cpu_per_request),
             noise.map_or(NONE.into(), display::noise),
@@ -71,12 +72,12 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
     if let Some(confidence) = confidence {
         out!(
-            "  In brackets: a {:.1} % interval, from pairs of runs.",
+            "  The brackets show a {:.1} % interval, from pairs of runs.",
             (confidence * 1000.0).floor() / 10.0
         );
     }
     if record.quick {
-        out!("  Quick figures are rough, and too few for a verdict: run without --quick for one.");
+        out!("  These figures are too few for a verdict; run without --quick to get one.");
         return;
     }
     for case in &record.cases {

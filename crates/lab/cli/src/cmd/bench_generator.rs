@@ -1,8 +1,7 @@
-//! `lab bench-generator`: our load generator against wrk, which is as fast as they come.
+//! `lab bench-generator`: the load generator against wrk.
 //!
-//! A generator that takes more of the machine than it has to leaves less to the server, and one
-//! that is slower than the server measures itself. So the generator is measured like everything
-//! else: in pairs, in turn, against the best there is.
+//! A generator that wastes CPU leaves less to the server, and one that is slower than the server
+//! measures itself. So `lab` compares its generator with wrk, in pairs, as it compares servers.
 
 use std::{path::Path, process::ExitCode, time::Duration};
 
@@ -16,16 +15,15 @@ use crate::{
     stats::Speedup,
 };
 
-/// How much to measure.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Rounds, each a run of both in turn first and second
+    /// Rounds; the generators take turns at being first
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     pub rounds: u16,
     /// Seconds of each run
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=600))]
     pub seconds: u16,
-    /// Connections of both
+    /// Connections of each generator
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub connections: u16,
     /// Print one JSON document instead of a table
@@ -37,19 +35,17 @@ pub struct Options {
 #[derive(Debug, Serialize)]
 struct Document {
     rounds: u16,
-    /// Our throughput over wrk's: above 1 we are faster.
+    /// Throughput of `lab` over wrk: above 1, `lab` is faster.
     throughput_ratio: Speedup,
-    /// Our CPU time per request over wrk's: below 1 we are cheaper.
+    /// CPU time per request of `lab` over wrk: below 1, `lab` needs less.
     cpu_ratio: Speedup,
 }
 
-/// One round.
 struct Round {
     ours: Run,
     wrk: Run,
 }
 
-/// Measures both and tells the ratios.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(reason) = wrk::missing() {
         match options.json {
@@ -59,7 +55,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if cfg!(debug_assertions) {
-        eprintln!("note: this is a debug build; its figures say nothing of a release build");
+        eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
     let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
     let rounds = measure(&lab, options)?;
@@ -85,12 +81,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs both in every round, and tells each round as it ends.
+/// Runs both generators in every round, and prints each round.
 fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
     let server = AnswerServer::start(lab)?;
     let (seconds, connections) = (options.seconds, usize::from(options.connections));
     let run = |rival: Rival, seconds: u16| match rival {
-        Rival::Ours => ours::run(lab, &server, connections, Duration::from_secs(seconds.into())),
+        Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
         Rival::Wrk => wrk::run(&server, connections, seconds),
     };
     let pinned = match Cores::shared_out() {
@@ -98,7 +94,7 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
         None => "not pinned".to_owned(),
     };
     eprintln!("{connections} connections, {seconds} s a run, {pinned}");
-    // One second each that does not count: pages are faulted in, the clock speeds up.
+    // A warm-up of one second each: page faults, CPU frequency.
     run(Rival::Ours, 1)?;
     run(Rival::Wrk, 1)?;
 

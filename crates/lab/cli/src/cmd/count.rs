@@ -1,4 +1,4 @@
-//! `lab count`: what one page costs each variant, exactly.
+//! `lab count`: what one visit costs each variant, exactly.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -7,7 +7,11 @@ use console::style;
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
     case::{Case, Reference},
-    count::{self, Counts, reference},
+    count::{
+        self, Counts,
+        reference::{self, TOLERANCE_PERCENT, Table},
+    },
+    files::write_whole,
     instrumented::{self, Instrumentation},
     workspace::Workspace,
 };
@@ -27,10 +31,17 @@ pub struct Options {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Count each variant so many times afresh, and say what did not repeat
+    /// Count each variant N times with fresh servers, and show what did not repeat
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
 }
+
+/// The head of a `counts.toml`.
+const HEAD: &str = "\
+# What one visit costs each variant, counted by `lab count`: allocations of the server process, the
+# bytes they request, and what the companions count. `just test` fails when a count moves by more
+# than 1 %, or than its case allows. `just update-counts` writes this file; see docs/src/counts.md.
+";
 
 /// The counts of all variants by name, run by run.
 type Counted = BTreeMap<String, Vec<Counts>>;
@@ -54,11 +65,15 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     for case in &cases {
         let path = workspace.case_dir(case).join("counts.toml");
         let last = last_runs(&counted[&case.name]);
+        let tolerance = |count: &str| {
+            case.count.tolerance_percent.get(count).copied().unwrap_or(TOLERANCE_PERCENT)
+        };
         if options.update {
-            reference::write(&path, case, &last)?;
+            write_whole(&path, &reference::text(HEAD, &last, &case.variants))?;
             eprintln!("wrote {}", path.display());
         } else if options.check {
-            moved.extend(reference::compare(&Reference::read(&path)?, case, &last));
+            let lines = reference::compare(Reference::read(&path)?.counts(), &last, tolerance);
+            moved.extend(lines.into_iter().map(|line| format!("{}-{line}", case.name)));
         }
     }
     if moved.is_empty() {
@@ -68,8 +83,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("error: {line}");
     }
     eprintln!(
-        "What a page costs has changed. If that is meant, `just update-counts` makes it the new \
-         reference, and the commit says why; docs/src/counts.md says what moves a count."
+        "The cost of a visit has changed. If you meant it to, run `just update-counts` and say why \
+         in the commit; docs/src/counts.md says what moves a count."
     );
     Ok(ExitCode::FAILURE)
 }
@@ -88,7 +103,7 @@ async fn count_all(
                 let of =
                     if options.runs > 1 { format!(", run {}", run + 1) } else { String::new() };
                 eprintln!("counting {}-{variant}{of}", case.name);
-                // The same for every variant, so it is said once.
+                // The same for every variant, so print it once.
                 let note = |text| {
                     let mut notes = notes.borrow_mut();
                     if !notes.contains(&text) {
@@ -109,11 +124,11 @@ async fn count_all(
 }
 
 fn print_case(case: &Case, counted: &Counted) {
-    let pages = match case.requests.len() {
-        1 => "a page is one request".to_owned(),
-        requests => format!("a page is {requests} requests"),
+    let visit = match case.requests.len() {
+        1 => "a visit is one request".to_owned(),
+        requests => format!("a visit is {requests} requests"),
     };
-    out!("\n{}  {pages}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
+    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
     let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
     out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
     for variant in &case.variants {
@@ -123,8 +138,9 @@ fn print_case(case: &Case, counted: &Counted) {
     }
 }
 
-fn last_runs(counted: &Counted) -> BTreeMap<String, Counts> {
-    let last =
-        |(variant, runs): (&String, &Vec<Counts>)| Some((variant.clone(), runs.last()?.clone()));
+fn last_runs(counted: &Counted) -> Table {
+    let last = |(variant, runs): (&String, &Vec<Counts>)| {
+        Some((variant.clone(), runs.last()?.exact.clone()))
+    };
     counted.iter().filter_map(last).collect()
 }

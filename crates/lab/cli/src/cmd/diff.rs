@@ -1,15 +1,12 @@
-//! `lab diff RUN RUN`: what changed between two records.
+//! `lab diff RUN RUN`: two records, side by side.
 
 use std::process::ExitCode;
 
-use super::Places;
-use crate::{
-    bench::{CaseRecord, Record},
-    display::{self, NONE, factor, significant, time_ms},
-    store::{Store, read},
-};
+use lab_display::{self as display, NONE, factor, significant, time_ms};
+use lab_record::{CaseRecord, Record, Store, read};
 
-/// Which two records.
+use super::Places;
+
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The earlier run: a file, the start of its name, or `latest`
@@ -20,42 +17,38 @@ pub struct Options {
     pub after: String,
 }
 
-/// Prints each variant of each case that both records hold.
-///
-/// The two were not measured in pairs, so whatever the machine did in between is in the factors;
-/// that is said, and no verdict is given.
+/// Prints the variants that both records have. Their runs are not pairs, so there is no verdict.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     let before = read(&store.find(&options.before)?)?;
     let after = read(&store.find(&options.after)?)?;
+    let later = |case: &CaseRecord| after.cases.iter().find(|later| later.case == case.case);
 
-    let mut rows = Vec::new();
-    for case in &before.cases {
-        if let Some(later) = after.cases.iter().find(|later| later.case == case.case) {
-            rows.extend(variant_rows(case, later));
-        }
-    }
-    if rows.is_empty() {
+    let cases: Vec<_> = before.cases.iter().filter_map(|case| Some((case, later(case)?))).collect();
+    if cases.is_empty() {
         out!("these two runs have no case in common");
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["server", "req/s", "after", "factor", "CPU/req", "after", "less by"];
+    let rows = cases.iter().flat_map(|(one, other)| rows(one, other));
     out!("{}\n", display::table(&header, rows).trim_fmt());
     for note in notes(&before, &after) {
         out!("  note: {note}");
     }
-    out!("  These runs were not measured in pairs, so the factors hold the machine's moods too.");
+    for (one, other) in cases.iter().filter(|(one, other)| one.load != other.load) {
+        out!("  note: the loads of {} differ: {}; {}", one.case, one.load, other.load);
+    }
+    out!("  These runs are not pairs, so the factors include the machine's drift.");
     out!("  For a verdict on two builds: lab compare --rev OLD --rev NEW --bin SERVER --get PATH");
     Ok(ExitCode::SUCCESS)
 }
 
-fn variant_rows(before: &CaseRecord, after: &CaseRecord) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for one in &before.variants {
-        let Some(other) = after.variant(&one.variant) else { continue };
-        let cpu = |us: Option<f64>| us.map_or(NONE.into(), |us| time_ms(us / 1e3));
+fn rows(before: &CaseRecord, after: &CaseRecord) -> Vec<Vec<String>> {
+    let cpu = |us: Option<f64>| us.map_or(NONE.into(), |us| time_ms(us / 1e3));
+    let row = |one: &lab_record::VariantRecord| {
+        let other = after.variant(&one.variant)?;
         let less_cpu = one.cpu_us_per_request.zip(other.cpu_us_per_request);
-        rows.push(vec![
+        Some(vec![
             format!("{}-{}", before.case, one.variant),
             significant(one.throughput_rps),
             significant(other.throughput_rps),
@@ -63,28 +56,17 @@ fn variant_rows(before: &CaseRecord, after: &CaseRecord) -> Vec<Vec<String>> {
             cpu(one.cpu_us_per_request),
             cpu(other.cpu_us_per_request),
             less_cpu.map_or(NONE.into(), |(one, other)| factor(one / other)),
-        ]);
-    }
-    rows
+        ])
+    };
+    before.variants.iter().filter_map(row).collect()
 }
 
-/// What else differs, and so may be the reason.
-fn notes(before: &Record, after: &Record) -> Vec<String> {
-    let mut notes = Vec::new();
-    if before.machine != after.machine {
-        notes.push("the machines differ".to_owned());
-    }
-    if before.build.rustc != after.build.rustc {
-        notes.push("the compilers differ".to_owned());
-    }
-    if before.build.profile != after.build.profile {
-        notes.push("one is a debug build and the other is not".to_owned());
-    }
-    for case in &before.cases {
-        let later = after.cases.iter().find(|later| later.case == case.case);
-        if later.is_some_and(|later| later.load != case.load) {
-            notes.push(format!("{} was put under different loads", case.case));
-        }
-    }
-    notes
+/// Other differences, which may explain the factors.
+fn notes(before: &Record, after: &Record) -> Vec<&'static str> {
+    let differences = [
+        (before.machine != after.machine, "the machines differ"),
+        (before.build.rustc != after.build.rustc, "the compilers differ"),
+        (before.build.profile != after.build.profile, "the build profiles differ"),
+    ];
+    differences.into_iter().filter_map(|(differs, note)| differs.then_some(note)).collect()
 }

@@ -1,13 +1,15 @@
-//! `lab doctor`: what makes figures wrong on this machine, and how to mend it.
+//! `lab doctor`: what distorts figures on this machine, and how to fix it.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::Places;
-use crate::doctor::{self, Finding, Needs, NoiseFloor, Status, System};
+use crate::{
+    doctor::{self, Finding, Needs, NoiseFloor, Status, System},
+    load::open_files,
+};
 
-/// How to tell it.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Print one JSON document instead of lines
@@ -18,32 +20,28 @@ pub struct Options {
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct Document {
-    /// Every line, the noise floor's too.
+    /// Every line, including the noise floor's.
     findings: Vec<Finding>,
-    /// The measurement behind the last one.
     noise_floor: Option<NoiseFloor>,
 }
 
-/// Looks at the machine, measures its noise floor with `noise_floor`, and fails if a measurement
-/// would.
-pub fn run(
-    places: &Places,
-    options: &Options,
-    noise_floor: impl FnOnce() -> anyhow::Result<Option<NoiseFloor>>,
-) -> anyhow::Result<ExitCode> {
-    let system = System::this(needs(places));
-    let mut findings = doctor::examine(&system);
+/// Checks the machine and measures its noise floor. Fails if a measurement would.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let mut findings = doctor::examine(&System::this(needs(places)));
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
-    if !options.json {
-        out!("{}", doctor::text(&findings, width));
+    let print = |findings: &[Finding]| {
+        if !options.json {
+            out!("{}", doctor::text(findings, width).trim_end());
+        }
+    };
+    print(&findings);
+    let noise_floor = NoiseFloor::measure();
+    if let Some(noise_floor) = &noise_floor {
+        let finding = noise_floor.finding();
+        print(std::slice::from_ref(&finding));
+        findings.push(finding);
     }
-    let noise_floor = noise_floor()?;
-    let finding = NoiseFloor::finding(noise_floor.as_ref());
-    if !options.json {
-        out!("{}", doctor::text(std::slice::from_ref(&finding), width).trim_end());
-    }
-    findings.push(finding);
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     if options.json {
         out!("{}", serde_json::to_string(&Document { findings, noise_floor })?);
@@ -53,7 +51,7 @@ pub fn run(
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What the cases need. The doctor also helps outside the workspace, so that no case is no error.
+/// What the cases need. Outside the workspace there are none, which is no error.
 fn needs(places: &Places) -> Needs {
     let Ok(workspace) = places.workspace() else {
         return Needs { open_files: open_files(3_000), ..Needs::default() };
@@ -72,9 +70,4 @@ fn needs(places: &Places) -> Needs {
         binaries: binaries.collect(),
         bin_dir: Some(workspace.bin_dir().to_owned()),
     }
-}
-
-/// The open files of so many connections, as [`crate::load::allow_connections`] asks for them.
-fn open_files(connections: usize) -> u64 {
-    2 * connections as u64 + 100
 }

@@ -1,25 +1,24 @@
-//! How much is measured: the flags that `bench` and `compare` share.
+//! The flags of `bench` and `compare` for how much to measure.
 
 use std::time::Duration;
 
 use crate::bench::Effort;
 
-/// How much to measure.
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {
-    /// A rough look: two short pairs, too few for a verdict
+    /// A rough look: two pairs of short runs, too few for a verdict
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs; 15 for figures that others will quote [default: 10, quick: 2]
+    /// Pairs of runs; 15 for figures to publish [default: 6, quick: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
-    /// Seconds that each run is measured for [default: 1.8, quick: 1]
+    /// Seconds of each measurement [default: 1.4, quick: 1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub measurement: Option<Duration>,
-    /// Seconds of load before anything counts [default: 1.2, quick: 0.8]
+    /// Seconds of load before each measurement [default: 0.8]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
-    /// Seconds of arrivals at a constant rate, for latencies; 0 for none [default: 3, quick: 0]
+    /// Seconds of arrivals at a constant rate, for latencies; 0 for none [default: 2, quick: 0]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
     pub open_loop: Option<Duration>,
     /// The smallest difference that counts as one, in percent
@@ -28,15 +27,15 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    /// The flags with their defaults filled in.
+    /// The flags, or their defaults.
     pub fn effort(&self) -> Effort {
         let [warm_up, measurement, grace, open_loop] = match self.quick {
-            false => [1200, 1800, 1000, 3000],
+            false => [800, 1400, 1000, 2000],
             true => [800, 1000, 500, 0],
         }
         .map(Duration::from_millis);
         Effort {
-            pairs: self.pairs.map_or(if self.quick { 2 } else { 10 }, usize::from),
+            pairs: self.pairs.map_or(if self.quick { 2 } else { 6 }, usize::from),
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),
             grace,
@@ -46,7 +45,6 @@ impl EffortOptions {
     }
 }
 
-/// Between a tenth of a second and an hour.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if !(0.1..=3600.0).contains(&seconds) {
@@ -55,12 +53,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// As [`seconds`], or nothing.
 fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
-/// A share that can be a smallest difference.
 fn percent(text: &str) -> Result<f64, String> {
     let percent: f64 = text.parse().map_err(|_| "not a number of percent".to_owned())?;
     if !(0.1..=100.0).contains(&percent) {

@@ -8,26 +8,21 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
-
-use super::{
-    Ended, Places, interrupted, interruptible,
-    own_server::{NO_ADDRESS, OwnServer},
+use lab_flame::{
+    drawing::{self, Page, raw},
+    profilers::{Profiler, Profilers},
+    seen::{Meta, Observation, Seen},
 };
+
+use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
     bench::Comparison,
     case::{BASELINE, CANDIDATE, Case, Exhibit},
     display, doctor,
     files::write_whole,
-    flame::{
-        Meta, Rung, Seen, gallery,
-        page::{self, Page},
-        record::Ladder,
-    },
     instrumented::{self, Instrumentation},
-    launch::Address,
-    load::allow_connections,
     machine::Output,
-    requests::{self, Check, Requests},
+    requests::Requests,
     watch::{Progress, Subjects},
 };
 
@@ -36,6 +31,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   lab flame hot-clone --open
+  lab flame hot-clone --raw
   lab flame --exec './target/release/my-server --port {port}' --get /users
   lab flame --exec './old --port {port}' --exec './new --port {port}' --get /users
 
@@ -47,12 +43,15 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// Seconds that are recorded of each server
+    /// Also draw the plain flame graph of every sample, as `cargo flamegraph` does; needs `perf`
+    #[arg(long)]
+    pub raw: bool,
+    /// How many seconds to record each server
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub seconds: u64,
-    /// Use this profiler, instead of the best that may be used here
+    /// Use this profiler instead of the best one that works here
     #[arg(long, value_name = "NAME", value_enum)]
-    pub profiler: Option<Rung>,
+    pub profiler: Option<Profiler>,
     /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
     #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
     pub exec: Vec<String>,
@@ -104,54 +103,42 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         [] => None,
         cases => Some(build(Instrumentation::Heap, cases)?),
     };
-    let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), true);
+    let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let variants = [BASELINE, CANDIDATE].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants).await?;
-        let subjects = Subjects::of_case(case, comparison, sampling)?;
-        pages.push(draw(&subjects, &ladder, options, results.join(&case.name)).await?);
+        let subjects = Subjects::of_case(&workspace, case, comparison, sampling)?;
+        pages.push(draw(&subjects, &profilers, options, results.join(&case.name)).await?);
     }
     match &pages[..] {
         [(_, path)] => Ok(path.clone()),
         _ => {
             let path = results.join("index.html");
             let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
-            write_whole(&path, &page::index(&pages))?;
+            write_whole(&path, &drawing::index(&pages))?;
             out!("\n  All pages   {}", path.display());
             Ok(path)
         }
     }
 }
 
-/// One page of a server of the reader's own, or of two.
+/// One page of your own server, or of two.
 async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
-    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let mut asks = options.requests.asks(scratch.path())?;
     let names: &[&str] = match options.exec.len() {
         1 => &["server"],
         2 => &["baseline", "candidate"],
-        more => bail!("--exec is given {more} times; one server is drawn, or two are compared"),
+        more => bail!("--exec is given {more} times: give it once, or twice to compare"),
     };
-    let mut subjects = Vec::new();
-    for (name, command) in names.iter().zip(&options.exec) {
-        subjects.push(((*name).to_owned(), options.server.launch(name, command)?));
-    }
-    let check = requests::learn_answers(&mut asks, &subjects).await;
-    let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
-    let check = if announced { check.context(NO_ADDRESS) } else { check }?;
-    if let Check::StatusOnly(why) = check {
-        eprintln!("note: {why}");
-    }
-    let load = options.server.load();
-    allow_connections(load.users)?;
+    let commands: Vec<_> =
+        names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
     let name = program(&options.exec[0]);
+    let comparison = options.server.comparison(&name, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let comparison = Comparison { name, load, asks, subjects, _files: scratch };
-    let ladder = Ladder::look(doctor::System::this(doctor::Needs::default()), false);
-    Ok(draw(&Subjects::own(comparison), &ladder, options, dir).await?.1)
+    let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), false);
+    Ok(draw(&Subjects::own(comparison)?, &profilers, options, dir).await?.1)
 }
 
 /// The name of the program in a command, fit for a directory.
@@ -161,28 +148,55 @@ fn program(command: &str) -> String {
     name.map_or_else(|| "server".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Records the servers of a scene and draws its page into `dir`; returns the page and its path.
+/// Records the servers and draws their page into `dir`; returns the page and its path.
 async fn draw(
     subjects: &Subjects,
-    ladder: &Ladder,
+    profilers: &Profilers,
     options: &Options,
     dir: PathBuf,
 ) -> anyhow::Result<(Page, PathBuf)> {
+    let results = dir.parent().context("a page has a directory above it")?.to_owned();
     let output = Output::begin(dir)?;
+    // Recordings are large, and nobody needs them afterwards.
+    let scratch = tempfile::Builder::new().prefix(".recording-").tempdir_in(results)?;
     let progress = Progress::new(&subjects.scene.name);
     let window = Duration::from_secs(options.seconds);
-    let wished = options.profiler.as_slice();
-    let rungs = if wished.is_empty() { ladder.rungs() } else { wished };
-    let seen = subjects.see(ladder, rungs, window, output.dir(), &progress).await?;
+    let choice = options.profiler.as_slice();
+    let choice = if choice.is_empty() { profilers.usable() } else { choice };
+    let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let page = gallery::hang(&subjects.scene, &seen, &output).await?;
+    let mut page = drawing::hang(&subjects.scene, &seen, &output)?;
+    let plain = if options.raw { recordings(&seen) } else { Vec::new() };
+    page.files.extend(plain.iter().map(|(name, _)| plain_graph(name)));
     let meta = Meta::of(&subjects.scene, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
-    let path = output.finish()?.join("index.html");
+    let dir = output.finish()?;
+    for (name, recording) in plain {
+        let title = format!("{}, {name}: all samples as recorded", page.case);
+        raw::draw(recording, &dir.join(plain_graph(name)), &title)?;
+    }
+    let path = dir.join("index.html");
     report(&page, &seen, &path);
     Ok((page, path))
+}
+
+/// What `perf` recorded of each server.
+fn recordings(seen: &Seen) -> Vec<(&str, &Path)> {
+    let mut recordings = Vec::new();
+    for Observation { name, recording, .. } in &seen.observations {
+        let perf_data = recording.as_ref().and_then(|it| it.perf_data.as_deref());
+        recordings.extend(perf_data.map(|path| (name.as_str(), path)));
+    }
+    if recordings.is_empty() {
+        eprintln!("note: --raw needs a recording by perf; the `.folded` files have all stacks");
+    }
+    recordings
+}
+
+fn plain_graph(server: &str) -> String {
+    format!("{server}.raw.svg")
 }
 
 /// Prints what the page says, without its pictures.
@@ -202,7 +216,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
     for notice in &page.notices {
         out!("{}", display::paragraph(&format!("note: {notice}")));
     }
-    out!("  Profiler    {}", seen.rung);
+    out!("  Profiler    {}", seen.profiler);
     out!("  Page        {}", path.display());
 }
 

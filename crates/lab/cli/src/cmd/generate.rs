@@ -1,4 +1,4 @@
-//! `lab generate`: the load generator's process. `bench` starts it and speaks JSON with it.
+//! `lab generate`: the load generator as a process of its own, which `lab bench` starts.
 
 use std::process::ExitCode;
 
@@ -7,19 +7,19 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
 use crate::{
     affinity,
-    load::{self, Plan},
+    load::{self, LoadPlan},
 };
 
-/// Reads a [`Plan`] from the first line of standard input, carries it out, and prints the
-/// [`load::Outcome`]. Ends at once when standard input closes, as it does when `lab` dies.
+/// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
+/// [`load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let mut stdin = BufReader::new(tokio::io::stdin());
         let mut plan = String::new();
-        stdin.read_line(&mut plan).await.context("cannot read the plan")?;
-        let plan: Plan = serde_json::from_str(&plan).context("the plan is not one of ours")?;
-        // The thread that reads standard input stays free; it has nothing to do but to wait.
+        stdin.read_line(&mut plan).await.context("cannot read the load plan")?;
+        let plan: LoadPlan = serde_json::from_str(&plan).context("the load plan is invalid")?;
+        // The thread that reads standard input is not pinned; it only waits.
         if plan.pin {
             affinity::pin_generator();
         }
@@ -32,7 +32,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
             () = parent_gone => Ok(None),
         }
     })?;
-    // A read of standard input may be under way on a thread that cannot be stopped.
+    // A blocked read of standard input must not keep the process alive.
     runtime.shutdown_background();
     match outcome {
         Some(outcome) => {

@@ -1,23 +1,20 @@
-//! `lab history CASE`: what earlier runs said of a case.
+//! `lab history CASE`: the earlier runs of a case.
 
 use std::process::ExitCode;
 
-use super::Places;
-use crate::{
-    display::{self, NONE, speedup},
-    store::{Store, read},
-};
+use lab_display::{self as display, NONE, speedup};
+use lab_record::{Build, Store, read};
 
-/// Which history.
+use super::Places;
+
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The case; `compare` for what `lab compare` has measured
+    /// The case, or `compare` for the runs of `lab compare`
     #[arg(value_name = "CASE")]
     pub case: String,
 }
 
-/// Lists all runs that measured the case, the oldest first. A file that cannot be read is named and
-/// passed over.
+/// Lists all runs of the case, the oldest first. Skips unreadable files with a note.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     if options.case != "compare" {
@@ -33,17 +30,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
                 continue;
             }
         };
-        let commit = match (&record.build.commit, record.build.dirty) {
-            (Some(commit), Some(true)) => format!("{}+", &commit[..commit.len().min(9)]),
-            (Some(commit), _) => commit[..commit.len().min(9)].to_owned(),
-            (None, _) => NONE.to_owned(),
-        };
         for case in record.cases.iter().filter(|case| case.case == options.case) {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let noise = case.control.speedup.throughput;
             rows.push(vec![
-                name.into_owned(),
-                commit.clone(),
+                path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                commit(&record.build),
                 case.pairs.to_string(),
                 case.speedup.throughput.map_or(NONE.into(), |found| speedup(&found)),
                 case.speedup.cpu_per_request.map_or(NONE.into(), |found| speedup(&found)),
@@ -52,17 +43,20 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         }
     }
     if let Some(error) = unread.last() {
-        eprintln!(
-            "note: {} runs cannot be read and were left as they are; the last: {error:#}\n",
-            unread.len()
-        );
+        eprintln!("note: {} runs cannot be read; the last: {error:#}\n", unread.len());
     }
     if rows.is_empty() {
-        out!("no run of {0} is kept; `lab bench {0}` makes one", options.case);
+        out!("there is no run of {0} yet; `lab bench {0}` makes one", options.case);
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["run", "commit", "pairs", "by req/s", "by CPU per req", "A/A noise"];
     out!("{}", display::table(&header, rows).trim_fmt());
-    out!("\n  A + marks a tree with changes that no commit has.");
+    out!("\n  A + marks uncommitted changes.");
     Ok(ExitCode::SUCCESS)
+}
+
+fn commit(build: &Build) -> String {
+    let Some(commit) = &build.commit else { return NONE.to_owned() };
+    let mark = if build.dirty == Some(true) { "+" } else { "" };
+    format!("{}{mark}", &commit[..commit.len().min(9)])
 }

@@ -1,11 +1,11 @@
-//! A verb that Ctrl-C ends.
+//! Ctrl-C ends a verb and stops its servers.
 
 use std::{future::Future, process::ExitCode};
 
 use anyhow::Context as _;
 
-/// Runs a verb to its end, or until Ctrl-C: then everything that it holds is dropped, and with it
-/// go the servers that it started.
+/// Runs a verb to its end or until Ctrl-C. Ctrl-C drops everything that the verb holds, which stops
+/// its servers.
 pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<Ended<T>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -13,9 +13,9 @@ pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow
         .context("cannot start the Tokio runtime")?;
     runtime.block_on(async {
         tokio::select! {
-            // First the signal: from a terminal the servers get it too, and their deaths are no news.
+            // The signal first: a terminal sends it to the servers as well, and their ends are no error.
             biased;
-            signal = told_to_end() => {
+            signal = signalled() => {
                 signal.context("cannot wait for signals")?;
                 Ok(Ended::Interrupted)
             }
@@ -24,8 +24,8 @@ pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow
     })
 }
 
-/// Completes on Ctrl-C, and on SIGTERM where there is such a thing.
-async fn told_to_end() -> std::io::Result<()> {
+/// Completes on Ctrl-C, and on SIGTERM on Unix.
+async fn signalled() -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -39,13 +39,12 @@ async fn told_to_end() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// How a verb ended.
 pub enum Ended<T> {
     Finished(T),
     Interrupted,
 }
 
-/// Tells of an interruption, with the exit code that shells give to one.
+/// Reports an interruption; returns the exit code that shells use for it.
 pub fn interrupted() -> ExitCode {
     eprintln!("\ninterrupted: the servers are stopped and nothing was written");
     ExitCode::from(130)

@@ -1,4 +1,4 @@
-//! `lab list`: the cases by name.
+//! `lab list`: the cases and their variants.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,6 @@ use console::style;
 
 use super::Places;
 
-/// Prints each case with what is wrong in it, and its variants.
 pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     let cases = places.workspace()?.cases()?;
     let widest = cases.iter().map(|case| case.name.len()).max().unwrap_or_default();

@@ -1,96 +1,125 @@
 //! The verbs of `lab`, a file each.
 
-pub mod bench;
-pub mod bench_generator;
-pub mod compare;
-pub mod count;
-pub mod diff;
-pub mod docs;
-pub mod doctor;
-pub mod effort;
-pub mod export;
-pub mod flame;
-pub mod generate;
-pub mod history;
-pub mod instructions;
+mod bench;
+mod bench_generator;
+mod compare;
+mod count;
+mod diff;
+mod docs;
+mod doctor;
+mod effort;
+mod export;
+mod flame;
+mod generate;
+mod history;
+mod instructions;
 mod interrupt;
-pub mod list;
-pub mod own_server;
+mod list;
+mod new_case;
+mod own_server;
 mod places;
-#[cfg(target_os = "linux")]
-pub mod raw_graph;
-pub mod record;
-pub mod report;
-pub mod schema;
+mod record;
+mod report;
 #[cfg(unix)]
-pub mod supervise;
-pub mod verify;
+mod supervise;
+mod verify;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use interrupt::{Ended, interrupted, interruptible};
 use places::Places;
 
-/// Measures the workspace's slow servers against their fixed twins.
+use crate::bench_generator::answer;
+
+/// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
 #[command(name = "lab", version, arg_required_else_help = true)]
-pub struct Lab {
-    /// What to do.
+struct Lab {
     #[command(subcommand)]
-    pub command: Command,
-    /// Where things are.
+    command: Command,
     #[command(flatten)]
-    pub places: Places,
+    places: Places,
 }
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Name the cases
+enum Command {
+    /// List the cases and their variants
     List,
-    /// Look for what makes figures wrong on this machine, and say what mends it
+    /// Find what distorts figures on this machine, and how to fix it
     Doctor(doctor::Options),
-    /// Measure slow against fixed under the case's load
+    /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
-    /// Draw where the time goes, before and after
+    /// Draw where the time goes, before and after the fix
     Flame(Box<flame::Options>),
-    /// List what earlier runs said of a case
+    /// List the earlier runs of a case
     History(history::Options),
-    /// Set two runs side by side
+    /// Print two runs side by side
     Diff(diff::Options),
-    /// Write a run as one page: summary, charts, all figures, and the record itself
+    /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    /// Print a run as Markdown, CSV, or what other tools read
+    /// Print a run as Markdown, CSV or JSON
     Export(export::Options),
-    /// Take the newest results together as a record to publish; `just record` measures them first
+    /// Publish the newest results as a record; `just record` measures them first
     Record(record::Options),
-    /// Print the form of a run's record as JSON Schema
-    Schema,
-    /// Splice figures and excerpts into the course, or say what is stale
+    /// Write figures and excerpts into the course, or check them
     Docs(docs::Options),
-    /// Ask every server its case's requests once and check the answers
+    /// Write a new case that compiles and runs, for you to fill in
+    NewCase(new_case::Options),
+    /// Ask every server its case's requests once, and say what a case still lacks
     Verify(verify::Options),
     /// Count what a page costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Check instructions that gungraun counted; `just bench-instructions` pipes them in
-    #[command(hide = true)]
+    /// Count the instructions of one request under Valgrind
     Instructions(instructions::Options),
-    /// Put load on a server, as `bench` asks on standard input
+    /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
-    /// Run somebody else's server so that it ends when `lab` does
+    /// Run a server that does not watch its parent, and end it with `lab`
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Draw the raw flame graph of what `perf` recorded, for `flame`
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    RawGraph(raw_graph::Options),
     /// Measure the load generator itself against wrk
     BenchGenerator(bench_generator::Options),
-    /// Serve the least that is HTTP, for `bench-generator`
+    /// Serve a minimal HTTP answer for `bench-generator`
     #[command(hide = true)]
     Answer,
+}
+
+/// Runs the verb of the command line.
+pub fn run() -> ExitCode {
+    let lab = Lab::parse();
+    let result = match lab.command {
+        Command::List => list::run(&lab.places),
+        Command::Doctor(options) => doctor::run(&lab.places, &options),
+        Command::Bench(options) => bench::run(&lab.places, &options),
+        Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
+        Command::Flame(options) => flame::run(&lab.places, &options),
+        Command::History(options) => history::run(&lab.places, &options),
+        Command::Diff(options) => diff::run(&lab.places, &options),
+        Command::Report(options) => report::run(&lab.places, &options),
+        Command::Export(options) => export::run(&lab.places, &options),
+        Command::Record(options) => record::run(&lab.places, &options),
+        Command::Docs(options) => docs::run(&lab.places, &options),
+        Command::NewCase(options) => new_case::run(&lab.places, &options),
+        Command::Verify(options) => verify::run(&lab.places, &options),
+        Command::Count(options) => count::run(&lab.places, &options),
+        Command::Instructions(options) => instructions::run(&lab.places, &options),
+        Command::Generate => generate::run(),
+        #[cfg(unix)]
+        Command::Supervise(options) => supervise::run(&options),
+        Command::BenchGenerator(options) => bench_generator::run(&options),
+        Command::Answer => answer::run(),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,15 +1,16 @@
-//! The options of verbs that run a server of the reader's own: how it gets its port, and its load.
+//! The options of verbs that run your own server: its port, its requests and its load.
 
 use std::collections::BTreeMap;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use lab_load::{Load, allow_connections};
 
 use crate::{
+    bench::Comparison,
     launch::{Address, Launch},
-    load::Load,
+    requests::{Check, Requests, learn_answers},
 };
 
-/// How a server that knows nothing of the laboratory is reached and loaded.
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {
     /// Give the server its port in this environment variable
@@ -21,7 +22,7 @@ pub struct OwnServer {
     /// The server is ready once a GET of this path succeeds; without it, once it accepts connections
     #[arg(long, value_name = "PATH")]
     pub ready: Option<String>,
-    /// Users, who each wait for their answer before they ask again
+    /// Users; each waits for an answer before the next request
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub users: u32,
     /// Milliseconds that a user pauses between an answer and the next request
@@ -29,12 +30,35 @@ pub struct OwnServer {
     pub think_ms: u64,
 }
 
-/// What to do about a server that does not say where it listens.
-pub const NO_ADDRESS: &str = "a server that does not announce itself needs `{port}` in its command, --port-env or --port-arg";
+const NO_ADDRESS: &str = "a server that does not print `listening on http://IP:PORT` needs `{port}` in its command, --port-env or --port-arg";
 
 impl OwnServer {
-    /// How `command` is started under the name `name`.
-    pub fn launch(&self, name: &str, command: &str) -> anyhow::Result<Launch> {
+    /// A comparison of servers, each given as a name and a command. The first server's answers are the
+    /// right answers for the others.
+    pub async fn comparison(
+        &self,
+        name: &str,
+        requests: &Requests,
+        commands: &[(&str, &str)],
+    ) -> anyhow::Result<Comparison> {
+        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let mut asks = requests.asks(files.path())?;
+        let mut subjects = Vec::new();
+        for (name, command) in commands {
+            subjects.push(((*name).to_owned(), self.launch(name, command)?));
+        }
+        let check = learn_answers(&mut asks, &subjects).await;
+        let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
+        let check = if announced { check.context(NO_ADDRESS) } else { check };
+        if let Check::StatusOnly(why) = check? {
+            eprintln!("note: {why}");
+        }
+        let load = Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 };
+        allow_connections(load.users)?;
+        Ok(Comparison { name: name.to_owned(), load, asks, subjects, _files: files })
+    }
+
+    fn launch(&self, name: &str, command: &str) -> anyhow::Result<Launch> {
         let mut command = command.to_owned();
         let mut env = BTreeMap::new();
         if let Some(arg) = &self.port_arg {
@@ -46,17 +70,12 @@ impl OwnServer {
         let chosen = command.contains("{port}") || !env.is_empty();
         ensure!(
             chosen || self.ready.is_none(),
-            "--ready is for a server that gets its port from `{{port}}`, --port-env or --port-arg"
+            "--ready needs `{{port}}` in the command, --port-env or --port-arg"
         );
         let address = match chosen {
             true => Address::Chosen { ready: self.ready.clone() },
             false => Address::Announced,
         };
         Launch::of_command(name, &command, env, address)
-    }
-
-    /// Who asks, and how often.
-    pub fn load(&self) -> Load {
-        Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 }
     }
 }

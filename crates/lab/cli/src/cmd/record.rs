@@ -1,4 +1,4 @@
-//! `lab record`: takes the newest results together as a record to publish. It measures nothing.
+//! `lab record`: publishes the newest results as a record. It measures nothing.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -7,30 +7,28 @@ use anyhow::bail;
 use super::Places;
 use crate::record::Draft;
 
-/// Which results are good enough, and where they go.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The fewest pairs of runs that are published
+    /// The minimum number of pairs
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub pairs: usize,
-    /// What the record is named after its day [default: 2-cores, or what this machine has]
+    /// The name of the record after its date [default: the number of cores, such as 2-cores]
     #[arg(long, value_parser = name)]
     pub name: Option<String>,
     /// The directory of records [default: docs/record in the workspace]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Put it in the place of a record of the same name
+    /// Replace a record of the same name
     #[arg(long)]
     pub replace: bool,
-    /// Publish it in spite of what speaks against it
+    /// Publish it in spite of the complaints
     #[arg(long)]
     pub force: bool,
 }
 
-/// Above this a clone of the repository begins to feel it.
+/// Bytes that noticeably slow down a clone of the repository.
 const LARGE: u64 = 2_000_000;
 
-/// Judges the newest results and writes them, or says why not.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let draft = Draft::of(&workspace, &workspace.cases()?, options.pairs)?;
@@ -38,7 +36,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("{}: {complaint}", if options.force { "note" } else { "error" });
     }
     if !draft.complaints.is_empty() && !options.force {
-        bail!("nothing was written; `--force` publishes these results all the same");
+        bail!("nothing was written; `--force` publishes these results anyway");
     }
     let out = options.out.clone().unwrap_or_else(|| workspace.root().join("docs/record"));
     let dir = out.join(draft.name(options.name.as_deref()));
@@ -52,7 +50,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     out!("  Benches   {}, {benches} figures in {groups} groups", kilobytes(benches_size));
     out!("  Pictures  {}, {pictures} files", kilobytes(pictures_size));
     if published.bytes() > LARGE {
-        eprintln!("note: that is more than {} for a repository", kilobytes(LARGE));
+        eprintln!("note: that is more than {}, which is a lot for a repository", kilobytes(LARGE));
     }
     Ok(ExitCode::SUCCESS)
 }

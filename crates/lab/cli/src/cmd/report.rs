@@ -1,4 +1,4 @@
-//! `lab report`: a run as one page that needs nothing but itself.
+//! `lab report`: a run as one HTML file.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,6 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Which run, and where its page goes.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The run: a file, the start of its name, or `latest`
@@ -26,12 +25,11 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// Write the page to this file, instead of `report.html` beside the runs
+    /// Write the page to this file, instead of `report.html` next to the runs
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// Writes the page and prints where it is.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let results = places.results()?;
     let record = read(&Store::new(&results).find(&options.run)?)?;
@@ -47,12 +45,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the page of the last run is, if nobody wants it elsewhere.
+/// The default path of the page.
 pub fn page(results: &Path) -> PathBuf {
     results.join("report.html")
 }
 
-/// Writes the page of a record. Of a case that the workspace does not know, it says less.
+/// Writes the page of a record. Titles and questions come from the workspace, if it has the case.
 pub fn write(
     workspace: Option<&Workspace>,
     results: &Path,
@@ -76,7 +74,7 @@ pub fn write(
     files::write_whole(&path, &report::html(record, &about)?)
 }
 
-/// A link from a page in `dir` to a file, so that both can be moved together.
+/// A relative link from a page in `dir` to a file.
 fn link(dir: &Path, file: &Path) -> String {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let shared = dir.components().zip(file.components()).take_while(|(a, b)| a == b).count();
@@ -91,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_lead_from_the_page_to_the_pictures_wherever_it_is() {
+    fn links_are_relative_to_the_page() {
         let flame = Path::new("/w/target/lab/flame/toy/index.html");
         assert_eq!(link(Path::new("/w/target/lab"), flame), "flame/toy/index.html");
         assert_eq!(link(Path::new("/w/site"), flame), "../target/lab/flame/toy/index.html");

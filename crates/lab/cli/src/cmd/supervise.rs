@@ -1,7 +1,7 @@
-//! `lab supervise`: runs somebody else's server so that it ends when `lab` does.
+//! `lab supervise`: runs a server that does not watch its parent, and ends it with `lab`.
 //!
-//! Our own servers watch their standard input and end when it closes. Others do not, and a `lab`
-//! that is killed cannot stop anything any more. So this process stands between the two.
+//! The servers of the cases end when their standard input closes. Other servers do not, and a killed
+//! `lab` cannot stop them. So `lab` starts this process, which starts the server.
 
 use std::{
     os::unix::process::ExitStatusExt as _,
@@ -21,10 +21,9 @@ use tokio::{
     time::timeout,
 };
 
-/// How long the server may take to end after it was asked to.
+/// How long the server may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The command to run.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The program and its arguments
@@ -32,8 +31,8 @@ pub struct Options {
     pub command: Vec<String>,
 }
 
-/// Runs the command in a process group of its own until it ends, our standard input closes, or we
-/// are told to end; then ends the whole group.
+/// Runs the command in its own process group until it ends, standard input closes, or a signal comes.
+/// Then ends the whole group.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {
@@ -49,7 +48,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let mut interrupted = signal(SignalKind::interrupt())?;
         tokio::select! {
             status = server.wait() => {
-                // What it may have left behind is stopped as well.
+                // Also stops processes that the server started.
                 let _ = killpg(group, Signal::SIGKILL);
                 let status = status?;
                 let code = status.code().or(status.signal().map(|signal| 128 + signal));
@@ -65,12 +64,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         server.wait().await?;
         anyhow::Ok(ExitCode::SUCCESS)
     });
-    // A read of standard input may be under way on a thread that cannot be stopped.
+    // A blocking read of standard input may still run, and nothing can stop its thread.
     runtime.shutdown_background();
     code
 }
 
-/// Completes when the process that holds the other end of our standard input has closed it.
+/// Completes when standard input closes, because the parent is gone.
 async fn parent_gone() {
     let mut stdin = tokio::io::stdin();
     let mut unused = [0; 64];

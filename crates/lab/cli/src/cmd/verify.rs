@@ -1,11 +1,15 @@
-//! `lab verify`: every server starts, answers its case's requests rightly, and stops.
+//! `lab verify`: every server starts, gives the right answers and stops; and every case is real.
 
-use std::process::ExitCode;
+use std::{fs, path::Path, process::ExitCode};
+
+use anyhow::Context as _;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    bench::{ask_once, asks},
+    bench::{asks, visit_once},
+    case::{BASELINE, CANDIDATE, Case, Reference},
     launch::Launch,
+    workspace::Workspace,
 };
 
 /// What to verify.
@@ -27,12 +31,17 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             let asks = asks(&workspace, case, files.path()).await?;
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
-                let faults = ask_once(&launch, &asks).await?;
-                let verdict = if faults.is_empty() { "ok" } else { "WRONG" };
-                out!("{}-{variant}: {verdict}", case.name);
-                faults.iter().for_each(|fault| out!("  {fault}"));
-                all_right &= faults.is_empty();
+                match visit_once(&launch, &asks).await? {
+                    Ok(()) => out!("{}-{variant}: ok", case.name),
+                    Err(fault) => {
+                        out!("{}-{variant}: WRONG\n  {fault}", case.name);
+                        all_right = false;
+                    }
+                }
             }
+            let lacks = lacks(&workspace, case)?;
+            lacks.iter().for_each(|it| out!("{}: {it}", case.name));
+            all_right &= lacks.is_empty();
         }
         Ok(all_right)
     })?;
@@ -41,4 +50,78 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Ended::Finished(true) => Ok(ExitCode::SUCCESS),
         Ended::Finished(false) => Ok(ExitCode::FAILURE),
     }
+}
+
+/// What a case has to have before it proves anything: a fault, a fix, a counter, and no text that is
+/// left from `lab new-case`. A case whose source is elsewhere lacks nothing.
+fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
+    let dir = workspace.case_dir(case);
+    let variant = |name: &str| {
+        let text = fs::read_to_string(dir.join(format!("src/{name}.rs"))).ok()?;
+        let code = text.lines().filter(|line| !line.starts_with("//!"));
+        Some(code.collect::<Vec<_>>().join("\n"))
+    };
+    let (Some(slow), Some(fixed)) = (variant(BASELINE), variant(CANDIDATE)) else {
+        return Ok(Vec::new());
+    };
+    let mut lacks = Vec::new();
+    if slow == fixed {
+        lacks.push("slow.rs and fixed.rs are the same: write the fault and the fix".to_owned());
+    }
+    match &case.counter {
+        Some(counter) => lacks.extend(same_count(&dir, counter)),
+        None if !dir.join("tests/mechanism.rs").is_file() => lacks.push(
+            "nothing counts the fault: name a `counter` in case.toml, or add tests/mechanism.rs"
+                .to_owned(),
+        ),
+        None => {}
+    }
+    let snake = case.name.replace('-', "_");
+    let root = workspace.root();
+    let chapter = root.join(format!("docs/src/cases/{}.md", case.name));
+    let bench = root.join(format!("benches/micro/{snake}.rs"));
+    for place in [dir, chapter, bench] {
+        let unfinished = unfinished(&place)?;
+        lacks.extend(unfinished.iter().map(|line| {
+            format!(
+                "{} is left to do",
+                line.strip_prefix(root.to_string_lossy().as_ref())
+                    .unwrap_or(line)
+                    .trim_start_matches('/')
+            )
+        }));
+    }
+    Ok(lacks)
+}
+
+/// Why the counter does not explain the fault, if it does not.
+fn same_count(dir: &Path, counter: &str) -> Option<String> {
+    let reference = match Reference::read(&dir.join("counts.toml")) {
+        Ok(reference) => reference,
+        Err(error) => return Some(format!("{error:#}")),
+    };
+    let count = |variant: &str| reference.of(variant).get(counter).copied();
+    match (count(BASELINE), count(CANDIDATE)) {
+        (Some(slow), Some(fixed)) if slow > fixed => None,
+        (Some(slow), Some(fixed)) => {
+            Some(format!("`{counter}` explains nothing: {slow} in slow, {fixed} in fixed"))
+        }
+        _ => Some(format!("counts.toml has no `{counter}` yet: `just update-counts` writes it")),
+    }
+}
+
+/// The places below a path where `TODO` is left, as `FILE:LINE`.
+fn unfinished(path: &Path) -> anyhow::Result<Vec<String>> {
+    if path.is_dir() {
+        let entries = path.read_dir().with_context(|| format!("cannot read {}", path.display()))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            found.extend(unfinished(&entry?.path())?);
+        }
+        found.sort();
+        return Ok(found);
+    }
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let lines = text.lines().enumerate().filter(|(_, line)| line.contains("TODO"));
+    Ok(lines.map(|(index, _)| format!("{}:{}", path.display(), index + 1)).collect())
 }

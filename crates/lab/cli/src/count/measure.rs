@@ -1,27 +1,33 @@
-//! Counting one variant: fresh servers, one connection, one request at a time.
+//! Counts one variant: fresh servers, one connection, one request at a time.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use tokio::time::sleep;
 
 use super::{
-    ALLOCATIONS, Counts,
-    client::{Client, Question},
-    gauge::{Gauge, Reading, growth, median},
-    idle,
+    Counts,
+    gauge::{Gauge, Reading, growth, median_growth},
     system_calls::SystemCalls,
 };
 use crate::{
-    case::Case,
+    bench::asks,
+    case::{Case, Workspace},
     launch::Launch,
+    load::{Ask, Visitor, address},
+    process,
     server::{Server, Stage},
-    workspace::Workspace,
 };
 
-/// Counts what a page of `case` costs `variant`, whose binary in `workspace` has to be one that
-/// counts: a workspace of [`crate::instrumented::build`].
+/// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
+const ALLOCATIONS: &str = "/.lab/allocations";
+/// How many readings in a row determine the cost of a reading.
+const PRICE_READINGS: u32 = 5;
+
+/// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
+/// [`crate::instrumented::build`].
 ///
-/// `note` is told why something is not counted.
+/// `note` receives the reason if something is not counted.
 pub async fn measure(
     workspace: &Workspace,
     case: &Case,
@@ -29,129 +35,115 @@ pub async fn measure(
     note: impl Fn(String),
 ) -> anyhow::Result<Counts> {
     let case = case.counted();
+    let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let asks = asks(workspace, &case, files.path()).await?;
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
-    let counted = on_stage(&stage, workspace, &case, note).await;
+    let counted = on_stage(&stage, &case, &asks, note).await;
     stage.clear().await?;
     let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
     if let Some(calls) = calls {
-        counts.system_calls = Some(calls.total().await? as f64 / f64::from(counts.pages));
+        counts.system_calls = Some(calls.total().await? as f64 / f64::from(counts.visits));
     }
     Ok(counts)
 }
 
 async fn on_stage(
     stage: &Stage,
-    workspace: &Workspace,
     case: &Case,
+    asks: &[Ask],
     note: impl Fn(String),
 ) -> anyhow::Result<(Counts, Option<SystemCalls>)> {
-    let mut questions = Vec::new();
-    for request in &case.requests {
-        questions.push(Question::new(workspace, request).await?);
-    }
     let servers = std::iter::once(&stage.server).chain(stage.companions());
-    let pids = servers.map(Server::pid).collect::<anyhow::Result<_>>()?;
-    let mut visitor = Visitor { client: Client::open(stage.server.url()).await?, questions, pids };
+    let pids = servers.map(Server::pid).collect::<anyhow::Result<Vec<_>>>()?;
+    let idle = async || idle(&pids).await;
+    let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
     let mut gauges = Gauges::open(stage, case).await?;
     for _ in 0..case.count.warm_up {
-        visitor.load_page().await?;
+        visitor.visit_in_steps(&idle).await?;
     }
 
-    // Asking is not free either: the first answer sets something up, the others show the price.
-    gauges.read(&visitor).await?;
+    // A reading costs allocations too. The first one sets something up, the others show the price.
+    gauges.read().await?;
     let mut readings = Vec::new();
-    for _ in 0..=ASKED_FOR_THE_PRICE {
-        readings.push(gauges.read(&visitor).await?);
+    for _ in 0..=PRICE_READINGS {
+        idle().await?;
+        readings.push(gauges.read().await?);
     }
-    let prices = steps(&readings);
+    let price = median_growth(&readings);
 
     let attached = SystemCalls::attach(stage.server.pid()?).await;
     let mut calls = attached.inspect_err(|error| note(format!("no system calls: {error:#}"))).ok();
-    let mut readings = vec![gauges.read(&visitor).await?];
+    idle().await?;
+    let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.pages {
+        idle().await?;
         if let Some(calls) = &mut calls {
             calls.begin().await?;
         }
-        visitor.load_page().await?;
+        visitor.visit_in_steps(&idle).await?;
         if let Some(calls) = &mut calls {
             calls.end().await?;
         }
-        readings.push(gauges.read(&visitor).await?);
+        readings.push(gauges.read().await?);
     }
-    let pages = steps(&readings);
-
-    let mut each = prices.iter().zip(&pages).map(|(price, page)| growth(price, page));
-    let own = each.next().context("the server is read first")?;
-    let count = |name| own.get(name).copied().with_context(|| format!("it counts no {name}"));
     let counts = Counts {
-        pages: case.count.pages,
-        requests: case.requests.len(),
-        allocations: count("allocations")?,
-        bytes: count("bytes")?,
+        visits: case.count.pages,
+        requests: asks.len(),
+        exact: growth(&price, &median_growth(&readings)),
         system_calls: None,
-        companions: gauges.companions.keys().cloned().zip(each).collect(),
     };
     Ok((counts, calls))
 }
 
-/// How often the gauges are read in a row, only to see what reading them costs.
-const ASKED_FOR_THE_PRICE: usize = 5;
-
-/// By how much each gauge grew between two readings: the median of all steps.
-fn steps(readings: &[Vec<Reading>]) -> Vec<Reading> {
-    let gauges = readings.first().map_or(0, Vec::len);
-    let of = |gauge: usize| {
-        let grown = readings.windows(2).map(|pair| growth(&pair[0][gauge], &pair[1][gauge]));
-        median(&grown.collect::<Vec<_>>())
-    };
-    (0..gauges).map(of).collect()
-}
-
-/// Who loads pages: all requests of a page in turn, each once the servers are done with the last.
-struct Visitor {
-    client: Client,
-    questions: Vec<Question>,
-    pids: Arc<[u32]>,
-}
-
-impl Visitor {
-    async fn load_page(&mut self) -> anyhow::Result<()> {
-        for question in &self.questions {
-            question.ask(&mut self.client, &self.pids).await?;
-            idle::wait(&self.pids).await?;
-        }
-        Ok(())
-    }
-}
-
-/// All that can be read: the server's allocations, and what its companions count.
-struct Gauges {
-    server: Gauge,
-    companions: BTreeMap<String, Gauge>,
-}
+/// The counters of the server and its companions, with the prefix of their names.
+struct Gauges(Vec<(String, Gauge)>);
 
 impl Gauges {
     async fn open(stage: &Stage, case: &Case) -> anyhow::Result<Self> {
-        let server = Gauge::open(stage.server.url(), ALLOCATIONS).await?;
-        let mut companions = BTreeMap::new();
+        let own = Gauge::open(stage.server.url(), ALLOCATIONS).await?;
+        let mut gauges = vec![(String::new(), own)];
         for (companion, server) in case.companions.iter().zip(stage.companions()) {
             if let Some(path) = &companion.counters {
-                companions.insert(companion.name.clone(), Gauge::open(server.url(), path).await?);
+                let gauge = Gauge::open(server.url(), path).await?;
+                gauges.push((format!("{}.", companion.name), gauge));
             }
         }
-        Ok(Self { server, companions })
+        Ok(Self(gauges))
     }
 
-    /// One reading each: the server's, then those of the companions in their order.
-    async fn read(&mut self, visitor: &Visitor) -> anyhow::Result<Vec<Reading>> {
-        let own = self.server.read().await.context(
-            "this server does not count its allocations; `just count` builds one that does",
-        )?;
-        let mut readings = vec![own];
-        for (name, gauge) in &mut self.companions {
-            readings.push(gauge.read().await.with_context(|| name.clone())?);
+    async fn read(&mut self) -> anyhow::Result<Reading> {
+        let mut all = Reading::new();
+        for (prefix, gauge) in &mut self.0 {
+            let reading = gauge.read().await.with_context(|| match prefix.as_str() {
+                "" => "this server does not count its allocations; `just count` builds one that does",
+                companion => companion,
+            }.to_owned())?;
+            all.extend(reading.into_iter().map(|(name, count)| (format!("{prefix}{name}"), count)));
         }
-        idle::wait(&visitor.pids).await?;
-        Ok(readings)
+        Ok(all)
     }
+}
+
+/// Between two looks at the threads: as short as Tokio's timer allows.
+const PAUSE: Duration = Duration::from_millis(1);
+/// How many looks in a row must find all threads asleep. One may miss the moment in which a thread
+/// wakes another one and falls asleep itself.
+const IN_A_ROW: u32 = 2;
+/// How many looks before giving up: about ten seconds.
+const MOST: u32 = 10_000;
+
+/// Returns once all threads of all processes sleep.
+///
+/// After its answer a server may still work: it returns a connection to the pool, stores a session
+/// ticket, drops a task. A fixed pause would be too short on a busy machine.
+async fn idle(pids: &[u32]) -> anyhow::Result<()> {
+    let mut in_a_row = 0;
+    for _ in 0..MOST {
+        sleep(PAUSE).await;
+        in_a_row = if pids.iter().all(|pid| process::is_asleep(*pid)) { in_a_row + 1 } else { 0 };
+        if in_a_row == IN_A_ROW {
+            return Ok(());
+        }
+    }
+    bail!("the server keeps working after its answer, so nothing can be counted exactly")
 }

@@ -1,4 +1,4 @@
-//! Counts as people read them.
+//! Counts as tables.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,22 @@ use comfy_table::Table;
 use super::Counts;
 use crate::display::{self, thousands};
 
-/// A row a count, a column a variant, in the order given.
+/// A row per count and a column per variant.
 pub fn table(counted: &[(&str, &Counts)]) -> Table {
     let named = counted.iter().map(|(variant, counts)| {
-        let exact = counts.exact().into_iter().map(|(name, count)| (name, count as f64));
+        let exact = counts.exact.iter().map(|(name, count)| (name.clone(), *count as f64));
         let calls = counts.system_calls.map(|calls| ("system_calls".to_owned(), calls));
         ((*variant).to_owned(), exact.chain(calls).collect())
     });
-    display::counts("a page of", &named.collect::<Vec<_>>())
+    display::counts("a visit of", &named.collect::<Vec<_>>())
 }
 
 /// Counts that differ between runs of the same variant: `bytes 1,000–1,010 (1.00 %)`.
 pub fn spread(runs: &[Counts]) -> Vec<String> {
-    let columns = runs.iter().flat_map(Counts::exact).fold(
-        BTreeMap::<String, Vec<u64>>::new(),
-        |mut columns, (name, count)| {
-            columns.entry(name).or_default().push(count);
-            columns
-        },
-    );
+    let mut columns = BTreeMap::<&String, Vec<u64>>::new();
+    for (name, count) in runs.iter().flat_map(|run| &run.exact) {
+        columns.entry(name).or_default().push(*count);
+    }
     let differs = columns.into_iter().filter_map(|(name, counts)| {
         let (least, most) = (*counts.iter().min()? as f64, *counts.iter().max()? as f64);
         let share = 100.0 * (most - least) / least.max(1.0);
@@ -42,12 +39,10 @@ mod tests {
     #[test]
     fn only_counts_that_differ_have_a_spread() {
         let run = |bytes| Counts {
-            pages: 1,
+            visits: 1,
             requests: 1,
-            allocations: 7,
-            bytes,
+            exact: [("allocations".to_owned(), 7), ("bytes".to_owned(), bytes)].into(),
             system_calls: None,
-            companions: Default::default(),
         };
         assert!(spread(&[run(1000), run(1000)]).is_empty());
         assert_eq!(spread(&[run(1000), run(1010)]), ["bytes 1,000–1,010 (1.00 %)"]);

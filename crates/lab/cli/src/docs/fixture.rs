@@ -120,7 +120,7 @@ pub fn record(factor: f64) -> Value {
         })
     };
     json!({
-        "version": crate::bench::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
+        "version": lab_record::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
         "command": ["target/release/lab", "bench", "--pairs", "15"],
         "machine": { "os": "linux", "arch": "x86_64", "cpu": "AMD EPYC", "cores": 2,
                      "kernel": "6", "virtual_machine": true, "governor": null, "memory_mib": 1 },
@@ -159,7 +159,7 @@ fn meta() -> Value {
         "command": ["target/release/lab", "flame", "toy"],
         "machine": { "os": "linux", "arch": "x86_64", "cpu": null, "cores": 1, "kernel": null,
                      "virtual_machine": null, "governor": null, "memory_mib": null },
-        "variants": { "slow": { "rung": "perf-with-kernel", "samples": 5822, "rooted_share": 1.0,
+        "variants": { "slow": { "profiler": "perf-with-kernel", "samples": 5822, "rooted_share": 1.0,
                                 "lost_share": 0.004, "cpu_s": 0.052197, "cpu_agreement": null,
                                 "cpu_us_per_request": 514.7 } }
     })

@@ -1,5 +1,6 @@
 //! What the pages quote: the newest record, the cases' own files, and the reader's last runs.
 
+use lab_flame::stacks::Folded;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -12,7 +13,6 @@ use super::{benches::Benches, mine::Mine, problem::unknown};
 use crate::{
     bench::{CaseRecord, Record, VariantRecord},
     case::{Case, Reference, Sweep},
-    flame::Folded,
     store,
     workspace::Workspace,
 };

@@ -1,23 +1,22 @@
-//! Who runs on which core.
+//! Separate cores for the generator and the server.
 //!
-//! Left to itself, the scheduler moves the generator and the server about, and lets them meet on
-//! one core while another is idle. Pinned, the generator has the last core to itself and the server
-//! all others, so that neither disturbs the other. The price is a core that the server goes without:
-//! on two cores, half of the machine.
+//! The scheduler may put the generator and the server on one core while another is idle. With pinning,
+//! the generator has the last core and the server has all others. The server loses a core, which on
+//! two cores is half of the machine.
 //!
-//! Where the system has no such thing (other than Linux), and on a single core, nothing is pinned.
+//! Nothing is pinned on a single core, or on other systems than Linux.
 
-/// The cores of this process, shared out.
+/// The cores of this process, divided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cores {
-    /// The generator's: the last, as interrupts tend to go to the first.
+    /// The last core, because interrupts tend to go to the first.
     pub generator: usize,
-    /// The server's: all others.
+    /// All other cores.
     pub server: Vec<usize>,
 }
 
 impl Cores {
-    /// Shares out the cores that the calling thread may use; none if there are fewer than two.
+    /// Divides the cores that the calling thread may use; `None` if there are fewer than two.
     pub fn shared_out() -> Option<Self> {
         Self::of(system::allowed())
     }
@@ -28,25 +27,25 @@ impl Cores {
     }
 }
 
-/// Keeps the calling thread, and the threads and processes that it starts from now on, to the
-/// generator's core. Returns whether it did.
+/// Pins the calling thread, and the threads and processes that it starts later, to the generator's
+/// core. Returns whether that worked.
 ///
-/// To be called before the process has other threads: those that it already has stay free.
+/// Call it before the process has other threads; it does not pin those.
 pub fn pin_generator() -> bool {
     Cores::shared_out().is_some_and(|cores| system::allow(&[cores.generator]))
 }
 
-/// Does `start`, and keeps the processes that it starts to the server's cores.
+/// Calls `start`, and pins the processes that it starts to the server's cores.
 ///
-/// A child inherits the cores of the thread that starts it, and a server asks for its cores when it
-/// sets up its threads. So the calling thread is moved before the start and back after it; to move
-/// the child would come too late.
+/// A child inherits the cores of the thread that starts it. So this moves the calling thread before
+/// the start and back afterwards. Moving the child would be too late: a server reads the number of its
+/// cores when it starts its threads.
 pub fn on_server_cores<T>(start: impl FnOnce() -> T) -> T {
     let _back = Cores::shared_out().map(|cores| Confined::to(&cores.server));
     start()
 }
 
-/// Does `start`, and keeps the processes that it starts to the generator's core.
+/// Calls `start`, and pins the processes that it starts to the generator's core.
 pub fn on_generator_core<T>(start: impl FnOnce() -> T) -> T {
     let _back = Cores::shared_out().map(|cores| Confined::to(&[cores.generator]));
     start()
@@ -78,16 +77,15 @@ mod system {
         unistd::Pid,
     };
 
-    /// The calling thread, to these calls.
     const SELF: Pid = Pid::from_raw(0);
 
-    /// The cores that the calling thread may use, in their order.
+    /// The cores that the calling thread may use, in ascending order.
     pub fn allowed() -> Vec<usize> {
         let Ok(set) = sched_getaffinity(SELF) else { return Vec::new() };
         (0..CpuSet::count()).filter(|core| set.is_set(*core) == Ok(true)).collect()
     }
 
-    /// Keeps the calling thread to these cores; says whether it did.
+    /// Pins the calling thread to these cores; returns whether that worked.
     pub fn allow(cores: &[usize]) -> bool {
         let mut set = CpuSet::new();
         cores.iter().all(|core| set.set(*core).is_ok()) && sched_setaffinity(SELF, &set).is_ok()
@@ -110,16 +108,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generator_gets_the_last_core_and_the_server_all_others() {
+    fn the_generator_gets_the_last_core_and_the_server_the_others() {
         let cores = Cores { generator: 7, server: vec![0, 2, 3] };
         assert_eq!(Cores::of(vec![0, 2, 3, 7]), Some(cores));
-        assert_eq!(Cores::of(vec![0]), None, "one core is not shared out");
+        assert_eq!(Cores::of(vec![0]), None, "one core cannot be divided");
         assert_eq!(Cores::of(Vec::new()), None);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_child_inherits_its_cores_and_the_parent_gets_its_own_back() {
+    fn a_child_inherits_its_cores_and_the_parent_keeps_its_own() {
         let before = system::allowed();
         let Some(cores) = Cores::of(before.clone()) else { return };
         let child = || {

@@ -1,7 +1,4 @@
-//! How a server is started and found: a case's variant, or a command of the reader's own.
-//!
-//! The engine knows servers only through this. A case is a comparison whose commands come from its
-//! case file.
+//! How to start and find a server: a case's variant, or the reader's own command.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -12,34 +9,31 @@ use crate::{case::Case, workspace::Workspace};
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// What messages call the server.
+    /// The server's name in messages.
     pub name: String,
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments, in which placeholders stand for what is known only at the start: `{scratch}`
-    /// a directory of the run's own, `{port}` the port to listen on, `{NAME}` the URL that the
-    /// companion of that name announced.
+    /// Arguments. Placeholders stand for what is known only at the start: `{scratch}` is a directory
+    /// of the run, `{port}` the port to listen on, `{NAME}` the URL that the companion announced.
     pub args: Vec<String>,
-    /// What is added to its environment; placeholders as in the arguments.
+    /// Additions to the environment, with the same placeholders.
     pub env: BTreeMap<String, String>,
-    /// How its address is learnt.
     pub address: Address,
-    /// Whether the program is `lab supervise` with the server as its child. It must not be killed, as
-    /// it has to end that child first; it does so when its standard input closes.
+    /// Whether the program is `lab supervise` with the server as its child. Do not kill it: it stops
+    /// that child when its standard input closes.
     pub supervised: bool,
-    /// Servers that have to run first, in their order; each is known by its name afterwards.
+    /// Servers to start first, in this order.
     pub companions: Vec<(String, Launch)>,
 }
 
-/// How the laboratory learns where a server listens.
+/// How to find out where a server listens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Address {
-    /// The server takes any port and prints `listening on URL`.
+    /// The server chooses a port and prints `listening on URL`.
     Announced,
-    /// The laboratory chooses a free port, which stands for `{port}`.
+    /// The laboratory chooses a free port and passes it as `{port}`.
     Chosen {
-        /// The path that answers with success once the server is ready. Without one, a connection
-        /// that is accepted is enough.
+        /// The path that succeeds once the server is ready. Without it, an accepted connection is
+        /// enough.
         ready: Option<String>,
     },
 }
@@ -57,7 +51,7 @@ impl Launch {
         Self::own(workspace, &bin, &case.args, case.env.clone(), companions)
     }
 
-    /// One of the workspace's own servers: they announce themselves, and end with their parent.
+    /// One of the workspace's own servers, which announce themselves and exit with their parent.
     fn own(
         workspace: &Workspace,
         bin: &str,
@@ -78,9 +72,9 @@ impl Launch {
         })
     }
 
-    /// A command line of the reader's own, split as a shell would split it.
+    /// The reader's own command line, split into words like in a shell.
     ///
-    /// Such a server does not end with its parent by itself, so `lab supervise` sees to it.
+    /// `lab supervise` runs it, so that the server exits when `lab` does.
     pub fn of_command(
         name: &str,
         command: &str,

@@ -1,4 +1,4 @@
-//! The requests of a comparison that has no case file, and the answers that are right to them.
+//! The requests of a comparison without a case file, and the expected answers.
 
 use std::{
     io::Write as _,
@@ -6,16 +6,15 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use bytes::Bytes;
 use serde::Deserialize;
 
 use crate::{
     launch::Launch,
-    load::{self, Answer, Ask, Expected},
+    load::{self, Answer, Ask, Visitor},
     server::Stage,
 };
 
-/// What is asked: all of it is one visit of one user, in this order.
+/// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
 pub struct Requests {
     /// GET this path; may be given several times
@@ -59,12 +58,12 @@ fn get() -> String {
 }
 
 fn header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("has to be `Name: value`")?;
+    let (name, value) = text.split_once(':').ok_or("must be `Name: value`")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 impl Requests {
-    /// All requests, in their order; what has to be in a file is written into `dir`.
+    /// All requests. Bodies given as text are written into `dir`.
     pub fn asks(&self, dir: &Path) -> anyhow::Result<Vec<Ask>> {
         let mut asks = Vec::new();
         for path in &self.get {
@@ -87,9 +86,9 @@ impl Requests {
                 asks.push(self.ask(&entry.method, &entry.path, body, headers));
             }
         }
-        ensure!(!asks.is_empty(), "nothing is asked: give --get, --post or --requests");
+        ensure!(!asks.is_empty(), "there is no request: give --get, --post or --requests");
         for ask in &asks {
-            ensure!(ask.path.starts_with('/'), "the path `{}` has to start with /", ask.path);
+            ensure!(ask.path.starts_with('/'), "the path `{}` must start with /", ask.path);
             if let Some(file) = &ask.body {
                 ensure!(file.is_file(), "there is no file {}", file.display());
             }
@@ -105,8 +104,7 @@ impl Requests {
         mut headers: Vec<(String, String)>,
     ) -> Ask {
         headers.extend(self.header.iter().cloned());
-        let expected = Expected { status: 200, answer: Answer::Any };
-        Ask { method: method.to_owned(), path: path.to_owned(), headers, body, expected }
+        Ask { method: method.to_owned(), headers, body, ..Ask::get(path, Answer::Any) }
     }
 }
 
@@ -125,18 +123,18 @@ pub enum Check {
     StatusOnly(String),
 }
 
-/// Learns the right answers from the baseline, which is the first subject, and holds every other
-/// subject to them before anything is measured: a server that answers something else is not a
-/// faster version of the first.
+/// Learns the expected answers from the baseline, which is the first subject, and compares every
+/// other subject's answers with them before anything is measured: a server with other answers is not
+/// a faster version of the baseline.
 ///
-/// A baseline that answers the same request differently each time, with a date or an id, can only
-/// be held to its status.
+/// If the baseline answers a request differently each time, with a date or an id, only the status is
+/// checked.
 pub async fn learn_answers(
     asks: &mut [Ask],
     subjects: &[(String, Launch)],
 ) -> anyhow::Result<Check> {
     let (name, baseline) = subjects.first().context("there is a baseline")?;
-    // Twice the same server and once a fresh one: neither time nor chance may be in an answer.
+    // Twice from one server and once from another: an answer may depend on time or on chance.
     let [first, again] = answers(baseline, asks).await.with_context(|| name.clone())?;
     let [fresh, _] = answers(baseline, asks).await.with_context(|| name.clone())?;
     let mut check = Check::Whole;
@@ -162,12 +160,9 @@ pub async fn learn_answers(
     for (name, subject) in &subjects[1..] {
         let [found, _] = answers(subject, asks).await.with_context(|| name.clone())?;
         for (ask, (status, body)) in asks.iter().zip(found) {
-            if let Some(fault) = ask.expected.fault(status, &body) {
-                bail!(
-                    "the {name} answers {} {} otherwise than the baseline: {fault}",
-                    ask.method,
-                    ask.path
-                );
+            if let Some(mismatch) = ask.expected.mismatch(status, &body) {
+                let Ask { method, path, .. } = ask;
+                bail!("the {name} and the baseline answer {method} {path} differently: {mismatch}");
             }
         }
     }
@@ -175,18 +170,13 @@ pub async fn learn_answers(
 }
 
 /// Status and body of every answer.
-type Answers = Vec<(u16, Bytes)>;
+type Answers = Vec<(u16, Vec<u8>)>;
 
-/// What a fresh server answers, and what it answers the second time.
+/// The answers of a fresh server to two visits.
 async fn answers(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[Answers; 2]> {
     let stage = Stage::set(launch).await?;
-    let target = load::address(stage.server.url())?;
-    let mut rounds = [Vec::new(), Vec::new()];
-    for answers in &mut rounds {
-        for ask in asks {
-            answers.push(load::fetch(target, ask).await?);
-        }
-    }
+    let mut visitor = Visitor::open(load::address(stage.server.url())?, asks).await?;
+    let rounds = [visitor.answers().await?, visitor.answers().await?];
     stage.clear().await?;
     Ok(rounds)
 }

@@ -1,4 +1,4 @@
-//! Builds of git revisions, each from a worktree of its own, so that your own tree stays as it is.
+//! Builds of git revisions, each in its own worktree, so that your working tree does not change.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 
-/// Builds `bin` as it was at `revision` of the repository around the current directory, and returns
-/// the path of the binary.
+/// Builds `bin` at `revision` of the repository that contains the current directory; returns the path
+/// of the binary.
 ///
-/// The binary is kept under `target/lab/revisions/COMMIT`, so that the same commit is built once.
+/// The binary stays in `target/lab/revisions/COMMIT`, so each commit is built once.
 pub fn build(revision: &str, bin: &str) -> anyhow::Result<PathBuf> {
     let commit = git(Path::new("."), &["rev-parse", "--verify", &format!("{revision}^{{commit}}")])
         .with_context(|| format!("there is no revision `{revision}`"))?;
@@ -25,7 +25,7 @@ pub fn build(revision: &str, bin: &str) -> anyhow::Result<PathBuf> {
     let tree = scratch.path().join("tree");
     let tree_name = tree.to_str().context("the temporary directory is named in UTF-8")?;
     git(&top, &["worktree", "add", "--quiet", "--detach", tree_name, &commit])?;
-    // One target directory for all revisions: what they have in common is built once.
+    // All revisions share a target directory, so common dependencies are built once.
     let target = top.join("target/lab/revisions/target");
     let built = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--bin", bin, "--target-dir"])

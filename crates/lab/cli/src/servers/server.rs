@@ -1,14 +1,15 @@
-//! A server as a child process: started, found, watched and stopped.
+//! A server as a child process: start, find, watch and stop it.
 
 use std::{
     collections::VecDeque,
+    future::Future,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
-use hyper::Uri;
+use http::Uri;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader, Lines},
@@ -22,34 +23,30 @@ use crate::{
     load, process,
 };
 
-/// The line that a server which counts its allocations prints before `listening on`.
-///
-/// Counting makes every allocation wait for numbers that all threads share, so such a server must
-/// never be timed.
+/// What a server that counts its allocations announces. Each allocation updates counters that all
+/// threads share, so such a server must not be timed.
 const COUNTING: &str = "counting allocations";
-/// The line that a server which is built to be profiled prints before `listening on`: it does more
-/// than the one that users run, and must never be timed.
+/// What a server that is built for profiling announces. It does more than the one users run.
 const PROFILING: &str = "profiling";
-/// How long a server may take until it announces itself.
+/// How long a server may take to announce itself.
 const START: Duration = Duration::from_secs(20);
-/// How long a server may take to end by itself.
+/// How long a server may take to exit after it was asked to.
 const STOP: Duration = Duration::from_secs(4);
 /// How many of its last lines are shown when it fails.
 const LAST_LINES: usize = 12;
 
 /// A running server.
 ///
-/// It ends with us: its standard input is a pipe that only this process holds, and that closes even
-/// if this process is killed. Dropped without [`Server::stop`], it is killed.
+/// It exits when this process does: its standard input is a pipe that only this process holds, and
+/// that closes even if this process is killed. Dropping it without [`Server::stop`] kills it.
 #[derive(Debug)]
 pub struct Server {
     name: String,
     child: Child,
     stdin: Option<ChildStdin>,
     supervised: bool,
-    /// What it said that it is busy with besides, so that it must not be timed.
+    /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
-    /// The URL that it announced.
     url: Uri,
     tail: Tail,
 }
@@ -62,8 +59,8 @@ struct Tail {
 }
 
 impl Server {
-    /// Starts a server with what its placeholders stand for, waits until it can be reached, and
-    /// makes sure that the listener is this very child or a child of it.
+    /// Starts a server, waits until it can be reached, and checks that the listener is this child
+    /// or a descendant of it.
     async fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
         let mut placeholders = placeholders.clone();
         let port = match launch.address {
@@ -99,7 +96,7 @@ impl Server {
                 url
             }
         };
-        // Whatever it prints from here on is read and dropped, lest a full pipe stops it.
+        // Read and drop everything else it prints: a full pipe would block it.
         tokio::spawn(async move { while let Ok(Some(_)) = stdout.next_line().await {} });
 
         let port = server.url.port_u16().context("the announced URL has a port")?;
@@ -133,7 +130,7 @@ impl Server {
             Ok(Ok(None)) => {
                 let status = self.child.wait().await?;
                 let (status, last_words) = (in_words(status), self.tail.words().await);
-                bail!("{} ended before it listened ({status}){last_words}", self.name)
+                bail!("{} exited before it listened ({status}){last_words}", self.name)
             }
             Ok(Err(error)) => Err(error.context(format!("{}: no announcement", self.name))),
             Err(_) => bail!(
@@ -145,7 +142,7 @@ impl Server {
         }
     }
 
-    /// Waits until a connection is accepted, and until `ready` answers with success if it is given.
+    /// Waits until a connection is accepted or, if given, a GET of `ready` succeeds.
     async fn reachable(&mut self, url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
         let target = load::address(url)?;
         let reached = async {
@@ -159,7 +156,7 @@ impl Server {
         tokio::select! {
             status = self.child.wait() => {
                 let (status, last_words) = (in_words(status?), self.tail.words().await);
-                bail!("{} ended before it listened on {target} ({status}){last_words}", self.name)
+                bail!("{} exited before it listened on {target} ({status}){last_words}", self.name)
             }
             reached = timeout(START, reached) => match reached {
                 Ok(()) => Ok(()),
@@ -173,37 +170,34 @@ impl Server {
         }
     }
 
-    /// The process id.
     pub fn pid(&self) -> anyhow::Result<u32> {
-        self.child.id().with_context(|| format!("{} has ended", self.name))
+        self.child.id().with_context(|| format!("{} has exited", self.name))
     }
 
-    /// The process whose CPU time and memory count: this child, or what it supervises.
+    /// The process to measure: this child, or the one that it supervises.
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
         let pid = self.pid()?;
         Ok(if self.supervised { process::first_child(pid).unwrap_or(pid) } else { pid })
     }
 
-    /// Refuses a server that counts or is profiled: it is slower than the one that users run.
+    /// Fails for a server that counts or records profiles: it is slower than the one users run.
     pub fn ensure_it_can_be_timed(&self) -> anyhow::Result<()> {
         match self.busy_with {
             None => Ok(()),
             Some(busy_with) => bail!(
-                "{} says that it is {busy_with}, and must not be timed; build the ordinary one \
-                 with `cargo build --release`",
+                "{} announces that it is {busy_with}, so it must not be timed; build the ordinary \
+                 one with `cargo build --release`",
                 self.name
             ),
         }
     }
 
-    /// The URL that it announced.
     pub fn url(&self) -> &Uri {
         &self.url
     }
 
-    /// Waits until the server ends by itself, which is always an error: says how, and what it
-    /// last wrote.
-    pub async fn died(&mut self) -> anyhow::Error {
+    /// Waits until the server exits, which is always an error; reports its status and last lines.
+    async fn died(&mut self) -> anyhow::Error {
         match self.child.wait().await {
             Ok(status) => {
                 let last_words = self.tail.words().await;
@@ -213,7 +207,7 @@ impl Server {
         }
     }
 
-    /// Asks the server to end, and kills it if it does not.
+    /// Asks the server to exit, and kills it if it does not.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         drop(self.stdin.take());
         if timeout(STOP, self.child.wait()).await.is_err() {
@@ -255,10 +249,10 @@ impl Tail {
         Self { lines, reader }
     }
 
-    /// The lines, fit for the end of an error message.
+    /// The lines, as the end of an error message.
     ///
-    /// What a server wrote before it died may still be in the pipe, so this reads to its end; not
-    /// for long, as a process that the server started may hold the pipe open.
+    /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
+    /// server started may keep the pipe open.
     async fn words(&mut self) -> String {
         if !self.reader.is_finished() {
             let _ = timeout(Duration::from_millis(500), &mut self.reader).await;
@@ -272,7 +266,7 @@ impl Tail {
     }
 }
 
-/// What `{NAME}` stands for in arguments and environment.
+/// The values of `{NAME}` in arguments and environment.
 #[derive(Clone, Debug, Default)]
 struct Placeholders(Vec<(String, String)>);
 
@@ -286,13 +280,11 @@ impl Placeholders {
     }
 }
 
-/// A server that serves, with all that it needs to do so.
+/// A running server with its companions.
 #[derive(Debug)]
 pub struct Stage {
-    /// The server under study.
     pub server: Server,
-    /// The servers that it needs, in the order of their start.
-    pub companions: Vec<Server>,
+    companions: Vec<Server>,
     /// `{scratch}`, for as long as the servers run.
     _scratch: TempDir,
 }
@@ -313,19 +305,38 @@ impl Stage {
         Ok(Self { server, companions, _scratch: scratch })
     }
 
-    /// Waits until one of the servers ends by itself; see [`Server::died`].
-    pub async fn died(&mut self) -> anyhow::Error {
+    /// Does `work`, and fails if one of the servers exits in the meantime.
+    pub async fn watch<T, E: From<anyhow::Error>>(
+        &mut self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let result = tokio::select! {
+            // Check whether a server exited first; an error of `work` is only a consequence.
+            biased;
+            death = self.died() => return Err(death.into()),
+            result = work => result,
+        };
+        if result.is_err() {
+            // `work` may notice the lost server before the process is gone.
+            if let Ok(death) = timeout(Duration::from_millis(200), self.died()).await {
+                return Err(death.into());
+            }
+        }
+        result
+    }
+
+    async fn died(&mut self) -> anyhow::Error {
         let servers = std::iter::once(&mut self.server).chain(&mut self.companions);
         let deaths = servers.map(|server| Box::pin(server.died()));
         futures_util::future::select_all(deaths).await.0
     }
 
-    /// The companions, in the order of the case file.
+    /// In the order of the case file.
     pub fn companions(&self) -> &[Server] {
         &self.companions
     }
 
-    /// Stops the variant and then its companions.
+    /// Stops the server and then its companions.
     pub async fn clear(self) -> anyhow::Result<()> {
         self.server.stop().await?;
         for companion in self.companions.into_iter().rev() {

@@ -1,9 +1,9 @@
-//! What starts servers and loads them for the profilers to watch.
+//! Starts servers and puts load on them for the profilers to watch.
 
+mod heap;
 mod observe;
 mod progress;
-mod scene;
-mod visits;
+mod subjects;
 
 pub use progress::Progress;
-pub use scene::Subjects;
+pub use subjects::Subjects;

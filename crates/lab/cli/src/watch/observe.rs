@@ -1,72 +1,56 @@
-//! Watching one server under its load: a fresh server, the generator beside it, a profiler on it.
+//! Watches one server under its load: a fresh server, the generator next to it, a profiler on it.
 
 use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
-use hyper::Uri;
-
-use lab_load::{self as load, Arrivals, Plan};
+use http::Uri;
+use lab_flame::{
+    profilers::{Failure, Profiler, Profilers, Recording, Subject},
+    seen::{Observation, Spans},
+};
+use lab_load::{self as load, Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
-    count::{Gauge, growth},
-    flame::{
-        Observation, Recording, Rung,
-        connections::Sample,
-        record::{Failure, Ladder, Subject},
-        spans::Spans,
-    },
     launch::Launch,
     server::Stage,
 };
 
-/// How long the load runs before anything is recorded.
+/// How long the load runs before the recording.
 const WARM_UP: Duration = Duration::from_millis(1500);
-/// By how much the generator's measurement begins before the recording and ends after it, so that
-/// the profiler, which needs a moment to attach, never sees an idle server.
+/// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
+/// takes a moment to attach and must not see an idle server.
 const MARGIN: Duration = Duration::from_millis(500);
-/// How long the last requests may take. Those that do not end are no news here.
+/// How long the last requests may take. Nothing depends on their answers.
 const GRACE: Duration = Duration::from_millis(500);
-/// Where a server tells what its requests of the last two seconds waited for.
+/// Where a server answers with the spans of the last two seconds.
 const SPANS: &str = "/.lab/spans?last_ms=2000";
-/// How often the companions' counters are read.
-const TICK: Duration = Duration::from_millis(100);
 
-/// What the server at `url` tells of its requests.
-async fn spans(url: &Uri) -> anyhow::Result<Spans> {
-    let told = load::get_text(url, SPANS).await.context("it does not tell its spans")?;
-    serde_json::from_str(&told).context("the server's spans cannot be read")
-}
-
-/// What is to be watched, and how.
+/// How servers are watched.
 #[derive(Debug)]
 pub struct Watch<'a> {
-    /// The servers and their load.
     pub comparison: &'a Comparison,
-    /// The profilers.
-    pub ladder: &'a Ladder,
-    /// Where the first companion answers with what it counted, if its connections are shown.
-    pub counters: Option<&'a str>,
-    /// Whether the servers are ours, so that they have a sampler of their own.
-    pub is_case: bool,
-    /// Whether the servers are asked what their requests waited for.
-    pub tells_spans: bool,
-    /// How long is recorded.
+    pub profilers: &'a Profilers,
+    /// Whether the servers have the in-process sampler.
+    pub has_sampler: bool,
+    /// Whether to ask the servers for their spans.
+    pub has_spans: bool,
+    /// How long to record.
     pub window: Duration,
     /// Where the profiler's own files go.
-    pub dir: &'a Path,
+    pub scratch: &'a Path,
 }
 
 impl Watch<'_> {
-    /// Watches the server `name`, which `launch` starts, through the profiler of a rung.
+    /// Watches the server `name`, which `launch` starts.
     pub async fn observe(
         &self,
-        rung: Rung,
+        profiler: Profiler,
         name: &str,
         launch: &Launch,
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
-        let plan = Plan {
+        let plan = LoadPlan {
             target: load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
@@ -77,86 +61,45 @@ impl Watch<'_> {
             pin: false,
         };
         let url = stage.server.url().clone();
-        let companion = stage.companions().first().map(|companion| companion.url().clone());
         let watched = async {
             let load = async { generate(&plan).await.map_err(Failure::Fatal) };
-            let seen = self.see(rung, name, plan.server_pid, &url, companion.as_ref());
-            tokio::try_join!(load, seen)
+            tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
         };
-        let watched = tokio::select! {
-            // First who died, then who complains of it.
-            biased;
-            death = stage.died() => Err(Failure::Fatal(death)),
-            watched = watched => watched,
-        };
-        if watched.is_err() {
-            // Who loses the server may be quicker to say so than the server to be gone.
-            let death = tokio::time::timeout(Duration::from_millis(200), stage.died()).await;
-            if let Ok(death) = death {
-                return Err(Failure::Fatal(death));
-            }
-        }
+        let watched = stage.watch(watched).await;
         stage.clear().await?;
-        let (outcome, (recording, connections, spans)) = watched?;
+        let (outcome, (recording, spans)) = watched?;
         Ok(Observation {
             name: name.to_owned(),
             recording,
-            outcome,
-            requests_per_page: self.comparison.asks.len(),
+            measured: outcome.measured,
+            answered: outcome.ok_in_time * self.comparison.asks.len() as u64,
+            cpu: outcome.server_cpu,
             spans,
-            connections,
         })
     }
 
-    /// All that is seen while the load runs.
+    /// Records while the load runs.
     async fn see(
         &self,
-        rung: Rung,
+        profiler: Profiler,
         name: &str,
         pid: u32,
         url: &Uri,
-        companion: Option<&Uri>,
-    ) -> Result<(Option<Recording>, Vec<Sample>, Option<Spans>), Failure> {
+    ) -> Result<(Option<Recording>, Option<Spans>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
-        let sampler = self.is_case.then_some(url);
-        let subject = Subject { pid, url: sampler, dir: self.dir, name };
-        let recording = async {
-            if rung == Rung::CountersOnly {
-                tokio::time::sleep(self.window).await;
-                return Ok(None);
-            }
-            self.ladder.record(rung, &subject, self.window).await.map(Some)
-        };
-        let counters = async { self.count(companion).await.map_err(Failure::Fatal) };
-        let (recording, connections) = tokio::try_join!(recording, counters)?;
-        let spans = match self.tells_spans {
+        let sampler = self.has_sampler.then_some(url);
+        let subject = Subject { pid, url: sampler, dir: self.scratch, name };
+        let recording = self.profilers.record(profiler, &subject, self.window).await?;
+        let spans = match self.has_spans {
             true => Some(spans(url).await?),
             false => None,
         };
-        Ok((recording, connections, spans))
+        Ok((recording, spans))
     }
+}
 
-    /// Reads the companion's counters again and again, for as long as is recorded.
-    async fn count(&self, companion: Option<&Uri>) -> anyhow::Result<Vec<Sample>> {
-        let (Some(path), Some(companion)) = (self.counters, companion) else {
-            return Ok(Vec::new());
-        };
-        let mut gauge = Gauge::open(companion, path).await.context("the companion's counters")?;
-        let first = gauge.read().await?;
-        let start = tokio::time::Instant::now();
-        let mut ticks = tokio::time::interval(TICK);
-        let mut samples = Vec::new();
-        while start.elapsed() <= self.window {
-            ticks.tick().await;
-            let (at, now) = (start.elapsed(), gauge.read().await?);
-            let grown = growth(&first, &now);
-            let of = |is: fn(&str) -> bool| {
-                grown.iter().filter(|(name, _)| is(name)).map(|(_, count)| count).sum()
-            };
-            let connections = of(|name| name.ends_with("connections"));
-            let handshakes = of(|name| name.ends_with("handshakes"));
-            samples.push(Sample { at, connections, handshakes });
-        }
-        Ok(samples)
-    }
+async fn spans(url: &Uri) -> anyhow::Result<Spans> {
+    let answer =
+        load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
+    serde_json::from_str(&answer).context("the server's spans cannot be parsed")
 }

@@ -1,10 +1,10 @@
-//! What is being done, and for how long already.
+//! A line about the current step, and how long it has taken.
 
 use std::{io::IsTerminal as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A line on standard error that is written over; where that is no terminal, a line a step.
+/// A line on standard error that each step overwrites; without a terminal, a line for each step.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -21,7 +21,6 @@ impl Progress {
         Self { bar, name: name.to_owned() }
     }
 
-    /// A step begins.
     pub fn step(&self, what: &str) {
         let step = format!("{}: {what}", self.name);
         if !std::io::stderr().is_terminal() {

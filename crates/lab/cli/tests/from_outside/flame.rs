@@ -18,7 +18,7 @@ impl Studio {
         let bin = toy.path("fake-bin");
         std::fs::create_dir_all(&bin).unwrap();
         if let Some(mode) = mode {
-            let script = "src/flame/record/fake_perf.sh";
+            let script = "../flame/tests/fake_perf.sh";
             symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(script), bin.join("perf")).unwrap();
             std::fs::write(bin.join("perf.mode"), mode).unwrap();
         }
@@ -57,9 +57,9 @@ impl Studio {
 }
 
 #[test]
-fn a_page_has_its_pictures_its_stacks_and_what_stands_behind_them() {
+fn a_page_comes_with_its_pictures_its_stacks_and_their_quality() {
     let studio = Studio::new(&[], Some("ok"));
-    let output = studio.lab(&["toy"]).output().unwrap();
+    let output = studio.lab(&["toy", "--raw"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let files = studio.files("toy");
     for file in ["index.html", "meta.json", "slow.svg", "fixed.svg", "diff.svg", "slow.folded"] {
@@ -72,7 +72,7 @@ fn a_page_has_its_pictures_its_stacks_and_what_stands_behind_them() {
     let meta = studio.meta("toy");
     for variant in ["slow", "fixed"] {
         let told = &meta["variants"][variant];
-        assert_eq!(told["rung"], "perf-with-kernel", "{meta}");
+        assert_eq!(told["profiler"], "perf-with-kernel", "{meta}");
         assert_eq!((&told["samples"], &told["rooted_share"]), (&300.into(), &1.0.into()));
         assert!(told["requests"].as_u64().unwrap() > 0, "{meta}");
         assert!(told["wall_s"].as_f64().unwrap() >= 1.0, "{meta}");
@@ -92,26 +92,26 @@ fn without_any_profiler_there_is_a_page_a_notice_and_success() {
     let output = studio.lab(&["toy"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(studio.files("toy"), ["index.html", "meta.json"]);
-    assert_eq!(studio.meta("toy")["variants"]["slow"]["rung"], "counters-only");
+    assert_eq!(studio.meta("toy")["variants"]["slow"]["profiler"], "none");
     let notices = studio.meta("toy")["notices"].to_string();
     assert!(notices.contains("perf") && notices.contains("missing"), "{notices}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("CPU time per request"));
 }
 
 #[test]
-fn a_rung_that_fails_for_one_is_left_for_both() {
+fn a_profiler_that_fails_for_one_server_is_dropped_for_both() {
     let studio = Studio::new(&[], Some("denied-at-attach"));
     let output = studio.lab(&["toy"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let meta = studio.meta("toy");
-    let rungs = ["slow", "fixed"].map(|variant| meta["variants"][variant]["rung"].clone());
-    assert_eq!(rungs[0], rungs[1], "{meta}");
+    let used = ["slow", "fixed"].map(|variant| meta["variants"][variant]["profiler"].clone());
+    assert_eq!(used[0], used[1], "{meta}");
     assert!(stderr(&output).contains("note: perf, with kernel frames: "), "{}", stderr(&output));
     studio.toy.wait_until_all_servers_ended();
 }
 
 #[test]
-fn a_server_that_dies_is_an_error_and_the_last_page_stays() {
+fn a_server_that_dies_is_an_error_and_keeps_the_last_page() {
     let studio = Studio::new(&[], Some("ok"));
     assert!(studio.lab(&["toy"]).status().unwrap().success());
     let before = studio.files("toy");
@@ -131,7 +131,7 @@ fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
     let studio = Studio::new(&[], Some("ok"));
     let mut lab = studio.lab(&["toy", "--seconds", "60"]).spawn().unwrap();
     studio.toy.wait_for_a_server();
-    // The profiler comes after the warm-up; its file is there once it has begun.
+    // The profiler starts after the warm-up and creates its file at once.
     let making = || {
         studio
             .files("")
@@ -154,7 +154,7 @@ fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
 }
 
 #[test]
-fn a_server_of_ones_own_is_drawn_too_alone_or_beside_another() {
+fn your_own_server_is_drawn_alone_or_with_another_build() {
     let studio = Studio::new(&[], Some("ok"));
     let stand_in = env!("CARGO_BIN_EXE_lab-stand-in");
     let command = format!("{stand_in} --port {{port}}");
@@ -174,12 +174,12 @@ fn a_server_of_ones_own_is_drawn_too_alone_or_beside_another() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told_at_once() {
+fn what_cannot_be_drawn_is_reported_at_once() {
     let studio = Studio::new(&[], Some("ok"));
     for (args, message) in [
         (&["tox"][..], "did you mean `toy`?"),
         (&["toy", "--seconds", "0"], "0 is not in 1..=60"),
-        (&["--exec", "a"], "nothing is asked: give --get"),
+        (&["--exec", "a"], "there is no request: give --get"),
         (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
         (&["toy", "--exec", "a"], "cannot be used with"),
     ] {

@@ -1,4 +1,4 @@
-//! `lab` from outside, as its users and their scripts see it; its servers are stand-ins.
+//! The binary `lab` from outside, with stand-ins as servers.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]

@@ -7,12 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-/// As little measuring as there can be.
+/// The shortest possible measurement.
 pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
 
-/// The workspace; it goes when this is dropped.
+/// Removed when dropped.
 pub struct Toy {
     dir: TempDir,
 }
@@ -44,6 +45,21 @@ impl Toy {
         toy
     }
 
+    /// A workspace with a record, as a bench would leave it; no server runs for it.
+    pub fn with_record() -> Self {
+        let toy = Self::new(&[]);
+        let mut record: Value =
+            serde_json::from_str(include_str!("../fixtures/record.json")).unwrap();
+        let mut case = record["cases"][0].take();
+        case["case"] = "toy".into();
+        case["load"] = "3 users, without a pause".into();
+        record["cases"] = Value::Array(vec![case]);
+        std::fs::create_dir_all(toy.path("target/lab/runs")).unwrap();
+        let path = toy.path("target/lab/runs/20261121T151556791Z.json");
+        std::fs::write(path, record.to_string()).unwrap();
+        toy
+    }
+
     /// A path in the workspace.
     pub fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
@@ -61,29 +77,27 @@ impl Toy {
         lab
     }
 
-    /// Runs a quick bench to its end.
+    /// Runs a short bench to its end.
     pub fn bench(&self, args: &[&str]) -> Output {
         self.lab(&[&["bench"], &SHORT[..], args].concat()).output().unwrap()
     }
 
-    /// The results that were kept.
+    /// The kept records.
     pub fn results(&self) -> Vec<PathBuf> {
         let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The process ids of all servers that were ever started.
+    /// The process ids of all servers that ever started.
     pub fn started(&self) -> Vec<u32> {
         let entries = self.path("pids").read_dir().unwrap();
         entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
     }
 
-    /// Waits until a server runs.
     pub fn wait_for_a_server(&self) {
         wait_until("a server runs", || !self.started().is_empty());
     }
 
-    /// Waits until no server runs any more.
     pub fn wait_until_all_servers_ended(&self) {
         wait_until("all servers have ended", || {
             self.started().iter().all(|pid| has_ended(&pid.to_string()))
@@ -91,27 +105,25 @@ impl Toy {
     }
 }
 
-/// Whether a process has ended. One that nobody has buried yet has.
+/// Whether a process has ended; a zombie has.
 pub fn has_ended(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
     stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
 }
 
-/// Waits for something that happens on its own; fails after far longer than it can take.
+/// Waits until something happens; fails after 30 seconds.
 pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(30);
     while !happened() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
+        assert!(Instant::now() < end, "waited 30 s until {what}");
         sleep(Duration::from_millis(10));
     }
 }
 
-/// What was written to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Sends a signal to a process of ours.
 pub fn send(signal: &str, pid: u32) {
     let pid = pid.to_string();
     let sent = Command::new("kill").arg(format!("-{signal}")).arg(&pid).status().unwrap();

@@ -12,25 +12,25 @@ fn list_names_the_cases_and_their_variants() {
 }
 
 #[test]
-fn an_unknown_case_is_answered_with_the_nearest() {
+fn an_unknown_case_suggests_the_nearest() {
     let output = Toy::new(&[]).lab(&["bench", "tow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("no case is named `tow`; did you mean `toy`?"));
 }
 
 #[test]
-fn a_missing_binary_is_answered_with_the_command_that_builds_it() {
+fn a_missing_binary_shows_the_command_that_builds_it() {
     let toy = Toy::new(&[]);
     std::fs::remove_file(toy.path("target/bin/toy-fixed")).unwrap();
     let output = toy.bench(&[]);
     assert!(
         stderr(&output).contains("toy-fixed is missing; build it with `cargo build --release`")
     );
-    assert!(toy.started().is_empty(), "nothing is measured in vain");
+    assert!(toy.started().is_empty());
 }
 
 #[test]
-fn outside_a_workspace_lab_says_where_to_go() {
+fn outside_a_workspace_lab_explains_root() {
     let elsewhere = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_lab"))
         .arg("list")
@@ -41,7 +41,7 @@ fn outside_a_workspace_lab_says_where_to_go() {
 }
 
 #[test]
-fn a_broken_case_file_is_named_with_its_fault() {
+fn a_broken_case_file_is_an_error_with_its_path() {
     let toy = Toy::new(&[]);
     let path = toy.path("crates/toy/case.toml");
     std::fs::write(&path, "title = \"no more than that\"").unwrap();
@@ -51,13 +51,13 @@ fn a_broken_case_file_is_named_with_its_fault() {
 }
 
 #[test]
-fn a_measurement_of_no_time_is_refused() {
+fn a_measurement_of_no_time_is_rejected() {
     let output = Toy::new(&[]).lab(&["bench", "--measurement", "0"]).output().unwrap();
     assert!(stderr(&output).contains("has to be between 0.1 and 3600 seconds"));
 }
 
 #[test]
-fn verify_tells_right_answers_from_wrong_ones() {
+fn verify_rejects_wrong_answers() {
     let right = Toy::new(&[]).lab(&["verify"]).output().unwrap();
     assert!(right.status.success());
     let toy = Toy::new(&["--answer", "7"]);

@@ -1,18 +1,15 @@
-//! What our pages share: a document that needs nothing but itself, its tables and its pictures.
+//! The parts that HTML pages share: the document, tables and pictures.
 //!
-//! A page has its style in it and asks no network for anything, so it can be kept, sent and printed.
+//! A page contains its style and needs no network, so you can keep, send and print it.
 
-mod picture;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use picture::Picture;
 pub use table::Table;
 
 const STYLE: &str = include_str!("style.css");
 
-/// A whole document, with its style in it.
 pub fn document(title: &str, body: Markup) -> String {
     let document = html! {
         (DOCTYPE)

@@ -1,27 +1,23 @@
-//! A table of a page: the first rows are seen, and the rest unfolds.
+//! A table of a page; rows after the first few are folded.
 
 use maud::{Markup, html};
 
 use crate::NONE;
 
-/// How many rows are seen at once.
+/// The number of rows that are not folded.
 const SEEN: usize = 5;
 
-/// Rows with a heading; the first column names the row.
+/// A table whose first column names the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What the table tells.
     pub caption: String,
-    /// The columns' names.
     pub head: Vec<String>,
-    /// A cell a column; numbers stand to the right.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// The table, and a box that scrolls if it is wider than the page.
     pub fn html(&self) -> Markup {
-        // A single row more is as well shown as announced.
+        // A single folded row would save nothing.
         let seen = if self.rows.len() > SEEN + 1 { SEEN } else { self.rows.len() };
         let (first, rest) = self.rows.split_at(seen);
         html! {
@@ -37,7 +33,7 @@ impl Table {
 
     fn part(&self, rows: &[Vec<String>], caption: &str) -> Markup {
         html! {
-            // It scrolls on its own where it is wider than the page, by keyboard too.
+            // Scrolls, also by keyboard, if it is wider than the page.
             div class="box" tabindex="0" role="group" aria-label=(self.caption) {
                 table {
                     @if !caption.is_empty() { caption { (caption) } }
@@ -57,14 +53,14 @@ impl Table {
         }
     }
 
-    /// How a column is shown: numbers to the right, so that their digits stand below each other.
+    /// Columns of numbers are right-aligned.
     fn class(&self, column: usize) -> Option<&'static str> {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         (column > 0 && cells.all(|cell| is_number(cell))).then_some("number")
     }
 }
 
-/// Whether a cell is a number, with a sign before it or a unit behind, or stands for none.
+/// Whether a cell is a number, with or without a sign and a unit, or empty.
 fn is_number(cell: &str) -> bool {
     let unsigned = cell.trim_start_matches(['+', '-', '−', '±', '<', '≥', '≈', ' ']);
     cell.is_empty() || cell == NONE || unsigned.starts_with(|first: char| first.is_ascii_digit())
@@ -84,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_numbers_stand_to_the_right_and_others_do_not() {
+    fn only_columns_of_numbers_are_right_aligned() {
         let html = table(2).html().into_string();
         assert!(html.contains(r#"<th scope="col" class="number">time</th>"#), "{html}");
         assert!(html.contains(r#"<th scope="col">note</th>"#), "{html}");
@@ -93,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_table_is_folded_and_a_short_one_is_not() {
+    fn only_a_long_table_is_folded() {
         assert!(!table(6).html().into_string().contains("<details>"));
         let html = table(9).html().into_string();
         let (seen, folded) = html.split_once("<details>").unwrap();

@@ -1,28 +1,26 @@
 //! A logarithmic scale: equal factors are equal lengths, with round numbers at the ticks.
 
-/// Values from a lowest to a highest one, both above 0, on a length of the picture.
+/// Positive values between a lowest and a highest one, mapped to coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct LogScale {
-    /// The lowest value.
     pub low: f64,
-    /// The highest value.
     pub high: f64,
-    /// Where the lowest lies.
+    /// The coordinate of the lowest value.
     pub start: f64,
-    /// Where the highest lies; before the start for an axis that points upwards.
+    /// The coordinate of the highest value; less than `start` for an axis that points upwards.
     pub end: f64,
 }
 
-/// The least factor between the ends of a scale: what differs by less looks alike, as it should.
+/// The minimum factor between the ends of a scale, so that small differences look small.
 const LEAST_FACTOR: f64 = 3.0;
-/// What is left free beyond the outermost values, as a share of the scale.
+/// The free space beyond the outermost values, as a share of the scale.
 const FREE: f64 = 0.04;
 /// Which multiples of a power of ten are ticks, the coarsest choice first.
 const CHOICES: [&[f64]; 4] =
     [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]];
 
 impl LogScale {
-    /// A scale that covers these values with some room; those that are not above 0 have no place.
+    /// A scale that covers these values with some free space. Ignores values that are not positive.
     pub fn covering(values: impl IntoIterator<Item = f64>, start: f64, end: f64) -> Self {
         let logarithms = values.into_iter().filter(|it| it.is_finite() && *it > 0.0).map(f64::ln);
         let ends = logarithms.fold(None, |ends: Option<(f64, f64)>, value| {
@@ -35,21 +33,21 @@ impl LogScale {
         Self { low: (low - free).exp(), high: (high + free).exp(), start, end }
     }
 
-    /// Where a value lies; one that is off the scale at its nearer end.
+    /// The coordinate of a value; the nearer end for a value outside the scale.
     pub fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = (value / self.low).ln() / (self.high / self.low).ln();
         self.start + share * (self.end - self.start)
     }
 
-    /// At least three round values where that is possible, and no more than needed for it.
+    /// At least three round values if possible, and few more.
     pub fn ticks(&self) -> Vec<f64> {
         let choices = CHOICES.map(|multiples| self.multiples(multiples));
         let [.., finest] = &choices;
         choices.iter().find(|ticks| ticks.len() >= 3).unwrap_or(finest).clone()
     }
 
-    /// These multiples of all powers of ten, as far as they are on the scale.
+    /// These multiples of all powers of ten on the scale.
     fn multiples(&self, multiples: &[f64]) -> Vec<f64> {
         let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         let all = powers.flat_map(|power| multiples.iter().map(move |it| times_ten_to(*it, power)));
@@ -57,7 +55,7 @@ impl LogScale {
     }
 }
 
-/// Divided for negative powers, as only whole powers of ten are exact.
+/// Divides for negative powers, because only positive powers of ten are exact.
 fn times_ten_to(value: f64, power: i32) -> f64 {
     match power {
         0.. => value * 10_f64.powi(power),
@@ -88,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn values_that_hardly_differ_do_not_fill_the_scale() {
+    fn a_small_difference_looks_small() {
         let scale = LogScale::covering([51.4, 52.9], 0.0, 100.0);
         assert!(scale.at(52.9) - scale.at(51.4) < 5.0);
         assert!(scale.ticks().len() >= 2, "{scale:?}");
     }
 
     #[test]
-    fn nothing_to_show_is_a_scale_too() {
+    fn without_values_there_is_still_a_scale() {
         let scale = LogScale::covering([0.0, f64::NAN], 0.0, 100.0);
         assert!(scale.at(1.0).is_finite() && !scale.ticks().is_empty());
     }

@@ -1,10 +1,9 @@
-//! What our own pictures share: frames that stand alone as a file, scales and axes.
+//! What our pictures share: a frame that works as a file of its own, scales and axes.
 //!
-//! A picture of much detail that is scaled to a telephone's width has text that nobody can read. So
-//! it is laid out twice, on a [`Canvas`], and a page shows the one that fits. A chart has little
-//! detail, and one layout of large text: a [`figure()`].
+//! There is one layout for every width, because Markdown shows one file to all readers. It is narrow
+//! and its text is large: on a desk a picture has its own size and the text around it, and on a
+//! phone, at two thirds of that, it is still readable.
 
-mod figure;
 mod log_scale;
 #[cfg(feature = "testing")]
 pub mod probe;
@@ -12,54 +11,46 @@ mod scale;
 
 use maud::{Markup, PreEscaped, html};
 
-pub use figure::{FIGURE_WIDTH, figure, figure_text_width, fit};
 pub use log_scale::LogScale;
 pub use scale::{Scale, round, time_axis};
 
 const STYLE: &str = include_str!("style.css");
 
-/// How wide a picture is laid out. Its units are pixels at that width.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Canvas {
-    /// For a desk, and for the picture's own file.
-    Wide,
-    /// For a telephone.
-    Narrow,
-}
+/// The width of a picture, in its own units.
+pub const FIGURE_WIDTH: f64 = 520.0;
 
-impl Canvas {
-    /// Its width, in units of the picture.
-    pub fn width(self) -> f64 {
-        self.pick(960.0, 360.0)
-    }
+/// The empty border around it: as a file it sits on pages of any colour, like a card.
+const MARGIN: f64 = 10.0;
 
-    /// The first for the wide one, the second for the narrow one.
-    pub fn pick<T>(self, wide: T, narrow: T) -> T {
-        match self {
-            Self::Wide => wide,
-            Self::Narrow => narrow,
-        }
-    }
-
-    /// An upper bound of how wide a text of the common size is, in units of the picture: fonts
-    /// differ, and a bit too much room does no harm.
-    pub fn text_width(self, text: &str) -> f64 {
-        text.chars().count() as f64 * self.pick(7.2, 6.4)
-    }
-}
-
-/// A picture of the given height: responsive, light and dark, and named for those who do not see it.
-pub fn frame(canvas: Canvas, height: f64, title: &str, desc: &str, body: Markup) -> Markup {
-    let class = canvas.pick("lab-picture wide", "lab-picture narrow");
-    let view = format!("0 0 {} {}", px(canvas.width()), px(height));
+/// A picture of the given height, with a light and a dark mode, and with words for readers who
+/// cannot see it.
+pub fn figure(height: f64, title: &str, desc: &str, body: Markup) -> Markup {
+    let (width, height) = (FIGURE_WIDTH + 2.0 * MARGIN, px(height + 2.0 * MARGIN));
+    let view = format!("-{MARGIN} -{MARGIN} {width} {height}");
     html! {
-        svg xmlns="http://www.w3.org/2000/svg" class=(class) viewBox=(view) role="img" aria-label=(title) {
+        svg xmlns="http://www.w3.org/2000/svg" class="lab-picture" viewBox=(view)
+            width=(width) height=(height) role="img" aria-label=(title) {
             title { (title) }
             desc { (desc) }
             style { (PreEscaped(STYLE)) }
             (body)
         }
     }
+}
+
+/// An upper bound of the width of a text: fonts differ, and some spare room does no harm.
+pub fn figure_text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * 8.9
+}
+
+/// A name cut at its end to fit a width.
+pub fn fit(name: &str, width: f64) -> String {
+    if figure_text_width(name) <= width {
+        return name.to_owned();
+    }
+    let room = (width / figure_text_width("x")) as usize;
+    let kept: String = name.chars().take(room.saturating_sub(1)).collect();
+    format!("{kept}…")
 }
 
 /// A rectangle from one x to another.
@@ -69,7 +60,19 @@ pub fn bar(class: &str, from: f64, to: f64, y: f64, height: f64) -> Markup {
     }
 }
 
-/// A coordinate, to a tenth of a unit: more would only make files larger.
+/// A coordinate, to a tenth of a unit: more digits only make files larger.
 pub fn px(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_name_that_does_not_fit_is_cut() {
+        assert_eq!(fit("no-clone", 100.0), "no-clone");
+        assert_eq!(fit("shared-connector", 89.0), "shared-co…");
+        assert!(figure_text_width(&fit("shared-connector", 50.0)) <= 50.0);
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Canvas, FIGURE_WIDTH, figure_text_width};
+use super::{FIGURE_WIDTH, figure_text_width};
 
 /// An element of a picture.
 #[derive(Clone, Debug)]
@@ -50,22 +50,13 @@ pub fn elements(svg: &str) -> Vec<Element> {
     found
 }
 
-/// Checks that everything lies within the picture, texts by an upper bound of their width.
-pub fn assert_nothing_overflows(svg: &str, canvas: Canvas) {
-    assert_within(svg, canvas.width(), |text| canvas.text_width(text));
-}
-
-/// The same of a chart.
+/// Checks that nothing reaches out of the picture, texts by an upper bound of their width.
 pub fn assert_nothing_overflows_a_figure(svg: &str) {
-    assert_within(svg, FIGURE_WIDTH, figure_text_width);
-}
-
-fn assert_within(svg: &str, width: f64, text_width: impl Fn(&str) -> f64) {
     let elements = elements(svg);
     let view = elements[0].attributes["viewBox"].clone();
     let view: Vec<f64> = view.split(' ').map(|number| number.parse().unwrap()).collect();
     // A border is the same on all sides.
-    assert_eq!(view[2] + 2.0 * view[0], width);
+    assert_eq!(view[2] + 2.0 * view[0], FIGURE_WIDTH);
     let height = view[3] + 2.0 * view[1];
     for (index, element) in elements.iter().enumerate() {
         let (left, right) = match element.name.as_str() {
@@ -75,7 +66,7 @@ fn assert_within(svg: &str, width: f64, text_width: impl Fn(&str) -> f64) {
             "text" => {
                 let spans = elements[index + 1..].iter().take_while(|next| next.name == "tspan");
                 let text = spans.fold(element.text.clone(), |text, span| text + &span.text);
-                let (x, width) = (element.number("x"), text_width(&text));
+                let (x, width) = (element.number("x"), figure_text_width(&text));
                 match element.attributes.get("text-anchor").map(String::as_str) {
                     Some("end") => (x - width, x),
                     Some("middle") => (x - width / 2.0, x + width / 2.0),
@@ -87,7 +78,7 @@ fn assert_within(svg: &str, width: f64, text_width: impl Fn(&str) -> f64) {
         let bottom =
             ["y", "y1", "y2", "cy"].map(|y| element.number(y)).into_iter().fold(0.0, f64::max)
                 + element.number("height");
-        assert!(left >= 0.0 && right <= width, "{left}–{right} of {width}: {element:?}");
+        assert!(left >= 0.0 && right <= FIGURE_WIDTH, "{left}–{right}: {element:?}");
         assert!(element.number("width") >= 0.0, "{element:?}");
         assert!(bottom <= height, "{bottom} of {height}: {element:?}");
     }

@@ -5,25 +5,24 @@ use maud::{Markup, html};
 use super::px;
 use crate::{significant, thousands};
 
-/// Values from 0 to a greatest one, on a length of the picture.
+/// Values from 0 to a maximum, mapped to coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// The greatest value.
     pub max: f64,
-    /// Where 0 lies.
+    /// The coordinate of 0.
     pub start: f64,
-    /// Where the greatest value lies; before the start for an axis that points upwards.
+    /// The coordinate of the maximum; less than `start` for an axis that points upwards.
     pub end: f64,
 }
 
 impl Scale {
-    /// Where a value lies; one that is off the scale at its nearer end.
+    /// The coordinate of a value; the nearer end for a value outside the scale.
     pub fn at(&self, value: f64) -> f64 {
         let share = if self.max > 0.0 { (value / self.max).clamp(0.0, 1.0) } else { 0.0 };
         self.start + share * (self.end - self.start)
     }
 
-    /// About so many round values: steps of 1, 2 or 5 of a power of ten.
+    /// About `about` round values: steps of 1, 2 or 5 times a power of ten.
     pub fn ticks(&self, about: usize) -> Vec<f64> {
         if self.max <= 0.0 {
             return vec![0.0];
@@ -32,14 +31,13 @@ impl Scale {
         let power = 10_f64.powf(rough.log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
         let step = steps.into_iter().find(|step| *step >= rough).unwrap_or(10.0 * power);
-        // Multiplied, not added up: a tick is 0.3 and not 0.30000000000000004 of what it was.
+        // Multiplication instead of addition, which adds up rounding errors.
         let last = (self.max / step + 1e-9).floor() as u64;
         (0..=last).map(|tick| tick as f64 * step).collect()
     }
 }
 
-/// A time axis: lines from top to bottom, and below them the time with its unit. The scale's values
-/// are milliseconds.
+/// A time axis with lines from top to bottom and labels below. The scale's values are milliseconds.
 pub fn time_axis(scale: &Scale, top: f64, bottom: f64, about: usize) -> Markup {
     let label = |ms: f64| match scale.max {
         max if max >= 2000.0 => format!("{} s", round(ms / 1e3)),
@@ -55,7 +53,7 @@ pub fn time_axis(scale: &Scale, top: f64, bottom: f64, about: usize) -> Markup {
     }
 }
 
-/// A tick's number without needless digits.
+/// Formats a tick's number without unnecessary digits.
 pub fn round(value: f64) -> String {
     if (value - value.round()).abs() < 1e-6 { thousands(value) } else { significant(value) }
 }
@@ -78,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn values_off_the_scale_lie_at_its_ends() {
+    fn values_outside_the_scale_are_at_its_ends() {
         assert_eq!(scale(50.0).at(25.0), 200.0);
         assert_eq!(scale(50.0).at(60.0), 300.0);
         assert_eq!(scale(0.0).at(1.0), 100.0);
     }
 
     #[test]
-    fn ticks_are_told_with_their_unit() {
+    fn ticks_have_a_unit() {
         let axis = |max| time_axis(&scale(max), 0.0, 10.0, 4).into_string();
         assert!(axis(640.0).contains(">200 ms<"));
         assert!(axis(9000.0).contains(">5 s<"));

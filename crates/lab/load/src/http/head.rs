@@ -1,39 +1,33 @@
-//! The head of an answer: its status, and how its body and its connection end.
+//! The head of an answer: its status, and how its body ends.
 
 use std::mem::MaybeUninit;
 
 use anyhow::{Context as _, bail, ensure};
 use httparse::{ParserConfig, Response, Status};
 
-/// How many headers an answer may have.
 const MOST_HEADERS: usize = 100;
 
-/// What the head says, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Head {
-    /// The status.
     pub status: u16,
-    /// How the body ends.
     pub framing: Framing,
-    /// Whether the connection may be used again after this answer.
+    /// Whether the connection may be reused after this answer.
     pub keep_alive: bool,
 }
 
-/// How the end of a body is found.
+/// How to find the end of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Framing {
-    /// It has this many bytes.
     Length(u64),
-    /// It comes in chunks, of which the last is empty.
     Chunked,
-    /// It ends with the connection.
+    /// The body ends with the connection.
     ToClose,
 }
 
 impl Head {
-    /// The first head in `bytes` and its length, or nothing yet if they hold only a part of it.
+    /// The head at the start of `bytes` and its length, or `None` if it is not complete yet.
     ///
-    /// `head_only`: the request was a `HEAD`, whose answer describes a body that does not come.
+    /// `head_only`: the request was a `HEAD`, whose answer describes a body that is not sent.
     pub fn parse(bytes: &[u8], head_only: bool) -> anyhow::Result<Option<(usize, Self)>> {
         let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
         let mut response = Response::new(&mut []);
@@ -46,22 +40,23 @@ impl Head {
             return Ok(None);
         };
         let status = response.code.context("an answer has a status")?;
-        ensure!(status != 101, "the server changes to another protocol");
+        ensure!(status != 101, "the server switches to another protocol");
 
         let mut keep_alive = response.version == Some(1);
         let (mut content_length, mut coded, mut chunked) = (None, false, false);
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case("content-length") {
                 let text = std::str::from_utf8(header.value)?;
-                let length: u64 =
-                    text.parse().with_context(|| format!("content-length `{text}` is none"))?;
+                let length: u64 = text
+                    .parse()
+                    .with_context(|| format!("the content-length `{text}` is not a number"))?;
                 if content_length.is_some_and(|other| other != length) {
-                    bail!("the answer has two lengths");
+                    bail!("the answer has two different lengths");
                 }
                 content_length = Some(length);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 coded = true;
-                // Only the last coding says how the body ends.
+                // Only the last coding determines how the body ends.
                 chunked = tokens(header.value).last().is_some_and(|last| is(last, "chunked"));
             } else if header.name.eq_ignore_ascii_case("connection") {
                 for token in tokens(header.value) {
@@ -80,7 +75,7 @@ impl Head {
     }
 }
 
-/// The words of a header that is a list.
+/// The items of a comma-separated header.
 fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
@@ -99,13 +94,12 @@ mod tests {
         head
     }
 
-    fn framing(status: &str, headers: &str) -> Framing {
-        head(&format!("HTTP/1.1 {status}\r\n{headers}\r\n")).framing
-    }
-
     #[test]
-    fn the_end_of_a_body_is_found_as_the_standard_says() {
-        assert_eq!(framing("200 OK", "Content-Length: 5\r\n"), Framing::Length(5));
+    fn the_end_of_a_body_follows_the_standard() {
+        let framing =
+            |status, headers| head(&format!("HTTP/1.1 {status}\r\n{headers}\r\n")).framing;
+        let length = "Content-Length: 5\r\n";
+        assert_eq!(framing("200 OK", length), Framing::Length(5));
         assert_eq!(framing("200 OK", "transfer-encoding: gzip, Chunked\r\n"), Framing::Chunked);
         let both = "content-length: 5\r\ntransfer-encoding: chunked\r\n";
         assert_eq!(framing("200 OK", both), Framing::Chunked);
@@ -113,19 +107,12 @@ mod tests {
         assert_eq!(framing("200 OK", not_chunked), Framing::ToClose);
         assert_eq!(framing("200 OK", ""), Framing::ToClose);
         for bodiless in ["100 Continue", "204 No Content", "304 Not Modified"] {
-            assert_eq!(framing(bodiless, "content-length: 5\r\n"), Framing::Length(0));
+            assert_eq!(framing(bodiless, length), Framing::Length(0));
         }
     }
 
     #[test]
-    fn the_answer_to_head_has_no_body_whatever_it_says() {
-        let text = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n";
-        let (_, head) = Head::parse(text, true).unwrap().unwrap();
-        assert_eq!(head, Head { status: 200, framing: Framing::Length(0), keep_alive: true });
-    }
-
-    #[test]
-    fn a_connection_is_kept_unless_the_answer_says_otherwise() {
+    fn a_connection_stays_open_unless_the_answer_closes_it() {
         let keeps = |version: &str, connection: &str| {
             head(&format!("HTTP/{version} 200 OK\r\ncontent-length: 0\r\n{connection}\r\n"))
                 .keep_alive
@@ -138,15 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_head_is_none_yet() {
-        let text = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n";
-        for end in 0..text.len() {
-            assert_eq!(Head::parse(&text.as_bytes()[..end], false).unwrap(), None, "{end} bytes");
-        }
-    }
-
-    #[test]
-    fn what_is_not_http_is_an_error() {
+    fn a_malformed_head_is_rejected() {
         let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
         let signed = "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n";
         let crowd = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(MOST_HEADERS + 1));

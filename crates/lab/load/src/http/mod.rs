@@ -1,9 +1,9 @@
-//! As much of HTTP/1.1 as a load generator needs: requests that are written down once, and answers
-//! that are taken apart as they arrive.
+//! The parts of HTTP/1.1 that a load generator needs: requests serialized once, and answers parsed
+//! as they arrive.
 //!
-//! A general client does more for each request than a generator may: it builds the request anew,
-//! passes the answer through channels, and hands the body out in pieces of its own. That would cost
-//! as much CPU time as a fast server needs to answer, and both share one machine.
+//! A general client does more per request: it builds the request again, passes the answer through
+//! channels and allocates. That costs as much CPU time as a fast server needs to answer, on the
+//! same machine. The parser is `httparse`, which hyper uses too.
 
 mod body;
 mod head;

@@ -2,24 +2,25 @@
 
 use std::net::SocketAddr;
 
+use ::http::{Method, Request, header};
 use anyhow::Context as _;
-use hyper::{Method, Request, header};
 
 use crate::{Ask, Expected};
 
-/// A request, ready to be sent again and again.
+/// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
 pub struct Prepared {
+    /// Method and path, for messages.
+    pub(crate) name: String,
     /// Head and body.
-    pub bytes: Vec<u8>,
-    /// Whether the answer has no body whatever its head says: the request is a `HEAD`.
-    pub head_only: bool,
-    /// The right answer.
-    pub expected: Expected,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether this is a `HEAD` request, whose answer has no body whatever its head says.
+    pub(crate) head_only: bool,
+    pub(crate) expected: Expected,
 }
 
 impl Prepared {
-    /// Reads the body and builds the request that `target` is sent.
+    /// Reads the body's file and serializes the request to `target`.
     pub fn new(ask: &Ask, target: SocketAddr) -> anyhow::Result<Self> {
         let body = match &ask.body {
             Some(file) => {
@@ -27,15 +28,15 @@ impl Prepared {
             }
             None => Vec::new(),
         };
-        // Goes through the types of `http`, which refuse what would not be one request: a space in
-        // the path, the end of a line in a header.
+        // The types of `http` reject what would not be one request: a space in the path, a line
+        // break in a header.
+        let name = format!("{} {}", ask.method, ask.path);
         let mut request = Request::builder().method(ask.method.as_str()).uri(&ask.path);
         for (name, value) in &ask.headers {
             request = request.header(name, value);
         }
-        let request = request
-            .body(())
-            .with_context(|| format!("`{} {}` is no HTTP request", ask.method, ask.path))?;
+        let request =
+            request.body(()).with_context(|| format!("`{name}` is not a valid request"))?;
 
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let mut bytes = format!("{} {path} HTTP/1.1\r\n", ask.method).into_bytes();
@@ -43,12 +44,11 @@ impl Prepared {
             bytes.extend(format!("host: {target}\r\n").into_bytes());
         }
         for (name, value) in request.headers() {
-            // The length is ours to say.
             if name != header::CONTENT_LENGTH {
                 bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
             }
         }
-        // Servers may wait for a body where a method usually has one, unless they are told.
+        // Without a length, a server may wait for the body of a method that usually has one.
         let usual = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
         if usual || !body.is_empty() {
             bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
@@ -56,7 +56,7 @@ impl Prepared {
         bytes.extend(b"\r\n");
         bytes.extend(body);
         let head_only = request.method() == Method::HEAD;
-        Ok(Self { bytes, head_only, expected: ask.expected.clone() })
+        Ok(Self { name, bytes, head_only, expected: ask.expected.clone() })
     }
 }
 
@@ -70,20 +70,19 @@ mod tests {
         std::fs::write(&file, body.unwrap_or_default())?;
         let ask = Ask {
             method: method.into(),
-            path: path.into(),
             headers: body
                 .map(|_| ("content-type".into(), "text/plain".into()))
                 .into_iter()
                 .collect(),
             body: body.map(|_| file.path().to_owned()),
-            expected: Expected { status: 200, answer: Answer::Text(String::new()) },
+            ..Ask::get(path, Answer::Any)
         };
         let prepared = Prepared::new(&ask, ([127, 0, 0, 1], 80).into())?;
         Ok(String::from_utf8(prepared.bytes)?)
     }
 
     #[test]
-    fn a_request_is_written_down_once_with_all_that_a_server_needs() {
+    fn a_request_has_a_host_and_a_length() {
         let get = bytes("GET", "/a?b=c", None).unwrap();
         assert_eq!(get, "GET /a?b=c HTTP/1.1\r\nhost: 127.0.0.1:80\r\n\r\n");
         let post = bytes("POST", "/", Some("hello")).unwrap();
@@ -92,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_be_one_request_is_refused() {
+    fn an_invalid_request_is_rejected() {
         for (method, path) in [("GET", "/a b"), ("G T", "/"), ("GET", "/\r\nx: y")] {
             let error = bytes(method, path, None).unwrap_err().to_string();
-            assert!(error.contains("is no HTTP request"), "{error}");
+            assert!(error.contains("is not a valid request"), "{error}");
         }
     }
 }

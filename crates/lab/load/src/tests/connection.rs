@@ -1,5 +1,4 @@
-//! One connection and servers that answer in every way that HTTP allows, and in some that it does
-//! not.
+//! One connection, and servers that answer in all the ways that HTTP allows, and some it forbids.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -13,7 +12,7 @@ use super::{
     ask,
     memory::{Memory, SIX, read_request, serve},
 };
-use crate::{Answer, Ask, Connection, Prepared, Verdict};
+use crate::{Answer, Ask, Connection, Fault, Prepared};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
@@ -25,12 +24,14 @@ fn prepared(ask: &Ask) -> Prepared {
     Prepared::new(ask, ([127, 0, 0, 1], 80).into()).unwrap()
 }
 
-/// Asks several times, over connections that `accept` has to serve. Returns how the requests ended
-/// and how many connections it took.
+type Results<const N: usize> = [Result<(), Fault>; N];
+
+/// Sends `N` requests over connections that `accept` serves. Returns their results and the number
+/// of connections.
 async fn ask_times<const N: usize>(
     accept: impl Fn(DuplexStream) + 'static,
     ask: &Ask,
-) -> ([Verdict; N], u32) {
+) -> (Results<N>, u32) {
     let dialed = Rc::new(Cell::new(0));
     let count = dialed.clone();
     let server = Memory::new(move |stream| {
@@ -41,18 +42,18 @@ async fn ask_times<const N: usize>(
         .run_until(async move {
             let request = prepared(ask);
             let mut connection = Connection::over(server).await.unwrap();
-            let mut verdicts = [const { Verdict::Ok }; N];
-            for verdict in &mut verdicts {
-                *verdict = connection.ask(&request).await;
-                // The far end may have something to do before the next request, such as to close.
+            let mut results = [const { Ok(()) }; N];
+            for result in &mut results {
+                *result = connection.ask(&request).await;
+                // The server may have something to do before the next request, such as to close.
                 yield_now().await;
             }
-            (verdicts, dialed.get())
+            (results, dialed.get())
         })
         .await
 }
 
-/// Answers each request in these pieces, and then closes the connection if it is told so.
+/// Answers each request in these pieces, then closes the connection if `close` is set.
 fn in_pieces(pieces: &[&'static [u8]], close: bool) -> impl Fn(DuplexStream) + use<> {
     let pieces = pieces.to_vec();
     move |mut stream| {
@@ -76,32 +77,41 @@ async fn an_answer_may_be_split_anywhere() {
     for answer in [SIX, CHUNKED, CONTINUED] {
         for end in 0..answer.len() {
             let (one, other) = answer.split_at(end);
-            let (verdicts, dialed) = ask_times(in_pieces(&[one, other], false), &ask()).await;
-            assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 1), "at {end}");
+            let results = ask_times(in_pieces(&[one, other], false), &ask()).await;
+            assert_eq!(results, ([Ok(()), Ok(())], 1), "at {end}");
         }
         let bytes: Vec<_> = answer.chunks(1).collect();
-        assert_eq!(ask_times(in_pieces(&bytes, false), &ask()).await.0, [Verdict::Ok]);
+        assert_eq!(ask_times(in_pieces(&bytes, false), &ask()).await.0, [Ok(())]);
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_never_right() {
+async fn an_incomplete_answer_is_a_failure() {
     for answer in [SIX, CHUNKED, CONTINUED] {
         for end in 0..answer.len() {
-            let ([verdict], _) = ask_times(in_pieces(&[&answer[..end]], true), &ask()).await;
-            assert!(matches!(verdict, Verdict::Failed(_)), "at {end}: {verdict:?}");
+            let ([result], _) = ask_times(in_pieces(&[&answer[..end]], true), &ask()).await;
+            assert!(matches!(result, Err(Fault::Failure(_))), "at {end}: {result:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_server_that_closes_its_connection_gets_a_new_one() {
+async fn malformed_chunks_are_a_failure() {
+    for chunks in ["x\r\n", "1\r\n67\r\n", "1\r\n6\r\n0\r\nno header\r\n\r\n"] {
+        let answer = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{chunks}");
+        let answer = answer.leak().as_bytes();
+        let ([result], _) = ask_times(in_pieces(&[answer], false), &ask()).await;
+        assert!(matches!(result, Err(Fault::Failure(_))), "{chunks}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_connection_is_reopened() {
     const CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n6";
-    let right = [Verdict::Ok, Verdict::Ok, Verdict::Ok];
-    // Announced; with the end of the body; and without a word after a whole answer.
+    // Announced, with the end of the body, and silently after a complete answer.
     for (answer, closes) in [(CLOSE, false), (CLOSE, true), (UNTIL_CLOSED, true), (SIX, true)] {
-        let (verdicts, dialed) = ask_times(in_pieces(&[answer], closes), &ask()).await;
-        assert_eq!((&verdicts, dialed), (&right, 3));
+        let results = ask_times(in_pieces(&[answer], closes), &ask()).await;
+        assert_eq!(results, ([Ok(()), Ok(()), Ok(())], 3));
     }
 }
 
@@ -113,30 +123,30 @@ async fn answers_without_a_body_leave_the_connection_usable() {
         let mut ask = Ask { method: method.to_owned(), ..ask() };
         ask.expected.status = status;
         ask.expected.answer = Answer::Text(String::new());
-        let (verdicts, dialed) = ask_times(in_pieces(&[answer], false), &ask).await;
-        assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 1));
+        let results = ask_times(in_pieces(&[answer], false), &ask).await;
+        assert_eq!(results, ([Ok(()), Ok(())], 1));
     }
 }
 
 #[tokio::test]
-async fn bytes_that_belong_to_no_answer_are_not_taken_for_the_next_one() {
+async fn surplus_bytes_are_not_read_as_the_next_answer() {
     const TWO: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6HTTP/1.1 500 Oops\r\n\r\n";
     for pieces in [&[TWO][..], &[SIX, b"HTTP/1.1 500 Oops\r\n\r\n"]] {
-        let (verdicts, dialed) = ask_times(in_pieces(pieces, false), &ask()).await;
-        assert_eq!((verdicts, dialed), ([Verdict::Ok, Verdict::Ok], 2));
+        let results = ask_times(in_pieces(pieces, false), &ask()).await;
+        assert_eq!(results, ([Ok(()), Ok(())], 2));
     }
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_a_failure() {
+async fn an_endless_head_is_a_failure() {
     let accept = |stream| {
         tokio::task::spawn_local(serve(stream, async || {
             let head = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000));
             head.leak().as_bytes()
         }));
     };
-    let ([Verdict::Failed(fault)], _) = ask_times(accept, &ask()).await else { panic!() };
-    assert!(fault.contains("a head or a line of more than 16384 bytes"), "{fault}");
+    let ([Err(fault)], _) = ask_times(accept, &ask()).await else { panic!() };
+    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
 }
 
 #[tokio::test]
@@ -151,7 +161,7 @@ async fn a_server_may_answer_before_it_has_read_the_request() {
             stream.read_exact(&mut [0; 10]).await.unwrap();
             let answer = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 1\r\n\r\n6";
             stream.write_all(answer).await.unwrap();
-            // Neither read on nor closed.
+            // Reads nothing more and does not close.
             std::future::pending::<()>().await;
         });
     })
@@ -160,14 +170,14 @@ async fn a_server_may_answer_before_it_has_read_the_request() {
         .run_until(async {
             let mut connection = Connection::over(server).await.unwrap();
             for _ in 0..2 {
-                assert_eq!(connection.ask(&prepared(&ask)).await, Verdict::Ok);
+                assert_eq!(connection.ask(&prepared(&ask)).await, Ok(()));
             }
         })
         .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_answer_to_an_abandoned_request_is_not_taken_for_the_next() {
+async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
     let asked = Rc::new(Cell::new(0));
     let server = Memory::new(move |stream| {
         let asked = asked.clone();
@@ -187,7 +197,7 @@ async fn the_answer_to_an_abandoned_request_is_not_taken_for_the_next() {
             let second = Duration::from_secs(1);
             assert!(timeout(second, connection.ask(&request)).await.is_err());
             tokio::time::sleep(2 * second).await;
-            assert_eq!(connection.ask(&request).await, Verdict::Ok);
+            assert_eq!(connection.ask(&request).await, Ok(()));
         })
         .await;
 }

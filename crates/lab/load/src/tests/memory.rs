@@ -1,20 +1,18 @@
-//! A way to a server that takes no socket and no time.
+//! A connection to a server that takes no socket and no time.
 
 use std::{io, rc::Rc};
 
-use tokio::io::{
-    AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
 use crate::Dial;
 
 /// The right answer.
 pub const SIX: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6";
 
-/// Hands the far end of each connection to a function, which does with it as it likes.
+/// Hands the server's end of each connection to a function.
 pub struct Memory<F> {
     accept: Rc<F>,
-    /// How many bytes a connection holds in each direction.
+    /// How many bytes a connection buffers in each direction.
     room: usize,
 }
 
@@ -44,11 +42,8 @@ impl<F: Fn(DuplexStream)> Dial for Memory<F> {
     }
 }
 
-/// Answers the requests of one connection with what `answer` comes to, one after the other.
-pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
-    mut stream: S,
-    mut answer: impl AsyncFnMut() -> &'static [u8],
-) {
+/// Answers the requests of one connection, one after the other.
+pub async fn serve(mut stream: DuplexStream, mut answer: impl AsyncFnMut() -> &'static [u8]) {
     while read_request(&mut stream).await {
         if stream.write_all(answer().await).await.is_err() {
             break;
@@ -56,8 +51,8 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// Reads one request without a body; says whether there was one.
-pub async fn read_request<S: AsyncRead + Unpin>(stream: &mut S) -> bool {
+/// Reads one request without a body. Returns false at the end of the stream.
+pub async fn read_request(stream: &mut DuplexStream) -> bool {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
         match stream.read_buf(&mut request).await {

@@ -1,11 +1,11 @@
-//! Four tests of whether a session shows a difference, each at a nominal 5 %.
+//! Four tests for a difference, each at a nominal 5 %.
 
 use super::session::Session;
 
-/// A test, by its name.
+/// A test and its name.
 pub type Rival = (&'static str, fn(&Session) -> bool);
 
-/// The test that the laboratory uses, and the ones that it could have used.
+/// The test that the laboratory uses, and three alternatives.
 pub const RIVALS: [Rival; 4] = [
     ("signed-rank", signed_rank),
     ("paired t", paired_t),
@@ -54,7 +54,7 @@ fn mean_and_variance(values: &[f64]) -> (f64, f64) {
 }
 
 /// The two-sided 5 % point of Student's t: Cornish and Fisher's expansion about the normal one
-/// (Abramowitz and Stegun, 26.7.5), right to three digits from 5 degrees of freedom on.
+/// (Abramowitz and Stegun, 26.7.5), correct to three digits from 5 degrees of freedom on.
 fn critical_t(freedom: f64) -> f64 {
     let z: f64 = 1.959_963_984_540_054;
     let terms = [

@@ -1,22 +1,21 @@
-//! A session that never was: paired runs on a machine that drifts, is noisy, and stalls.
+//! A simulated session: paired runs on a machine with drift, noise and stalls.
 
 use crate::Speedup;
 
-/// How the machine's speed moves in the course of a session.
+/// How the machine's speed changes during a session.
 #[derive(Clone, Copy, Debug)]
 pub enum Drift {
-    /// A random walk that has gone 8 % (one standard deviation) by the end.
+    /// A random walk with a standard deviation of 8 % at its end.
     Walk,
-    /// One wave of 8 % up and 8 % down, begun anywhere.
+    /// One wave of 8 % up and 8 % down, with a random phase.
     Wave,
 }
 
-/// Random numbers that are the same on every machine and with every version of every crate:
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Random numbers that do not depend on the machine or on a crate's version: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 pub struct Rng(pub u64);
 
 impl Rng {
-    /// Evenly from 0 to 1.
+    /// Uniform between 0 and 1.
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,7 +24,7 @@ impl Rng {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// From a normal distribution with a standard deviation of 1 (Box and Muller).
+    /// Normal with a standard deviation of 1 (Box and Muller).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
@@ -34,14 +33,12 @@ impl Rng {
 
 /// The logarithms of the throughputs of pairs of runs.
 pub struct Session {
-    /// The baseline's, pair by pair.
     pub baseline: Vec<f64>,
-    /// The candidate's, pair by pair.
     pub candidate: Vec<f64>,
 }
 
 impl Session {
-    /// Runs so many pairs, in turn A B and B A, where the candidate is truly faster by `effect`.
+    /// Runs pairs in the order A B, B A; the candidate is truly faster by `effect`.
     pub fn new(rng: &mut Rng, drift: Drift, pairs: usize, effect: f64) -> Self {
         let runs = 2.0 * pairs as f64;
         let (mut walked, mut angle) = (0.0, std::f64::consts::TAU * rng.uniform());
@@ -70,7 +67,6 @@ impl Session {
         self.baseline.iter().zip(&self.candidate).map(|(a, b)| b - a)
     }
 
-    /// What the laboratory makes of it.
     pub fn speedup(&self) -> Speedup {
         Speedup::of_pairs(self.log_ratios().map(f64::exp)).unwrap()
     }

@@ -1,6 +1,7 @@
 //! What the record's flame pages tell: pictures, the functions that cost most, and their shares.
 
 use anyhow::{Context as _, bail, ensure};
+use lab_flame::stacks::{Folded, Unit, top_inclusive};
 use serde_json::Value;
 
 use super::commands;
@@ -13,7 +14,6 @@ use crate::{
         sources::Stacks,
         words,
     },
-    flame::{Folded, Unit, top_inclusive},
     machine::Machine,
 };
 

@@ -161,7 +161,7 @@ fn a_flame_page_tells_how_far_to_trust_it() {
     makes("meta toy slow lost_share", "0.4 %");
     makes("meta toy slow cpu_s", "52.2 ms");
     makes("meta toy slow cpu_us_per_request", "515 µs");
-    makes("meta toy slow rung", "perf-with-kernel");
+    makes("meta toy slow profiler", "perf-with-kernel");
     fails("meta toy slow cpu_agreement", "toy's slow has no cpu_agreement");
     fails("meta toy fixed samples", "no variant of the page is named `fixed`");
 }

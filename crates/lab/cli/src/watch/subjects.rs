@@ -1,0 +1,167 @@
+//! The servers of a page: started, loaded and watched, one after the other.
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Context as _, bail};
+use lab_case::{Case, Exhibit, Reference, Workspace, usual};
+use lab_flame::{
+    profilers::{Failure, Profiler, Profilers},
+    seen::{Observation, Scene, Seen},
+    stacks::View,
+};
+
+use super::{Progress, heap, observe::Watch};
+use crate::{bench::Comparison, launch::Launch};
+
+/// What a page shows, and the servers it shows.
+#[derive(Debug)]
+pub struct Subjects {
+    pub scene: Scene,
+    comparison: Comparison,
+    /// The builds of the same servers that sample their allocations; empty if no exhibit needs them.
+    sampling: Vec<Launch>,
+    /// Whether the servers have the in-process sampler.
+    has_sampler: bool,
+}
+
+impl Subjects {
+    /// The slow and the fixed variant of a case. `sampling` has the binaries that sample their
+    /// allocations, if an exhibit shows any.
+    pub fn of_case(
+        workspace: &Workspace,
+        case: &Case,
+        comparison: Comparison,
+        sampling: Option<&Workspace>,
+    ) -> anyhow::Result<Self> {
+        let mut launches = Vec::new();
+        if let Some(workspace) = sampling {
+            for (variant, _) in &comparison.subjects {
+                launches.push(Launch::of_case(workspace, case, variant)?);
+            }
+        }
+        let counts = Reference::read(&workspace.case_dir(case).join("counts.toml"))?;
+        let counts = comparison.subjects.iter().map(|(variant, _)| counts.of(variant));
+        let snake = |name: &String| name.replace('-', "_");
+        let scene = Scene {
+            title: case.title.clone(),
+            question: case.question.clone(),
+            exhibits: case.flame.clone(),
+            view: View {
+                crates: vec![snake(&case.name)],
+                variants: case.variants.iter().map(snake).collect(),
+            },
+            spans: case.spans.clone(),
+            counts: counts.collect(),
+            commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.name)).to_vec(),
+            ..scene(&comparison)?
+        };
+        Ok(Self { scene, comparison, sampling: launches, has_sampler: true })
+    }
+
+    /// One or two servers of your own.
+    pub fn own(comparison: Comparison) -> anyhow::Result<Self> {
+        let scene = scene(&comparison)?;
+        Ok(Self { scene, comparison, sampling: Vec::new(), has_sampler: false })
+    }
+
+    /// Watches all servers through the first of these profilers that does not fail. `scratch` is for
+    /// the profiler's own files.
+    pub async fn see(
+        &self,
+        profilers: &Profilers,
+        choice: &[Profiler],
+        window: Duration,
+        scratch: &Path,
+        progress: &Progress,
+    ) -> anyhow::Result<Seen> {
+        let unusable = profilers.unusable().iter();
+        let mut notices: Vec<_> =
+            unusable.map(|(profiler, obstacle)| format!("{profiler}: {obstacle}")).collect();
+        let watch = Watch {
+            comparison: &self.comparison,
+            profilers,
+            has_sampler: self.has_sampler,
+            has_spans: self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits),
+            window,
+            scratch,
+        };
+        for profiler in choice {
+            match self.observe(&watch, *profiler, progress).await {
+                Ok(observations) => {
+                    notices.extend(notices_of(&observations));
+                    let mut heaps = Vec::new();
+                    for launch in &self.sampling {
+                        progress.step(&format!("sampling the allocations of {}", launch.name));
+                        let heap = heap::sample(launch, &self.comparison.asks).await;
+                        heaps.push(heap.with_context(|| launch.name.clone())?);
+                    }
+                    return Ok(Seen { profiler: *profiler, observations, heaps, notices });
+                }
+                Err(Failure::Fatal(error)) => return Err(error),
+                Err(Failure::Profiler(obstacle)) => {
+                    let notice = format!("{profiler}: {obstacle}");
+                    progress.note(&format!("note: {notice}"));
+                    notices.push(notice);
+                }
+            }
+        }
+        bail!("no profiler works here; `lab doctor` says what is missing")
+    }
+
+    async fn observe(
+        &self,
+        watch: &Watch<'_>,
+        profiler: Profiler,
+        progress: &Progress,
+    ) -> Result<Vec<Observation>, Failure> {
+        let mut observations = Vec::new();
+        for (name, launch) in &self.comparison.subjects {
+            progress.step(&format!("recording {name}"));
+            observations.push(watch.observe(profiler, name, launch).await?);
+        }
+        Ok(observations)
+    }
+
+    fn shows(&self, exhibit: Exhibit) -> bool {
+        self.scene.exhibits.contains(&exhibit)
+    }
+}
+
+/// The page of servers that no case describes.
+fn scene(comparison: &Comparison) -> anyhow::Result<Scene> {
+    let (_, first) = comparison.subjects.first().context("there is no server to watch")?;
+    let title = match comparison.subjects.len() {
+        1 => "Where the CPU time goes",
+        _ => "Where the CPU time goes, in two builds",
+    };
+    Ok(Scene {
+        name: comparison.name.clone(),
+        title: title.to_owned(),
+        question: format!("What does {} do with its CPU time?", comparison.name),
+        exhibits: usual(),
+        servers: comparison.subjects.iter().map(|(name, _)| name.clone()).collect(),
+        load: comparison.load_in_words(),
+        requests_per_visit: comparison.asks.len(),
+        program: first.program.clone(),
+        view: View::default(),
+        spans: Default::default(),
+        counts: Vec::new(),
+        commands: vec![format!("lab {}", shell_words::join(std::env::args().skip(1)))],
+    })
+}
+
+/// What the profiler has to say of the servers, each notice that is true of all of them once.
+fn notices_of(observations: &[Observation]) -> Vec<String> {
+    let of = |observation: &Observation| {
+        observation.recording.as_ref().map_or_else(Vec::new, |recording| recording.notices.clone())
+    };
+    let all: Vec<Vec<String>> = observations.iter().map(of).collect();
+    let is_common = |notice: &String| all.iter().all(|notices| notices.contains(notice));
+    let common = all.first().into_iter().flatten().filter(|notice| is_common(notice));
+    let mut merged: Vec<_> = common.cloned().collect();
+    for (observation, notices) in observations.iter().zip(&all) {
+        let own = notices.iter().filter(|notice| !is_common(notice));
+        merged.extend(own.map(|notice| format!("{}: {notice}", observation.name)));
+    }
+    merged
+}

@@ -1,0 +1,209 @@
+//! Frames on top of each other: the SVG of a flame graph.
+//!
+//! Every frame is an SVG of its own inside the picture, placed in per cent: it clips its label, and
+//! the picture fits any width. A short script in the picture zooms and searches, without a network.
+//! Shown as a plain image, the picture is 1,200 pixels wide and scales.
+
+use anyhow::ensure;
+use maud::{Markup, PreEscaped, html};
+
+use super::palette::{Colour, is_machinery};
+use crate::stacks::Node;
+
+const STYLE: &str = include_str!("frames.css");
+const SCRIPT: &str = include_str!("frames.js");
+
+/// The width of the plain image, and its margin left and right, in pixels. The script knows the
+/// margin too.
+const WIDTH: usize = 1200;
+const MARGIN: usize = 10;
+/// The height of a frame, without and with its gap.
+const FRAME: usize = 16;
+const ROW: usize = 17;
+/// The width of a character on a frame, and the height of a line of text.
+const CHARACTER: f64 = 7.3;
+const LINE: usize = 16;
+/// The characters of a line, and of the larger title, that fit into 390 pixels.
+const LINE_LENGTH: usize = 47;
+const TITLE_LENGTH: usize = 38;
+/// Frames below this share of the width are left out.
+const LEAST: f64 = 0.0002;
+
+/// A flame graph and its height in pixels, which is the same at any width.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    pub svg: String,
+    pub height: usize,
+}
+
+/// The text above the frames.
+#[derive(Clone, Debug)]
+pub struct Header {
+    pub title: String,
+    /// Sentences below the title.
+    pub lines: Vec<String>,
+    /// What the colours mean.
+    pub legend: Vec<(Colour, &'static str)>,
+}
+
+/// How to show a frame.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub label: String,
+    /// What the tooltip shows after the label.
+    pub details: String,
+    /// Absent for the colour of the page.
+    pub colour: Option<Colour>,
+}
+
+/// Draws `whole`, all frames of `root` on it as `show` says, and a pale filler for the rest of
+/// `scale`.
+///
+/// # Errors
+///
+/// If there is nothing to draw, or more than the scale has room for.
+pub fn draw(
+    header: &Header,
+    root: &Node,
+    scale: u64,
+    whole: Frame,
+    filler: Frame,
+    show: impl Fn(&[&str], &Node) -> Frame,
+) -> anyhow::Result<Drawing> {
+    let total = root.inclusive;
+    ensure!(total > 0, "nothing to draw: no stack has any weight");
+    ensure!(total <= scale, "`{}` has more ({total}) than its scale ({scale})", header.title);
+    let mut placed =
+        vec![Placed { start: 0, width: scale, depth: 0, frame: whole, class: "whole" }];
+    place(root, &mut Vec::new(), 0, scale, &show, &mut placed);
+    if total < scale {
+        let width = scale - total;
+        placed.push(Placed { start: total, width, depth: 1, frame: filler, class: "filler" });
+    }
+    let rows = 1 + placed.iter().map(|placed| placed.depth).max().unwrap_or(0);
+    let (above, top) = text_above(header);
+    let bottom = top + rows * ROW;
+    // The lines for the frame under the pointer and for the search.
+    let height = bottom + 2 * LINE + 6;
+    let desc = header.lines.join(" ");
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
+            viewBox={ "0 0 " (WIDTH) " " (height) } role="img"
+            aria-label={ (header.title) " – " (desc) } {
+            title { (header.title) }
+            desc { (desc) }
+            style { (PreEscaped(STYLE)) }
+            rect class="paper" width="100%" height="100%" {}
+            (above)
+            svg id="frames" x=(MARGIN) y=(top) width=(WIDTH - 2 * MARGIN) height=(rows * ROW) {
+                @for placed in &placed { (placed.svg(scale, rows)) }
+            }
+            text id="details" x=(MARGIN) y=(bottom + LINE) {}
+            text id="matched" x=(MARGIN) y=(bottom + 2 * LINE) {}
+            script { (PreEscaped("<![CDATA[")) (PreEscaped(SCRIPT)) (PreEscaped("]]>")) }
+        }
+    };
+    Ok(Drawing { svg: svg.into_string(), height })
+}
+
+/// A frame with its place, in units of the weights.
+struct Placed {
+    start: u64,
+    width: u64,
+    depth: usize,
+    frame: Frame,
+    class: &'static str,
+}
+
+impl Placed {
+    fn svg(&self, scale: u64, rows: usize) -> Markup {
+        let percent = |weight: u64| {
+            let percent = weight as f64 / scale as f64 * 100.0;
+            format!("{}%", (percent * 1e4).round() / 1e4)
+        };
+        let Frame { label, details, colour } = &self.frame;
+        let pixels = self.width as f64 / scale as f64 * (WIDTH - 2 * MARGIN) as f64;
+        let y = (rows - 1 - self.depth) * ROW;
+        let bare = if colour.is_none() { " bare" } else { "" };
+        html! {
+            svg class={ (self.class) (bare) } x=(percent(self.start)) width=(percent(self.width)) y=(y) height=(FRAME) {
+                // The script takes the last bracket off to get the label.
+                title { (label) " (" (details.replace(['(', ')'], "")) ")" }
+                rect width="100%" height="100%" fill=[colour] {}
+                text x="3" y="12" { (fitting(label, pixels)) }
+            }
+        }
+    }
+}
+
+/// Places what `node` called above it, from left to right.
+fn place<'a>(
+    node: &'a Node,
+    path: &mut Vec<&'a str>,
+    mut start: u64,
+    scale: u64,
+    show: &impl Fn(&[&str], &Node) -> Frame,
+    placed: &mut Vec<Placed>,
+) {
+    let mut calls: Vec<_> = node.calls.iter().collect();
+    // Machinery comes last: the frames that a case is about can be compared at the left edge.
+    calls.sort_by_key(|(name, _)| is_machinery(name));
+    for (name, call) in calls {
+        if call.inclusive as f64 >= scale as f64 * LEAST {
+            path.push(name);
+            let (depth, frame) = (path.len(), show(path, call));
+            placed.push(Placed { start, width: call.inclusive, depth, frame, class: "frame" });
+            place(call, path, start, scale, show, placed);
+            path.pop();
+        }
+        start += call.inclusive;
+    }
+}
+
+/// As much of a label as fits into a width. The script does the same for the width of the window.
+fn fitting(label: &str, pixels: f64) -> String {
+    let room = ((pixels - 6.0) / CHARACTER).max(0.0) as usize;
+    match label.chars().count() {
+        length if length <= room => label.to_owned(),
+        _ if room < 3 => String::new(),
+        _ => label.chars().take(room - 1).chain(['…']).collect(),
+    }
+}
+
+/// Title, lines, legend and buttons, and the height that they take.
+fn text_above(header: &Header) -> (Markup, usize) {
+    let titles = textwrap::wrap(&header.title, TITLE_LENGTH);
+    let lines = header.lines.iter().flat_map(|line| textwrap::wrap(line, LINE_LENGTH));
+    let lines: Vec<_> = lines.collect();
+    let after_titles = 8 + titles.len() * (LINE + 1);
+    let after_lines = after_titles + lines.len() * LINE;
+    let buttons = after_lines + (header.legend.len() + 1) * LINE + 4;
+    let text = html! {
+        @for (row, line) in titles.iter().enumerate() {
+            text class="title" x=(MARGIN) y=(8 + (row + 1) * (LINE + 1)) { (line) }
+        }
+        @for (row, line) in lines.iter().enumerate() {
+            text x=(MARGIN) y=(after_titles + (row + 1) * LINE) { (line) }
+        }
+        @for (row, (colour, meaning)) in header.legend.iter().enumerate() {
+            @let y = after_lines + (row + 1) * LINE;
+            rect class="swatch" x=(MARGIN) y=(y - 10) width="12" height="11" fill=(colour) {}
+            text x=(MARGIN + 18) y=(y) { (meaning) }
+        }
+        text id="unzoom" x=(MARGIN) y=(buttons) {}
+        text id="search" x="100%" dx={ "-" (MARGIN) } y=(buttons) text-anchor="end" {}
+    };
+    (text, buttons + 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_cut_to_their_frame() {
+        assert_eq!(fitting("parse", 60.0), "parse");
+        assert_eq!(fitting("Document::clone", 60.0), "Docume…");
+        assert_eq!(fitting("parse", 20.0), "");
+    }
+}

@@ -1,0 +1,222 @@
+//! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
+
+use lab_display::{factor, page::Table, thousands};
+use lab_record::Output;
+
+use super::{
+    super::{graph::Graph, page::Section, palette::Palette, waits::Waits},
+    NAMED, file,
+    words::{busy, is_idle, share, time},
+};
+use crate::{
+    seen::{Observation, Scene, Seen},
+    stacks::{Folded, Row, Unit, top, top_inclusive},
+};
+
+/// What the flame graphs of a section have in common.
+struct Kind {
+    /// What follows the server's name in the title.
+    title: &'static str,
+    palette: Palette,
+    unit: Unit,
+    filler: &'static str,
+    /// What stands between a server's name and `.svg`.
+    stem: &'static str,
+    /// The same for `.folded`.
+    folded: &'static str,
+}
+
+const CPU: Kind = Kind {
+    title: "CPU time per request",
+    palette: Palette::Cpu,
+    unit: Unit::Nanoseconds,
+    filler: "time that the fix saves",
+    stem: "",
+    folded: ".per-request",
+};
+const ALLOCATIONS: Kind = Kind {
+    title: "bytes per request",
+    palette: Palette::Memory,
+    unit: Unit::Bytes,
+    filler: "bytes that the fix saves",
+    stem: ".allocations",
+    folded: ".allocations",
+};
+const WAITS: Kind = Kind {
+    title: "the time of a request",
+    palette: Palette::Wait,
+    unit: Unit::Nanoseconds,
+    filler: "time that the fix saves",
+    stem: ".waits",
+    folded: ".waits",
+};
+
+/// The graph of one server.
+struct Side<'a> {
+    server: &'a str,
+    stacks: &'a Folded,
+    notes: Vec<String>,
+    caption: String,
+    table: Table,
+}
+
+impl Kind {
+    /// Draws the graphs of all servers that have any stacks.
+    fn hang(&self, section: &mut Section, sides: Vec<Side>, output: &Output) -> anyhow::Result<()> {
+        let scale = sides.iter().map(|side| side.stacks.total()).max().unwrap_or(0);
+        for Side { server, stacks, notes, caption, table } in sides {
+            if stacks.is_empty() {
+                continue;
+            }
+            let graph = Graph {
+                title: &format!("{server}: {}", self.title),
+                notes: &notes,
+                palette: self.palette,
+                unit: self.unit,
+                scale,
+                filler: self.filler,
+            };
+            output.write(&format!("{server}{}.folded", self.folded), &stacks.to_string())?;
+            let stem = format!("{server}{}", self.stem);
+            section.pictures.push(file(output, &stem, caption, &graph.draw(stacks)?)?);
+            section.tables.push(table);
+        }
+        Ok(())
+    }
+}
+
+/// Where CPU time goes. Without a profiler, only how much there is.
+pub fn cpu(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let Some(stacks) = seen.cpu(&scene.view) else { return Ok(cpu_total(seen)) };
+    let mut section = Section::new("CPU time per request", cpu_lead(scene, &stacks));
+    let side = |(observation, stacks)| cpu_side(scene, seen, observation, stacks);
+    CPU.hang(&mut section, seen.observations.iter().zip(&stacks).map(side).collect(), output)?;
+    Ok(Some(section))
+}
+
+fn cpu_side<'a>(
+    scene: &Scene,
+    seen: &Seen,
+    observation: &'a Observation,
+    stacks: &'a Folded,
+) -> Side<'a> {
+    let (server, busy) = (&observation.name, busy(observation));
+    let mut caption = format!("{server}: {} of CPU time per request.", time(stacks.total()));
+    if let (true, Some(busy)) = (is_idle(observation), &busy) {
+        caption += &format!(" Almost idle: {busy}. The time went elsewhere.");
+    }
+    // A case's stacks start at its own functions, and what those call is the lesson. Yours start at
+    // the runtime, which calls everything: a function's own time says more.
+    let most = match scene.view.crates.is_empty() {
+        false => top_inclusive(stacks, NAMED),
+        true => top(stacks, NAMED),
+    };
+    let notes = [Some(seen.profiler.to_string()), busy].into_iter().flatten().collect();
+    let caption_of_table = format!("{server}: the functions that cost most");
+    let table = functions(caption_of_table, Unit::Nanoseconds, stacks, most);
+    Side { server, stacks, notes, caption, table }
+}
+
+/// What a request costs.
+fn cpu_lead(scene: &Scene, stacks: &[Folded]) -> String {
+    match (scene.servers.as_slice(), stacks) {
+        ([slow, fixed], [slow_stacks, fixed_stacks]) => format!(
+            "A request costs {} of CPU time in {slow} and {} in {fixed}: {} less. Both graphs have \
+             the same scale: a width means the same in both.",
+            time(slow_stacks.total()),
+            time(fixed_stacks.total()),
+            factor(slow_stacks.total() as f64 / fixed_stacks.total().max(1) as f64),
+        ),
+        (_, [stacks]) => format!(
+            "A request costs {} of CPU time. Look for the widest frames.",
+            time(stacks.total())
+        ),
+        _ => String::new(),
+    }
+}
+
+fn cpu_total(seen: &Seen) -> Option<Section> {
+    let row = |it: &Observation| {
+        let cost = it.cpu_per_request()?;
+        let answered = thousands(it.answered as f64);
+        Some(vec![it.name.clone(), answered, time(u64::try_from(cost.as_nanos()).ok()?)])
+    };
+    let lead = "The system counts how much CPU time a request costs. Only a profiler shows where it \
+                goes, and none works here.";
+    let mut section = Section::new("CPU time per request", lead.to_owned());
+    section.tables.push(Table {
+        caption: "CPU time as the system counts it".to_owned(),
+        head: ["server", "requests answered", "CPU time per request"].map(str::to_owned).to_vec(),
+        rows: seen.observations.iter().map(row).collect::<Option<_>>()?,
+    });
+    Some(section)
+}
+
+/// Where bytes are allocated.
+pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let stacks: Vec<_> = seen.heaps.iter().map(|heap| scene.view.of(&heap.stacks)).collect();
+    let bytes = |stacks: &Folded| Unit::Bytes.short(stacks.total());
+    let ([slow, fixed], [slow_stacks, fixed_stacks]) = (&scene.servers[..], &stacks[..]) else {
+        return Ok(None);
+    };
+    let lead = format!(
+        "A request makes {slow} allocate {}, and {fixed} {}. These samples come from a separate \
+         build, which is never timed.",
+        bytes(slow_stacks),
+        bytes(fixed_stacks)
+    );
+    let mut section = Section::new("Bytes allocated per request", lead);
+    let sides =
+        scene.servers.iter().zip(&stacks).zip(&seen.heaps).map(|((server, stacks), heap)| {
+            let most = top_inclusive(stacks, NAMED);
+            let caption = format!("{server}: the functions that allocate most");
+            Side {
+                server,
+                stacks,
+                notes: vec![format!("estimated from {} samples", thousands(heap.samples as f64))],
+                caption: format!("{server}: {} per request.", bytes(stacks)),
+                table: functions(caption, Unit::Bytes, stacks, most),
+            }
+        });
+    ALLOCATIONS.hang(&mut section, sides.collect(), output)?;
+    Ok(Some(section))
+}
+
+/// Where the time of a request goes, waits included.
+pub fn waits(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let waits = seen.observations.iter();
+    let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
+    let waits: Vec<_> = waits.collect();
+    let [(slow_name, slow), (fixed_name, fixed)] = waits.as_slice() else { return Ok(None) };
+    let (slow, fixed) = (slow.stacks.total(), fixed.stacks.total());
+    let lead = format!(
+        "An answered request took {} in {slow_name} and {} in {fixed_name} on average, {} less. \
+         Almost none of it is CPU time: the requests waited.",
+        time(slow),
+        time(fixed),
+        factor(slow as f64 / fixed.max(1) as f64),
+    );
+    let mut section = Section::new("What a request waits for", lead);
+    let sides = waits.iter().map(|(server, waits)| Side {
+        server,
+        stacks: &waits.stacks,
+        notes: vec!["spans that the server records".to_owned()],
+        caption: format!("{server}: the time of one answered request, by what it waited for."),
+        table: waits.table(server),
+    });
+    WAITS.hang(&mut section, sides.collect(), output)?;
+    Ok(Some(section))
+}
+
+/// The functions that cost most, as text.
+fn functions(caption: String, unit: Unit, stacks: &Folded, most: Vec<Row>) -> Table {
+    let row = |row: Row| {
+        let share = share(row.inclusive, stacks.total());
+        vec![row.name, unit.short(row.inclusive), share, unit.short(row.own)]
+    };
+    Table {
+        caption,
+        head: ["function", "with all it calls", "share", "itself"].map(str::to_owned).to_vec(),
+        rows: most.into_iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,170 @@
+//! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
+
+mod graphs;
+mod words;
+
+use lab_case::Exhibit;
+use lab_display::{NONE, page::Table, thousands};
+use lab_record::Output;
+
+use super::{
+    differential,
+    frames::Drawing,
+    page::{Page, Picture, Section},
+    timeline::{self, Side},
+};
+use crate::{
+    seen::{Observation, Scene, Seen},
+    stacks::{RowPair, changed},
+};
+use words::{join, time};
+
+/// How many functions a table names.
+const NAMED: usize = 8;
+
+/// Draws all exhibits of a scene into `output`; returns the page, which is not written yet.
+pub fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Page> {
+    let mut page = Page {
+        case: scene.name.clone(),
+        title: scene.title.clone(),
+        question: scene.question.clone(),
+        notices: seen.notices.clone(),
+        facts: words::facts(scene, seen),
+        commands: scene.commands.clone(),
+        ..Page::default()
+    };
+    for exhibit in &scene.exhibits {
+        let section = match exhibit {
+            Exhibit::Timeline => timeline_of(scene, seen, output)?,
+            Exhibit::Waits => graphs::waits(seen, output)?,
+            Exhibit::Cpu => graphs::cpu(scene, seen, output)?,
+            Exhibit::Allocations => graphs::allocations(scene, seen, output)?,
+            Exhibit::Counts => counts(scene),
+            Exhibit::Differential => change(scene, seen, output)?,
+        };
+        page.sections.extend(section);
+    }
+    for observation in &seen.observations {
+        if let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) {
+            let name = format!("{}.folded", observation.name);
+            output.write(&name, &recording.stacks.to_string())?;
+        }
+    }
+    page.files = beside(&page, output)?;
+    Ok(page)
+}
+
+/// Files that no section shows, and `meta.json`, which is written last.
+fn beside(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
+    let shown: Vec<_> =
+        page.sections.iter().flat_map(|section| &section.pictures).map(Picture::name).collect();
+    let mut files = Vec::new();
+    for entry in output.dir().read_dir()? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !shown.contains(&name.as_str()) {
+            files.push(name);
+        }
+    }
+    files.sort();
+    files.push("meta.json".to_owned());
+    Ok(files)
+}
+
+/// Writes a flame graph, and shows it under its caption.
+fn file(
+    output: &Output,
+    stem: &str,
+    caption: String,
+    drawing: &Drawing,
+) -> anyhow::Result<Picture> {
+    let name = format!("{stem}.svg");
+    output.write(&name, &drawing.svg)?;
+    Ok(Picture::File { name, caption, height: drawing.height })
+}
+
+fn side(observation: &Observation) -> Option<Side<'_>> {
+    Some(Side { name: &observation.name, spans: observation.spans.as_ref()? })
+}
+
+/// Requests over time, the first server above the second.
+fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let [slow, fixed] = seen.observations.as_slice() else { return Ok(None) };
+    let (Some(slow), Some(fixed)) = (side(slow), side(fixed)) else { return Ok(None) };
+    let lead = "Each row is one request. Follow the strong bars from the top. Where they form a \
+                staircase, only one request gets its turn at a time, and all others wait for it.";
+    let mut section = Section::new("Requests over time", lead.to_owned());
+    let caption = "Twelve consecutive requests under the case's load, on one time axis.".to_owned();
+    let (name, svg) = ("timeline.svg".to_owned(), timeline::draw(slow, fixed, &scene.spans));
+    output.write(&name, &svg.0)?;
+    section.pictures.push(Picture::Inline { name, caption, svg });
+    Ok(Some(section))
+}
+
+/// What a visit makes the server do, in the exact counts of the case.
+fn counts(scene: &Scene) -> Option<Section> {
+    let [slow, fixed] = scene.counts.as_slice() else { return None };
+    let [slow_name, fixed_name] = scene.servers.as_slice() else { return None };
+    let number = |count: Option<&u64>| count.map_or(NONE.to_owned(), |it| thousands(*it as f64));
+    // `upstream.tcp_connections`: only one companion counts connections.
+    let label = |name: &str| name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+    let changed = slow.iter().filter_map(|(name, count)| {
+        let now = fixed.get(name).filter(|now| *count > *now * 2)?;
+        let (then, now) = (number(Some(count)), number(Some(now)));
+        Some(format!("{then} {} instead of {now}", label(name)))
+    });
+    let changed: Vec<_> = changed.collect();
+    let visit = words::visit(scene);
+    let lead = match changed.is_empty() {
+        true => format!("What one {visit} makes the servers do, counted exactly."),
+        false => format!("One {visit} costs {slow_name} {}.", join(&changed)),
+    };
+    let mut section = Section::new("What is done, counted", lead);
+    let row = |(name, count): (&String, _)| {
+        vec![label(name), number(Some(count)), number(fixed.get(name))]
+    };
+    section.tables.push(Table {
+        caption: format!("Exact counts for one {visit}, from counts.toml"),
+        head: vec!["count".to_owned(), slow_name.clone(), fixed_name.clone()],
+        rows: slow.iter().map(row).collect(),
+    });
+    Some(section)
+}
+
+/// The slow graph, coloured by what the fix changed.
+fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let stacks = seen.cpu(&scene.view);
+    let Some([slow, fixed]) = stacks.as_deref() else { return Ok(None) };
+    if slow.is_empty() || fixed.is_empty() {
+        return Ok(None);
+    }
+    let [slow_name, fixed_name] = scene.servers.as_slice() else { return Ok(None) };
+    let pairs = changed(slow, fixed, NAMED);
+    let most: Vec<_> = pairs.iter().take(3).map(|pair| format!("“{}”", pair.name)).collect();
+    let lead = format!(
+        "Blue is what the fix removed, with everything it called. By their own time, {} changed \
+         most. A function that the compiler inlined in only one variant appears there under its \
+         caller's name.",
+        join(&most)
+    );
+    let mut section = Section::new("What the fix changed", lead);
+    let title = format!("{slow_name} to {fixed_name}: the change");
+    let drawing = differential::draw(title, vec![seen.profiler.to_string()], slow, fixed)?;
+    let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
+    section.pictures.push(file(output, "diff", caption, &drawing)?);
+    let row = |pair: RowPair| {
+        let times = [pair.slow_own, pair.fixed_own, pair.slow_inclusive, pair.fixed_inclusive];
+        std::iter::once(pair.name).chain(times.map(time)).collect()
+    };
+    let head = ["itself", "in all"]
+        .into_iter()
+        .flat_map(|what| scene.servers.iter().map(move |name| format!("{name}, {what}")));
+    section.tables.push(Table {
+        caption: "CPU time per request, by what changed most".to_owned(),
+        head: std::iter::once("function".to_owned()).chain(head).collect(),
+        rows: pairs.into_iter().map(row).collect(),
+    });
+    Ok(Some(section))
+}
+
+#[cfg(test)]
+mod tests;

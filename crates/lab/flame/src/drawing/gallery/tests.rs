@@ -1,0 +1,129 @@
+use std::{path::PathBuf, time::Duration};
+
+use super::{
+    super::{example, index},
+    *,
+};
+use crate::{
+    profilers::{Profiler, Recording},
+    seen::Heap,
+    stacks::{Folded, View},
+};
+
+const SLOW: &str = "clone3;toy::slow::work;malloc 600\nclone3;toy::slow::work 300\n";
+const FIXED: &str = "clone3;toy::fixed::work 100\n";
+
+fn scene(exhibits: &[Exhibit]) -> Scene {
+    Scene {
+        name: "toy".to_owned(),
+        title: "A <b>".to_owned(),
+        question: "Why?".to_owned(),
+        exhibits: exhibits.to_vec(),
+        servers: ["slow", "fixed"].map(str::to_owned).to_vec(),
+        load: "1 user".to_owned(),
+        requests_per_visit: 19,
+        program: PathBuf::from("target/profiling/toy-slow"),
+        view: View {
+            crates: vec!["toy".to_owned()],
+            variants: ["slow", "fixed"].map(str::to_owned).to_vec(),
+        },
+        spans: example::kinds(),
+        counts: [(19, 7), (0, 7)]
+            .map(|(connections, bytes)| {
+                let counts = [("upstream.tcp_connections", connections), ("bytes", bytes)];
+                counts.map(|(name, count)| (name.to_owned(), count)).into()
+            })
+            .to_vec(),
+        commands: vec!["just flame toy".to_owned()],
+    }
+}
+
+fn seen() -> Seen {
+    let window = Duration::from_secs(1);
+    let observation = |name: &str, stacks: &str, spans| Observation {
+        name: name.to_owned(),
+        recording: Some(Recording {
+            system_cpu: Some(window),
+            ..Recording::new(Profiler::PerfWithKernel, stacks.parse().unwrap(), window)
+        }),
+        measured: window,
+        answered: 1000,
+        cpu: Some(window),
+        spans: Some(spans),
+    };
+    let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
+    Seen {
+        profiler: Profiler::PerfWithKernel,
+        observations: vec![
+            observation("slow", SLOW, example::slow_spans()),
+            observation("fixed", FIXED, example::fixed_spans()),
+        ],
+        heaps: vec![heap(SLOW), heap(FIXED)],
+        notices: vec!["few samples".to_owned()],
+    }
+}
+
+fn drawn(exhibits: &[Exhibit]) -> (Page, Output, tempfile::TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Output::begin(dir.path().join("toy")).unwrap();
+    let page = hang(&scene(exhibits), &seen(), &output).unwrap();
+    (page, output, dir)
+}
+
+#[test]
+fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
+    use Exhibit::{Allocations, Counts, Cpu, Differential, Timeline, Waits};
+    let (page, output, _dir) = drawn(&[Timeline, Waits, Cpu, Allocations, Counts, Differential]);
+    assert_eq!(page.sections.len(), 6);
+    let files = ["slow.folded", "fixed.folded", "slow.per-request.folded", "slow.waits.folded"];
+    for name in files {
+        assert!(page.files.contains(&name.to_owned()), "{name} is not in {:?}", page.files);
+    }
+    let html = page.html();
+    for name in ["slow.svg", "fixed.svg", "diff.svg", "slow.waits.svg", "slow.allocations.svg"] {
+        assert!(html.contains(&format!("data=\"{name}\"")), "{name}");
+        assert!(output.dir().join(name).is_file(), "{name}");
+        assert!(!page.files.contains(&name.to_owned()), "{name}");
+    }
+    let html = html.replace(r#"xmlns="http://www.w3.org/2000/svg""#, "");
+    assert!(!html.contains("http:") && !html.contains("https:"), "{html}");
+    assert!(!html.contains("<script") && !html.contains("url(") && !html.contains("@import"));
+    assert!(html.contains("A &lt;b&gt;") && !html.contains("<b>"));
+    assert!(index(&[page]).contains(r#"href="toy/index.html""#));
+}
+
+#[test]
+fn stacks_become_time_per_request_and_counts_become_a_table() {
+    let (page, output, _dir) = drawn(&[Exhibit::Cpu, Exhibit::Counts]);
+    let slow = std::fs::read_to_string(output.dir().join("slow.per-request.folded")).unwrap();
+    assert_eq!(slow, "work 333333\nwork;malloc 666666\n");
+    assert_eq!(page.sections[0].tables[0].rows[0], ["work", "1.00 ms", "100.0 %", "333 µs"]);
+    let counts = &page.sections[1];
+    assert_eq!(counts.lead, "One page of 19 requests costs slow 19 tcp connections instead of 0.");
+    assert_eq!(counts.tables[0].rows, [["bytes", "7", "7"], ["tcp connections", "19", "0"]]);
+}
+
+#[test]
+fn without_a_profiler_there_is_the_systems_count() {
+    let mut seen = seen();
+    seen.observations.iter_mut().for_each(|it| it.recording = None);
+    let dir = tempfile::tempdir().unwrap();
+    let output = Output::begin(dir.path().join("toy")).unwrap();
+    let page = hang(&scene(&[Exhibit::Cpu, Exhibit::Differential]), &seen, &output).unwrap();
+    assert_eq!(page.sections.len(), 1);
+    assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);
+    assert_eq!(page.files, ["meta.json"]);
+}
+
+/// Writes a page with all exhibits to the directory that LAB_EXAMPLES names.
+#[test]
+#[ignore = "to look at: LAB_EXAMPLES=DIR cargo test -p lab-flame -- --ignored"]
+fn example_page() {
+    use Exhibit::{Allocations, Counts, Cpu, Differential, Timeline, Waits};
+    let dir = std::env::var("LAB_EXAMPLES").expect("LAB_EXAMPLES names a directory");
+    let output = Output::begin(PathBuf::from(dir)).unwrap();
+    let exhibits = [Timeline, Waits, Cpu, Allocations, Counts, Differential];
+    let page = hang(&scene(&exhibits), &seen(), &output).unwrap();
+    output.write("index.html", &page.html()).unwrap();
+    output.finish().unwrap();
+}

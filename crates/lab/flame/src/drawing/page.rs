@@ -1,0 +1,136 @@
+//! The page of a case: a question, the pictures that answer it, and the same as text.
+//!
+//! A page is one file next to its pictures. It needs no network and no script of its own.
+
+use lab_display::page::{Table, document};
+use maud::{Markup, html};
+
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The case, or your own server; also the name of the page's directory.
+    pub case: String,
+    pub title: String,
+    /// What the page answers.
+    pub question: String,
+    /// What a reader has to know before the pictures, one sentence each.
+    pub notices: Vec<String>,
+    pub sections: Vec<Section>,
+    /// How it was measured: names and values.
+    pub facts: Vec<(String, String)>,
+    /// The commands that make the page again.
+    pub commands: Vec<String>,
+    /// Files next to the page that it does not show.
+    pub files: Vec<String>,
+}
+
+/// Pictures that belong together, and their content as text.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    pub heading: String,
+    /// What to look at, in one or two sentences.
+    pub lead: String,
+    pub pictures: Vec<Picture>,
+    /// For readers who cannot see the pictures.
+    pub tables: Vec<Table>,
+}
+
+/// A picture with its caption, and the name of its own file next to the page.
+#[derive(Clone, Debug)]
+pub enum Picture {
+    /// A flame graph, which has a script and a height in pixels.
+    File { name: String, caption: String, height: usize },
+    /// A picture that is part of the page.
+    Inline { name: String, caption: String, svg: Markup },
+}
+
+impl Section {
+    pub fn new(heading: &str, lead: String) -> Self {
+        Self { heading: heading.to_owned(), lead, ..Self::default() }
+    }
+}
+
+impl Page {
+    /// The page as HTML.
+    pub fn html(&self) -> String {
+        let body = html! {
+            header {
+                p class="case" { (self.case) }
+                h1 { (self.title) }
+                p class="question" { (self.question) }
+            }
+            @if !self.notices.is_empty() {
+                ul class="notices" { @for notice in &self.notices { li { (notice) } } }
+            }
+            @for section in &self.sections { (section.html()) }
+            section {
+                h2 { "How it was made" }
+                dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
+                pre { code { (self.commands.join("\n")) } }
+                p { "Next to this page: "
+                    @for (index, file) in self.files.iter().enumerate() {
+                        @if index > 0 { ", " }
+                        a href=(file) { (file) }
+                    }
+                }
+            }
+        };
+        document(&format!("{}: {}", self.case, self.title), body)
+    }
+}
+
+impl Section {
+    fn html(&self) -> Markup {
+        html! {
+            section {
+                h2 { (self.heading) }
+                p { (self.lead) }
+                @for picture in &self.pictures { (picture.html()) }
+                @for table in &self.tables { (table.html()) }
+            }
+        }
+    }
+}
+
+impl Picture {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File { name, .. } | Self::Inline { name, .. } => name,
+        }
+    }
+
+    fn html(&self) -> Markup {
+        let (Self::File { name, caption, .. } | Self::Inline { name, caption, .. }) = self;
+        html! {
+            figure {
+                figcaption { (caption) " " a class="alone" href=(name) { "Open it alone" } }
+                @match self {
+                    Self::File { height, .. } => {
+                        object type="image/svg+xml" data=(name) aria-label=(caption)
+                            style={ "height:" (height) "px" } { (caption) }
+                    }
+                    Self::Inline { svg, .. } => (svg)
+                }
+            }
+        }
+    }
+}
+
+/// A page that leads to others, for a file in the directory above theirs.
+pub fn index(pages: &[Page]) -> String {
+    let body = html! {
+        header {
+            h1 { "Where the time went" }
+            p class="question" { "Each page shows a fault in a running server, and what the fix removed." }
+        }
+        ul class="cases" {
+            @for page in pages {
+                li {
+                    h2 { a href={ (page.case) "/index.html" } { (page.title) } }
+                    p { (page.question) }
+                    @if let Some(section) = page.sections.first() { p class="case" { (section.lead) } }
+                }
+            }
+        }
+    };
+    document("Where the time went", body)
+}

@@ -1,0 +1,138 @@
+//! Colours of frames: by what a frame is, and the same for a function in every picture.
+
+use std::fmt;
+
+use crate::stacks::{KERNEL, UNKNOWN};
+
+/// What a flame graph shows, which decides its colours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Palette {
+    /// CPU time: warm.
+    Cpu,
+    /// Time that a request waits: cold.
+    Wait,
+    /// Allocated bytes: green.
+    Memory,
+}
+
+/// Red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// As CSS: `#ff9632`.
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+/// Frames that stand for machinery, which is neither the case's fault nor its fix.
+const MACHINERY: [&str; 6] = ["http", "process", "tls", "tokio runtime", KERNEL, UNKNOWN];
+/// Functions of the C library's allocator.
+const ALLOCATOR: [&str; 14] = [
+    "_int_free",
+    "_int_malloc",
+    "_int_realloc",
+    "calloc",
+    "free",
+    "madvise",
+    "malloc",
+    "malloc_consolidate",
+    "posix_memalign",
+    "realloc",
+    "sysmalloc",
+    "systrim",
+    "tcache_init",
+    "unlink_chunk",
+];
+
+/// The allocator's frames among warm ones.
+pub const ALLOCATIONS: Colour = Colour(125, 200, 115);
+pub const GREY: Colour = Colour(190, 195, 200);
+/// What the fix made cheaper or removed.
+pub const LESS: Colour = Colour(105, 160, 255);
+/// What costs the same.
+pub const SAME: Colour = Colour(248, 248, 248);
+/// What the fix made more expensive.
+pub const MORE: Colour = Colour(255, 125, 110);
+
+pub fn is_allocator(name: &str) -> bool {
+    ALLOCATOR.contains(&name.trim_start_matches("__"))
+}
+
+pub fn is_machinery(name: &str) -> bool {
+    MACHINERY.contains(&name)
+}
+
+/// The colour of a function. All colours are light enough for dark text.
+pub fn of(palette: Palette, name: &str) -> Colour {
+    if is_machinery(name) {
+        return GREY;
+    }
+    let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
+    match palette {
+        Palette::Cpu if is_allocator(name) => ALLOCATIONS,
+        Palette::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
+        Palette::Wait => Colour(150 + shade(60), 165 + shade(45), 245),
+        Palette::Memory => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
+    }
+}
+
+/// The colour of a change: the stronger the larger, up to all of it.
+pub fn of_change(slow: u64, fixed: u64) -> Colour {
+    // A smaller change is noise between two recordings.
+    const NOISE: f64 = 0.05;
+    let change = if slow == 0 { 1.0 } else { (fixed as f64 / slow as f64 - 1.0).clamp(-1.0, 1.0) };
+    match change.abs() {
+        ..NOISE => SAME,
+        strength => mix(SAME, if change < 0.0 { LESS } else { MORE }, strength),
+    }
+}
+
+fn mix(from: Colour, to: Colour, share: f64) -> Colour {
+    let mix =
+        |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * share) as u8;
+    Colour(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
+/// FNV-1a, because it is the same on every machine and with every Rust.
+fn hash(name: &str) -> u64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contrast of black on a colour, by the W3C's formula. Text needs 4.5.
+    fn contrast(colour: Colour) -> f64 {
+        let linear = |channel: u8| match f64::from(channel) / 255.0 {
+            small @ ..=0.04045 => small / 12.92,
+            large => ((large + 0.055) / 1.055).powf(2.4),
+        };
+        let Colour(r, g, b) = colour;
+        (0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) + 0.05) / 0.05
+    }
+
+    #[test]
+    fn dark_text_is_readable_on_every_colour() {
+        for name in ["malloc", "kernel", "parse", "a", "b", "c", "d", "e", "String::clone"] {
+            for palette in [Palette::Cpu, Palette::Wait, Palette::Memory] {
+                assert!(contrast(of(palette, name)) > 7.0, "{name} {palette:?}");
+            }
+        }
+        for colour in [LESS, SAME, MORE] {
+            assert!(contrast(colour) > 7.0, "{colour}");
+        }
+    }
+
+    #[test]
+    fn a_larger_change_is_stronger() {
+        assert_eq!(of_change(100, 0), LESS);
+        assert_eq!(of_change(100, 98), SAME);
+        assert_eq!(of_change(100, 300), MORE);
+        let half = of_change(100, 50);
+        assert!(LESS.0 < half.0 && half.0 < SAME.0, "{half}");
+    }
+}

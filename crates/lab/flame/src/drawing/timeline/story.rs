@@ -1,0 +1,144 @@
+//! Which requests of a record are drawn, and what is counted of the others.
+
+use lab_case::Role;
+
+use super::Kinds;
+use crate::seen::{Request, Spans};
+
+/// How many requests are drawn.
+pub const ROWS: usize = 12;
+/// The share of the window before the first row gets its turn, so that its wait is visible.
+const LEAD: f64 = 0.04;
+
+/// A window of a record: consecutive requests, and what else happened meanwhile.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// The start of the window, in microseconds of the record.
+    pub begin_us: f64,
+    /// The requests that are drawn, in the order of their turns.
+    pub rows: Vec<Request>,
+    /// How many requests, drawn or not, got their turn and were answered within the window.
+    pub answered: usize,
+    /// How many were open at some time in the window and are not drawn.
+    pub not_drawn: usize,
+    /// How many were at work at once, at most.
+    pub at_once: usize,
+    /// Whether the server dropped spans: the numbers are lower bounds.
+    pub incomplete: bool,
+}
+
+impl Story {
+    /// The stories of two records, and the length in microseconds of their common window.
+    pub fn of_both(slow: &Spans, fixed: &Spans, kinds: &Kinds) -> (Self, Self, f64) {
+        let records = [slow, fixed].map(|spans| (spans, spans.requests(kinds)));
+        let rows = records.each_ref().map(|(_, requests)| consecutive(requests, u64::MAX));
+        let length = |rows: &[Vec<Request>; 2]| {
+            let longest = rows.iter().map(|rows| extent(rows)).max().unwrap_or_default();
+            longest as f64 / (1.0 - LEAD)
+        };
+        // A window that outlasts its record would count too little.
+        let first = length(&rows);
+        let rows = records.each_ref().map(|(spans, requests)| {
+            consecutive(requests, spans.now_us.saturating_sub(first as u64))
+        });
+        let length = length(&rows);
+        let [slow_rows, fixed_rows] = rows;
+        let [(slow, slow_requests), (fixed, fixed_requests)] = &records;
+        (
+            Self::new(slow, slow_requests, slow_rows, length),
+            Self::new(fixed, fixed_requests, fixed_rows, length),
+            length,
+        )
+    }
+
+    fn new(spans: &Spans, requests: &[Request], rows: Vec<Request>, length: f64) -> Self {
+        let first = rows.first().map_or(0, Request::turn_us) as f64;
+        let begin_us = first - LEAD * length;
+        let end_us = begin_us + length;
+        let until = |request: &Request| request.end_us.unwrap_or(spans.now_us) as f64;
+        let open =
+            |request: &&Request| (request.start_us as f64) < end_us && until(request) > begin_us;
+        let answered = |request: &&Request| {
+            let end = request.end_us.is_some_and(|end| end as f64 <= end_us);
+            end && request.turn_us() as f64 >= begin_us
+        };
+        let all_open = requests.iter().filter(open).count();
+        Self {
+            begin_us,
+            answered: requests.iter().filter(answered).count(),
+            not_drawn: all_open.saturating_sub(rows.len()),
+            at_once: at_once(requests.iter().filter(open), spans.now_us),
+            incomplete: spans.dropped > 0,
+            rows,
+        }
+    }
+}
+
+/// Answered requests with consecutive turns from the middle of a record, where the queue has settled.
+/// None has its turn after `latest_us`, unless all do.
+fn consecutive(requests: &[Request], latest_us: u64) -> Vec<Request> {
+    let mut answered: Vec<_> = requests.iter().filter(|request| request.end_us.is_some()).collect();
+    answered.sort_by_key(|request| request.turn_us());
+    let in_time = answered.partition_point(|request| request.turn_us() <= latest_us);
+    let first = (answered.len() / 2).min(in_time.saturating_sub(1));
+    let first = first.min(answered.len().saturating_sub(ROWS));
+    answered.into_iter().skip(first).take(ROWS).cloned().collect()
+}
+
+/// From the first turn to the last answer.
+fn extent(rows: &[Request]) -> u64 {
+    let end = rows.iter().filter_map(|request| request.end_us).max();
+    let begin = rows.first().map(Request::turn_us);
+    end.zip(begin).map_or(0, |(end, begin)| end.saturating_sub(begin))
+}
+
+/// How many requests were at work at once, at most: waiting downstream if they do that, else holding
+/// what others wait for, else open at all.
+fn at_once<'a>(requests: impl Iterator<Item = &'a Request>, now_us: u64) -> usize {
+    let mut turns: Vec<(u64, i32)> = requests
+        .filter_map(|request| {
+            match request.first(Role::Downstream).or(request.first(Role::Held)) {
+                Some(part) => Some((part.start_us, part.end_us)),
+                // It still waits for its turn.
+                None if !request.parts.is_empty() => None,
+                None => Some((request.start_us, request.end_us.unwrap_or(now_us))),
+            }
+        })
+        .flat_map(|(start, end)| [(start, 1), (end, -1)])
+        .collect();
+    // At the same microsecond, an end sorts before a start.
+    turns.sort_unstable();
+    let mut now = 0;
+    let most = turns.into_iter().map(|(_, turn)| {
+        now += turn;
+        now
+    });
+    usize::try_from(most.max().unwrap_or(0)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawing::example::{fixed_spans, kinds, slow_spans};
+
+    #[test]
+    fn both_variants_show_consecutive_requests_of_one_window() {
+        let (slow, fixed, length) = Story::of_both(&slow_spans(), &fixed_spans(), &kinds());
+        assert_eq!((slow.rows.len(), fixed.rows.len()), (ROWS, ROWS));
+        let turns: Vec<_> = slow.rows.iter().map(Request::turn_us).collect();
+        assert!(turns.windows(2).all(|pair| (45_000..57_000).contains(&(pair[1] - pair[0]))));
+        // The last answer of slow ends the window.
+        let end = slow.rows[ROWS - 1].end_us.unwrap() as f64;
+        assert!((end - slow.begin_us - length).abs() < 1.0, "{end} {slow:?} {length}");
+        assert_eq!((slow.at_once, slow.answered), (1, ROWS));
+        assert!(fixed.at_once > 200 && fixed.answered > 2000, "{fixed:?}");
+    }
+
+    #[test]
+    fn a_window_ends_before_its_record_does() {
+        let mut fixed = fixed_spans();
+        fixed.now_us = fixed.spans.iter().filter_map(|span| span.end_us).max().unwrap();
+        let (_, story, length) = Story::of_both(&slow_spans(), &fixed, &kinds());
+        assert!(story.begin_us + length <= fixed.now_us as f64);
+    }
+}

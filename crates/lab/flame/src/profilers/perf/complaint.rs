@@ -1,0 +1,86 @@
+//! What `perf` says when it does not work, and how to fix it.
+
+use super::{
+    super::{Obstacle, Profiler, program::gist},
+    Complaint,
+};
+use lab_doctor::{self as doctor, System};
+
+impl Complaint {
+    /// Whether this `perf` was built without compression.
+    pub(super) fn is_about_compression(&self) -> bool {
+        self.says(&["switch `z'", "option `z'", "compression-level", "compression level", "zstd"])
+    }
+
+    /// Whether `perf` may not lock as much memory as it was told to use.
+    pub(super) fn is_about_memory(&self) -> bool {
+        self.says(&["mapping pages", "mmap_pages", "mmap with"])
+    }
+
+    fn says(&self, signs: &[&str]) -> bool {
+        matches!(self, Self::Exited(message) if signs.iter().any(|sign| message.contains(sign)))
+    }
+
+    /// The complaint in words, with the fix for this system.
+    pub(super) fn explain(&self, system: &System, profiler: Profiler) -> Obstacle {
+        let Self::Exited(message) = self else { return Obstacle::new(self.to_string()) };
+        if self.is_about_memory() {
+            let reason =
+                "`perf` may not lock enough memory for its buffers (`perf_event_mlock_kb`)";
+            return Obstacle::new(reason).fix("sudo sysctl kernel.perf_event_mlock_kb=65536");
+        }
+        if self.says(&["option `control'", "invalid delay", "option `delay'"]) {
+            let reason = "this `perf` is older than 5.10 and cannot be told when to record";
+            return Obstacle::new(reason).fix(install(system));
+        }
+        if self.says(&["not found for kernel"]) {
+            let reason = format!("`perf` belongs to another kernel: {}", gist(message));
+            let install = doctor::install(system, "linux-tools");
+            return Obstacle::new(reason).fix(format!("{install}-$(uname -r)"));
+        }
+        if self.says(&["Function not implemented"]) {
+            return Obstacle::new("this kernel, or the sandbox on top of it, has no perf events");
+        }
+        if self.says(&["perf_event_paranoid", "Permission denied", "Operation not permitted"]) {
+            return refused(system, profiler);
+        }
+        Obstacle::new(self.to_string())
+            .fix("run `perf record -p PID` by hand, or `just doctor`, to see more")
+    }
+}
+
+/// The command that installs `perf`.
+pub fn install(system: &System) -> String {
+    doctor::install(system, &doctor::perf_package(system))
+}
+
+/// The kernel refuses: by its setting, or because of a container or a policy.
+pub fn refused(system: &System, profiler: Profiler) -> Obstacle {
+    let permitted = if profiler == Profiler::PerfWithKernel { 1 } else { 2 };
+    let level = system.number("proc/sys/kernel/perf_event_paranoid");
+    let capability = "start the container with `--cap-add=PERFMON`";
+    let sysctl = "sudo sysctl kernel.perf_event_paranoid=1";
+    match level {
+        Some(level) if level > permitted => {
+            let keeps = match profiler {
+                Profiler::PerfWithKernel => "keeps `perf` out of the kernel",
+                _ => "lets only root use `perf`",
+            };
+            let reason = format!("kernel.perf_event_paranoid is {level}, which {keeps}");
+            Obstacle::new(reason).fix(match doctor::container_sign(system).is_some() {
+                true => format!("{capability}, or on its host `{sysctl}`"),
+                false => sysctl.to_owned(),
+            })
+        }
+        _ => {
+            let level = level.map_or("unknown".to_owned(), |level| level.to_string());
+            Obstacle::new(format!(
+                "the kernel refuses perf events (EPERM) though perf_event_paranoid is {level}, as \
+                 it does in a container"
+            ))
+            .fix(format!(
+                "{capability}, with an old Docker also `--security-opt seccomp=unconfined`"
+            ))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Drives a `perf` that takes commands: `perf record` or `perf stat` with `--control fd:0,1`.
+
+use std::{fmt, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    task::JoinHandle,
+    time::timeout,
+};
+
+use super::super::program::gist;
+
+/// Why `perf` does not work.
+#[derive(Debug)]
+pub enum Complaint {
+    /// It cannot be started.
+    NoStart(String),
+    /// It did not obey for this long.
+    Silent(Duration),
+    /// It exited with this message.
+    Exited(String),
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoStart(error) => write!(f, "`perf` cannot be started: {error}"),
+            Self::Silent(patience) => {
+                write!(f, "`perf` hung: it did not obey within {} s", patience.as_secs())
+            }
+            Self::Exited(message) => write!(f, "`perf` exited at once: {}", gist(message)),
+        }
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// A running `perf`; killed when dropped.
+pub struct Control {
+    child: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    message: JoinHandle<String>,
+    patience: Duration,
+}
+
+impl Control {
+    /// Starts `perf` and waits until it has attached, so that attaching is not part of the window.
+    /// The command has to contain `--delay=-1 --control fd:0,1`: `perf` records nothing yet.
+    pub async fn start(mut command: Command, patience: Duration) -> Result<Self, Complaint> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.kill_on_drop(true).spawn();
+        let mut child = child.map_err(|error| Complaint::NoStart(error.to_string()))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(commands), Some(answers), Some(mut stderr)) = pipes else {
+            return Err(Complaint::NoStart("it has no pipes".to_owned()));
+        };
+        // Read all the time: a full pipe would stop `perf`.
+        let message = tokio::spawn(async move {
+            let mut message = Vec::new();
+            let _ = stderr.read_to_end(&mut message).await;
+            String::from_utf8_lossy(&message).into_owned()
+        });
+        let answers = BufReader::new(answers);
+        let mut perf = Self { child, commands, answers, message, patience };
+        // It answers only after it has attached, so this shows whether it may.
+        perf.command("disable").await?;
+        Ok(perf)
+    }
+
+    /// Sends a command, `enable` or `disable`, and waits until `perf` has obeyed.
+    pub async fn command(&mut self, command: &str) -> Result<(), Complaint> {
+        // Writing to a `perf` that has exited fails. Reading from it says so too.
+        let _ = self.commands.write_all(format!("{command}\n").as_bytes()).await;
+        let mut answer = Vec::new();
+        match timeout(self.patience, self.answers.read_until(b'\n', &mut answer)).await {
+            Err(_) => Err(Complaint::Silent(self.patience)),
+            // An answer ends with a zero byte, which arrives at the start of the next one.
+            Ok(Ok(_)) if String::from_utf8_lossy(&answer).contains("ack") => Ok(()),
+            Ok(_) => {
+                let exited = timeout(self.patience, self.exited()).await;
+                Err(exited.unwrap_or(Complaint::Silent(self.patience)))
+            }
+        }
+    }
+
+    /// Waits until `perf` exits, which it should not do by itself.
+    pub async fn exited(&mut self) -> Complaint {
+        let _ = self.child.wait().await;
+        Complaint::Exited(self.message().await)
+    }
+
+    /// Asks `perf` to write its results and to exit; returns what it wrote to standard error.
+    pub async fn finish(mut self) -> Result<String, Complaint> {
+        ask_to_exit(&mut self.child);
+        match timeout(self.patience, self.child.wait()).await {
+            // It exits by the signal, so its status says nothing.
+            Ok(_) => Ok(self.message().await),
+            Err(_) => Err(Complaint::Silent(self.patience)),
+        }
+    }
+
+    async fn message(&mut self) -> String {
+        // Do not wait long: a child of `perf` may hold the pipe open.
+        let message = timeout(Duration::from_secs(1), &mut self.message).await;
+        message.ok().and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+#[cfg(unix)]
+fn ask_to_exit(child: &mut Child) {
+    use nix::{
+        sys::signal::{Signal, kill},
+        unistd::Pid,
+    };
+    // Nobody has waited for it yet, so the number is still its own.
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+}
+
+#[cfg(not(unix))]
+fn ask_to_exit(child: &mut Child) {
+    let _ = child.start_kill();
+}

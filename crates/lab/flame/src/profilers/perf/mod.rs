@@ -1,0 +1,194 @@
+//! Linux `perf`: samples of all threads, unwound through the whole stack.
+
+mod complaint;
+mod control;
+mod script;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use tokio::process::Command;
+
+use super::{
+    Failure, Obstacle, Profiler, Recording, Subject,
+    program::{self, gist},
+    window,
+};
+pub use control::{Complaint, Control};
+use lab_doctor::System;
+use lab_load::process;
+
+/// Samples per second and thread. Not a divisor of the timers' 100 or 1,000: samples must not keep
+/// step with them.
+const RATE: u32 = 499;
+
+/// Lets `perf` count the same event with the same rights for a moment. Anything else that recording
+/// needs, such as memory for its buffers, shows only when it records.
+pub fn look(system: &System, profiler: Profiler) -> Result<(), Obstacle> {
+    if system.program("perf").is_none() {
+        return Err(Obstacle::new("`perf` is missing").fix(complaint::install(system)));
+    }
+    // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
+    let event = if profiler == Profiler::PerfWithKernel { "cpu-clock:k" } else { "cpu-clock:u" };
+    let Some(counted) = system.run("perf", &["stat", "-x", ",", "-e", event, "true"]) else {
+        return Err(Obstacle::new("`perf stat true` does not end").fix("just doctor"));
+    };
+    let message = String::from_utf8_lossy(&counted.stderr).into_owned();
+    if !counted.status.success() {
+        return Err(Complaint::Exited(message).explain(system, profiler));
+    }
+    let is_count = |line: &str| {
+        let (count, rest) = line.split_once(',').unwrap_or_default();
+        count.parse::<f64>().is_ok() && rest.contains("cpu-clock")
+    };
+    match message.lines().any(is_count) {
+        true => Ok(()),
+        false => {
+            Err(Obstacle::new(format!("`perf` counts nothing: {}", gist(&message)))
+                .fix("just doctor"))
+        }
+    }
+}
+
+/// `perf`, with or without the kernel.
+pub struct Perf<'a> {
+    pub program: PathBuf,
+    pub profiler: Profiler,
+    pub system: &'a System,
+}
+
+impl Perf<'_> {
+    /// Attaches, records for the window, and reads the result.
+    pub async fn record(
+        &self,
+        subject: &Subject<'_>,
+        length: Duration,
+        patience: Duration,
+    ) -> Result<Recording, Failure> {
+        let file = subject.dir.join(format!("{}.perf.data", subject.name));
+        fresh(&file).map_err(Failure::Fatal)?;
+        let mut perf = self.attach(subject, &file, patience).await?;
+        let explain = |complaint| self.explain(subject.pid, complaint);
+
+        if let Err(complaint) = perf.command("enable").await {
+            return Err(explain(complaint).await);
+        }
+        let window = tokio::select! {
+            window = window::pass(subject.pid, length) => window?,
+            complaint = perf.exited() => return Err(explain(complaint).await),
+        };
+        if let Err(complaint) = perf.command("disable").await {
+            return Err(explain(complaint).await);
+        }
+        if let Err(complaint) = perf.finish().await {
+            return Err(explain(complaint).await);
+        }
+        self.read(&file, window, patience).await
+    }
+
+    /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
+    /// the system allow.
+    async fn attach(
+        &self,
+        subject: &Subject<'_>,
+        file: &Path,
+        patience: Duration,
+    ) -> Result<Control, Failure> {
+        let pids = process::pids(subject.pid);
+        let (mut compressed, mut roomy) = (true, true);
+        loop {
+            let command = self.command(&pids, file, compressed, roomy);
+            match Control::start(command, patience).await {
+                Ok(perf) => return Ok(perf),
+                Err(complaint) if compressed && complaint.is_about_compression() => {
+                    compressed = false;
+                }
+                Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
+                Err(complaint) => return Err(self.explain(subject.pid, complaint).await),
+            }
+        }
+    }
+
+    fn command(&self, pids: &[u32], file: &Path, compressed: bool, roomy: bool) -> Command {
+        let pids: Vec<_> = pids.iter().map(u32::to_string).collect();
+        let mut command = program::command(&self.program);
+        command.args(["record", "-F", &RATE.to_string()]);
+        if compressed {
+            // Most of a copied stack is zeros.
+            command.arg("-z");
+        }
+        if roomy {
+            // A quarter of a second of samples for each core, in which `perf` may wait for its turn.
+            // The default holds at most eight samples.
+            command.args(["-m", "8M"]);
+        }
+        if self.profiler == Profiler::PerfUserOnly {
+            command.args(["-e", "cycles:u"]);
+        }
+        // The most that `perf` copies of a stack: its default of 8 KiB cuts nearly all stacks of an
+        // async server.
+        command.args(["--call-graph", "dwarf,65528", "--delay=-1", "--control", "fd:0,1"]);
+        command.arg("-p").arg(pids.join(",")).arg("-o").arg(file);
+        command
+    }
+
+    /// A complaint as a failure. If the server is dead, it is the server's.
+    async fn explain(&self, pid: u32, complaint: Complaint) -> Failure {
+        match window::ensure_alive_for_a_while(pid).await {
+            Err(dead) => dead,
+            Ok(()) => complaint.explain(self.system, self.profiler).into(),
+        }
+    }
+
+    async fn read(
+        &self,
+        file: &Path,
+        window: window::Window,
+        patience: Duration,
+    ) -> Result<Recording, Failure> {
+        // Unwinding thousands of stacks takes longer than sampling them.
+        let patience = 4 * patience;
+        let mut script = program::command(&self.program);
+        script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
+        script.args(["period,event,ip,sym,dso", "-i"]).arg(file);
+        let text = program::run(&mut script, "perf script", patience).await?;
+        let read = script::Script::read(&text).map_err(|error| {
+            Obstacle::new(format!("cannot parse the output of `perf script`: {error:#}"))
+        })?;
+        if self.profiler == Profiler::PerfWithKernel && read.is_confined() {
+            // `perf` keeps out of the kernel silently where it lacks the rights.
+            return Err(complaint::refused(self.system, self.profiler).into());
+        }
+        let mut stats = program::command(&self.program);
+        stats.args(["report", "--stats", "-i"]).arg(file);
+        // An old `perf` lacks this count; the notes in the script are enough then.
+        let stats = program::run(&mut stats, "perf report --stats", patience).await;
+        let lost = read.lost.max(stats.map_or(0, |stats| script::lost_samples(&stats)));
+        let (sampled_cpu, by_timer) = (read.cpu_time(RATE), read.is_timer());
+        let notices = read.notices();
+        let recording = Recording::new(self.profiler, read.stacks, window.length);
+        let taken = recording.samples + lost;
+        Ok(Recording {
+            lost_share: if taken == 0 { 0.0 } else { lost as f64 / taken as f64 },
+            sampled_cpu,
+            system_cpu: window.system_cpu,
+            perf_data: Some(file.to_owned()),
+            by_timer,
+            notices,
+            ..recording
+        })
+    }
+}
+
+/// Removes an old file, which `perf` would keep under another name.
+fn fresh(file: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot replace {}", file.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,242 @@
+//! What `perf script` prints, as stacks.
+//!
+//! `inferno` reads it too, but it weighs samples by their periods, keeps only one of two events (a
+//! processor with efficient and fast cores has one each), counts frames of the `[vdso]` as the
+//! kernel's, and splits Rust names at their `->`.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::stacks::Folded;
+
+/// Addresses from here on are the kernel's.
+const KERNEL: u64 = 0xffff_8000_0000_0000;
+
+/// The samples of a recording.
+#[derive(Debug, Default)]
+pub struct Script {
+    /// The stacks, weighted in samples; the kernel's frames end in `_[k]`. A sample without frames
+    /// has the stack `[unknown]`.
+    pub stacks: Folded,
+    /// How many samples `perf` noted as lost. Its buffers leave a note when they had to drop some,
+    /// but only once there is room again: see also [`lost_samples`].
+    pub lost: u64,
+    /// The sum of all periods: nanoseconds for a timer.
+    periods: u64,
+    /// The event of the last sample, such as `cpu-clock:ppp` or `cycles:u`.
+    event: String,
+    kernel_frames: u64,
+    nameless_kernel_frames: u64,
+}
+
+impl Script {
+    /// Reads the fields period, event, ip, sym and dso: a head for each sample, then its frames, the
+    /// innermost first, then an empty line.
+    pub fn read(text: &str) -> anyhow::Result<Self> {
+        let mut script = Self::default();
+        let mut stack: Option<Vec<String>> = None;
+        for line in text.lines().chain([""]) {
+            let odd = || format!("not a line of a sample: `{line}`");
+            if line.trim().is_empty() || line.contains("PERF_RECORD_") {
+                script.add(stack.take());
+                script.lost += lost_note(line).unwrap_or(0);
+            } else if line.starts_with('\t') {
+                let frame = script.frame(line.trim()).with_context(odd)?;
+                stack.as_mut().with_context(odd)?.push(frame);
+            } else {
+                script.add(stack.take());
+                // A sample without a call chain has its only frame, if any, on the same line.
+                let (period, rest) = line.trim().split_once(' ').with_context(odd)?;
+                let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
+                script.periods += period.parse::<u64>().with_context(odd)?;
+                event.trim_end_matches(':').clone_into(&mut script.event);
+                let single = (!rest.trim().is_empty()).then(|| script.frame(rest.trim()));
+                stack = Some(
+                    single.map(|frame| frame.with_context(odd)).transpose()?.into_iter().collect(),
+                );
+            }
+        }
+        Ok(script)
+    }
+
+    fn add(&mut self, stack: Option<Vec<String>>) {
+        let Some(mut stack) = stack else { return };
+        stack.reverse();
+        if stack.is_empty() {
+            stack.push("[unknown]".to_owned());
+        }
+        self.stacks.add(stack, 1);
+    }
+
+    /// The name in `89eb8 start_thread (/usr/lib/libc.so.6)`; a nameless frame is named after its
+    /// file.
+    fn frame(&mut self, line: &str) -> Option<String> {
+        let (address, rest) = line.split_once(' ')?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        // A newer build may have replaced the file meanwhile.
+        let rest = rest.trim_end_matches(')').trim_end_matches(" (deleted");
+        let (name, file) =
+            rest.rsplit_once(" (").or_else(|| Some(("", rest.strip_prefix('(')?)))?;
+        let file = file.rsplit('/').next().unwrap_or(file);
+        let name = match name.trim() {
+            "[unknown]" | "" if file.starts_with('[') => file.to_owned(),
+            "[unknown]" | "" => format!("[{file}]"),
+            name => name.to_owned(),
+        };
+        if !is_kernel(address, file) {
+            return Some(name);
+        }
+        self.kernel_frames += 1;
+        self.nameless_kernel_frames += u64::from(name.starts_with('['));
+        Some(format!("{name}_[k]"))
+    }
+
+    /// The CPU time that the samples account for.
+    pub fn cpu_time(&self, rate: u32) -> Duration {
+        match self.is_timer() {
+            // Exact even where the system lowered the rate.
+            true => Duration::from_nanos(self.periods),
+            false => Duration::from_secs_f64(self.stacks.total() as f64 / f64::from(rate)),
+        }
+    }
+
+    /// Whether a timer took the samples, because there are no hardware counters.
+    pub fn is_timer(&self) -> bool {
+        self.event.contains("-clock")
+    }
+
+    /// Whether the samples exclude the kernel.
+    pub fn is_confined(&self) -> bool {
+        let modifiers = self.event.rsplit_once(':').map_or("", |(_, modifiers)| modifiers);
+        modifiers.contains('u') && !modifiers.contains('k')
+    }
+
+    pub fn notices(&self) -> Vec<String> {
+        let nameless = self.nameless_kernel_frames * 2 > self.kernel_frames;
+        let notice = "the kernel's frames have no names; fix: sudo sysctl kernel.kptr_restrict=0";
+        nameless.then(|| notice.to_owned()).into_iter().collect()
+    }
+}
+
+/// The number in a note `PERF_RECORD_LOST lost 129`.
+fn lost_note(line: &str) -> Option<u64> {
+    let (_, note) = line.split_once("PERF_RECORD_LOST")?;
+    note.split_once("lost ")?.1.trim().parse().ok()
+}
+
+/// The samples that the kernel counted as lost, from `perf report --stats`: the sum of the lines
+/// `LOST_SAMPLES events: 154` below the head of each event. A line above them, with a percentage,
+/// counts records. This count includes those of the notes.
+pub fn lost_samples(stats: &str) -> u64 {
+    let is_event = |line: &str| line.ends_with(" stats:") && !line.starts_with("Aggregated");
+    let lines = stats.lines().skip_while(|line| !is_event(line));
+    let counts = lines.filter_map(|line| line.trim().strip_prefix("LOST_SAMPLES events:"));
+    counts.filter_map(|number| number.trim().parse::<u64>().ok()).sum()
+}
+
+/// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
+/// brackets or as a file, or `vmlinux`. What the kernel maps into every process runs in user mode.
+fn is_kernel(address: u64, file: &str) -> bool {
+    let user = ["[vdso]", "[vsyscall]", "[unknown]", "[stack]", "[heap]", "[uprobes]", "[anon"];
+    if user.iter().any(|name| file.starts_with(name)) {
+        // Without a file, only the address decides.
+        return file == "[unknown]" && address >= KERNEL;
+    }
+    address >= KERNEL
+        || file.starts_with('[')
+        || file.contains(".ko")
+        || file.starts_with("vmlinux")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `perf` 6.1 prints it.
+    const SCRIPT: &str = "\
+   2004008 cpu-clock:ppp: 
+\tffffffff814035fb rcu_do_batch ([kernel.kallsyms])
+\t           98f5e cfree@GLIBC_2.2.5 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+\t           b5e9b <F as core::ops::FnOnce<fn(u8) -> u8>>::call (/target/hot clone (deleted))
+\t           89eb8 [unknown] (/usr/lib/x86_64-linux-gnu/libc.so.6)
+\t          1098eb clone3 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+PERF_RECORD_LOST lost 129
+   2004008 cpu-clock:ppp: 
+\t             9f0 __vdso_clock_gettime ([vdso])
+\t            1111 [unknown] ([unknown])
+
+   2004008 cpu-clock:ppp: 
+\tffffffff81361d1b do_exit ([kernel.kallsyms])
+\t             7d8 ipv4_conntrack_local ([nf_conntrack])
+
+   2004008 cpu-clock:ppp: 
+
+   2004008 cpu-clock:ppp:  ffffffff9aa3c8de [unknown] ([unknown])
+";
+
+    #[test]
+    fn stacks_have_names_and_mark_the_kernel() {
+        let script = Script::read(SCRIPT).unwrap();
+        assert_eq!(
+            script.stacks.to_string(),
+            "\
+[unknown] 1
+[unknown];__vdso_clock_gettime 1
+[unknown]_[k] 1
+clone3;[libc.so.6];<F as core::ops::FnOnce<fn(u8) -> u8>>::call;cfree@GLIBC_2.2.5;\
+rcu_do_batch_[k] 1
+ipv4_conntrack_local_[k];do_exit_[k] 1
+"
+        );
+        assert_eq!(script.lost, 129);
+        assert_eq!(script.cpu_time(1), Duration::from_nanos(5 * 2_004_008));
+        assert!(!script.is_confined());
+        assert!(script.is_timer());
+    }
+
+    #[test]
+    fn a_counter_is_not_a_timer() {
+        let script = Script::read("  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n").unwrap();
+        assert_eq!(script.cpu_time(499), Duration::from_secs_f64(1.0 / 499.0));
+        assert!(!script.is_timer());
+    }
+
+    #[test]
+    fn a_perf_that_excluded_the_kernel_is_recognized() {
+        let confined = |event| Script::read(&format!("  1 {event}: \n")).unwrap().is_confined();
+        assert!(confined("cpu-clock:uhppp") && confined("cycles:u"));
+        assert!(!confined("cycles:P") && !confined("cycles") && !confined("cpu-clock:ppp"));
+    }
+
+    #[test]
+    fn nameless_kernel_frames_come_with_a_fix() {
+        let script =
+            Script::read("  1 cycles: \n\tffffffff814035fb [unknown] ([kernel.kallsyms])\n");
+        let script = script.unwrap();
+        assert_eq!(script.stacks.to_string(), "[kernel.kallsyms]_[k] 1\n");
+        assert!(script.notices()[0].contains("kptr_restrict=0"));
+    }
+
+    #[test]
+    fn nonsense_is_an_error_and_an_empty_script_is_not() {
+        assert!(Script::read("").unwrap().stacks.is_empty());
+        assert!(Script::read("Segmentation fault\n").is_err());
+        assert!(Script::read("\t 12 main (/x)\n").is_err());
+    }
+
+    #[test]
+    fn lost_samples_are_counted_and_records_about_them_are_not() {
+        let stats = "
+Aggregated stats:
+            LOST events:          1  ( 0.3%)
+          SAMPLE events:        183  (53.2%)
+    LOST_SAMPLES events:          2  ( 0.6%)
+cpu-clock:ppp stats:
+          SAMPLE events:        183
+    LOST_SAMPLES events:        154
+";
+        assert_eq!(lost_samples(stats), 154);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a profiler recorded of one server, and what a reader has to know about it.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::{Profiler, roots::is_rooted};
+use crate::stacks::Folded;
+use lab_display::thousands;
+
+/// Shares of fewer samples than this are too rough.
+const FEW: u64 = 200;
+/// A server that uses less than this share of one core counts as almost idle.
+const IDLE: f64 = 0.1;
+
+/// The stacks of one server, in samples, and how far to trust them.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    pub profiler: Profiler,
+    /// Stacks with the symbols as the profiler prints them (mangled or not), without the thread's
+    /// name; weights in samples.
+    pub stacks: Folded,
+    pub samples: u64,
+    /// The share of samples whose stack reaches the start of its thread, from 0 to 1. The others
+    /// were cut and sit at the wrong place. Absent without samples.
+    pub rooted_share: Option<f64>,
+    /// The share of samples that the profiler dropped, from 0 to 1.
+    pub lost_share: f64,
+    /// The CPU time that the samples account for.
+    pub sampled_cpu: Duration,
+    /// The server's CPU time over the same window as the system counts it, if it does.
+    pub system_cpu: Option<Duration>,
+    pub window: Duration,
+    /// What `perf record` wrote, for other tools.
+    pub perf_data: Option<PathBuf>,
+    /// Whether a timer took the samples instead of a hardware counter: just as good for shares.
+    pub by_timer: bool,
+    /// What a reader has to know, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Recording {
+    /// A recording of these stacks that lost nothing, by a profiler with a timer.
+    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Duration) -> Self {
+        let samples = stacks.total();
+        let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
+        let rooted: u64 = rooted.map(|(_, weight)| weight).sum();
+        Self {
+            profiler,
+            samples,
+            rooted_share: (samples > 0).then(|| rooted as f64 / samples as f64),
+            lost_share: 0.0,
+            sampled_cpu: Duration::ZERO,
+            system_cpu: None,
+            window,
+            perf_data: None,
+            by_timer: true,
+            notices: Vec::new(),
+            stacks,
+        }
+    }
+
+    /// Sampled CPU time over the system's count: close to 1 if nothing is missing.
+    pub fn cpu_agreement(&self) -> Option<f64> {
+        let system = self.system_cpu?.as_secs_f64();
+        (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
+    }
+
+    /// The share of one core that the server used.
+    pub fn busy_share(&self) -> f64 {
+        let used = self.system_cpu.unwrap_or(self.sampled_cpu);
+        used.as_secs_f64() / self.window.as_secs_f64()
+    }
+
+    /// Adds what the numbers give reason to say.
+    pub(super) fn with_notices(mut self) -> Self {
+        let checks = [few, cut, lost, user_only, disagreement];
+        let notices: Vec<_> = checks.iter().filter_map(|check| check(&self)).collect();
+        self.notices.extend(notices);
+        self
+    }
+}
+
+fn few(recording: &Recording) -> Option<String> {
+    let samples = recording.samples;
+    if samples >= FEW {
+        return None;
+    }
+    if recording.busy_share() < IDLE {
+        return Some(format!(
+            "the server was almost idle: it used {} of CPU in {} ({samples} samples). That is the \
+             finding: the time goes to waiting",
+            ms(recording.system_cpu.unwrap_or(recording.sampled_cpu)),
+            ms(recording.window)
+        ));
+    }
+    Some(format!("only {samples} samples: shares are rough; fix: record for longer"))
+}
+
+fn cut(recording: &Recording) -> Option<String> {
+    let rooted = recording.rooted_share.filter(|rooted| *rooted < 0.9)?;
+    let fix = match recording.profiler {
+        Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
+            "keep unwind tables and line tables in the build (`--profile profiling`), and use a \
+             perf for which `perf version --build-options` shows libdw or libunwind as on"
+        }
+        _ => "keep unwind tables in the build, or record with perf",
+    };
+    let cut = 100.0 * (1.0 - rooted);
+    Some(format!("{cut:.0} % of the stacks were cut and sit at the wrong place; fix: {fix}"))
+}
+
+fn lost(recording: &Recording) -> Option<String> {
+    (recording.lost_share > 0.01).then(|| {
+        format!(
+            "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
+             other work on this machine, or record fewer requests at a time",
+            100.0 * recording.lost_share
+        )
+    })
+}
+
+fn user_only(recording: &Recording) -> Option<String> {
+    match recording.profiler {
+        Profiler::PerfUserOnly => {
+            let system = recording.system_cpu.map(|all| all.saturating_sub(recording.sampled_cpu));
+            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
+            Some(format!("user frames only: the kernel's work{about} is not in the picture"))
+        }
+        Profiler::InProcess => Some(
+            "user frames only: the kernel's work appears as the function that asked for it"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Samples far from the system's count measure something else than the server's CPU time.
+fn disagreement(recording: &Recording) -> Option<String> {
+    let agreement = recording.cpu_agreement()?;
+    // `user_only` reports the kernel's time already.
+    let sees_all = recording.profiler != Profiler::PerfUserOnly;
+    let too_low = sees_all && agreement < 0.8;
+    (recording.samples >= FEW && (too_low || agreement > 1.25)).then(|| {
+        format!(
+            "the samples add up to {} of CPU time, but the system counted {}: trust the picture's \
+             shares, not its times",
+            ms(recording.sampled_cpu),
+            ms(recording.system_cpu.unwrap_or_default())
+        )
+    })
+}
+
+fn ms(time: Duration) -> String {
+    format!("{} ms", thousands(1e3 * time.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notices(spoil: impl Fn(&mut Recording)) -> String {
+        let stacks = "main;work 5000\n".parse().unwrap();
+        let window = Duration::from_secs(10);
+        let mut recording = Recording::new(Profiler::PerfWithKernel, stacks, window);
+        recording.sampled_cpu = window;
+        recording.system_cpu = Some(window);
+        spoil(&mut recording);
+        recording.with_notices().notices.join("\n")
+    }
+
+    #[test]
+    fn a_healthy_recording_has_no_notices() {
+        assert_eq!(notices(|_| {}), "");
+    }
+
+    #[test]
+    fn few_samples_are_a_finding_only_if_the_server_was_idle() {
+        let idle = notices(|it| {
+            it.samples = 46;
+            it.sampled_cpu = Duration::from_millis(92);
+            it.system_cpu = Some(Duration::from_millis(93));
+        });
+        assert!(idle.contains("it used 93 ms of CPU in 10,000 ms"), "{idle}");
+        assert!(idle.contains("That is the finding"), "{idle}");
+        let busy = notices(|it| it.samples = 150);
+        assert!(busy.starts_with("only 150 samples") && !busy.contains("idle"), "{busy}");
+    }
+
+    #[test]
+    fn cut_and_lost_samples_come_with_a_fix() {
+        let cut = notices(|it| it.rooted_share = Some(0.004));
+        assert!(cut.contains("100 % of the stacks were cut"), "{cut}");
+        assert!(cut.contains("fix: keep unwind tables"), "{cut}");
+        let lost = notices(|it| it.lost_share = 0.12);
+        assert!(lost.starts_with("12 % of the samples were lost"), "{lost}");
+    }
+
+    #[test]
+    fn missing_time_is_reported() {
+        let half = |it: &mut Recording| it.sampled_cpu = Duration::from_secs(5);
+        assert!(notices(half).contains("add up to 5,000 ms of CPU time"));
+        let user = notices(|it| {
+            it.profiler = Profiler::PerfUserOnly;
+            half(it);
+        });
+        assert!(user.starts_with("user frames only"), "{user}");
+        assert!(user.contains("(5,000 ms)") && !user.contains("trust"), "{user}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether a stack reaches the start of its thread.
+
+use rustc_demangle::demangle;
+
+/// Whether a stack, outermost frame first, starts where threads start. One that does not was cut and
+/// sits at the wrong place.
+///
+/// A stripped C library has no names for its own frames outside the thread's first function: skip
+/// frames such as `[libc.so.6]`.
+pub fn is_rooted(stack: &[String]) -> bool {
+    stack.iter().find(|frame| !is_nameless_runtime(frame)).is_some_and(|frame| starts(frame))
+}
+
+/// A nameless frame of the C library or of the dynamic linker.
+fn is_nameless_runtime(frame: &str) -> bool {
+    ["[libc.", "[libc-", "[libpthread", "[ld-", "[libdyld"].iter().any(|it| frame.starts_with(it))
+}
+
+/// Whether a thread starts here: names of glibc, musl, the dynamic linker, macOS and Rust.
+/// `ret_from_fork` is the kernel's side of a thread that has not run a line of its own yet.
+fn starts(frame: &str) -> bool {
+    let name = format!("{:#}", demangle(frame.trim_end_matches("_[k]")));
+    let name = name.split('@').next().unwrap_or_default();
+    matches!(
+        name,
+        "_start"
+            | "start"
+            | "_start_c"
+            | "_dl_start_user"
+            | "main"
+            | "clone"
+            | "__clone"
+            | "clone3"
+            | "__clone3"
+            | "start_thread"
+            | "thread_start"
+            | "_pthread_start"
+    ) || name.ends_with("::thread_start")
+        || name.starts_with("__libc_start_")
+        || name.starts_with("libc_start_main")
+        || name.starts_with("ret_from_fork")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rooted;
+
+    #[test]
+    fn only_stacks_from_the_start_of_a_thread_are_rooted() {
+        let rooted =
+            |stack: &&str| is_rooted(&stack.split(';').map(str::to_owned).collect::<Vec<_>>());
+        for stack in [
+            "clone3;start_thread;work",
+            "_start;__libc_start_main@@GLIBC_2.34;main",
+            "__libc_start_call_main;main",
+            "ret_from_fork_asm_[k];schedule_tail_[k]",
+            "start;main",
+            "[libc.so.6];[libc.so.6];<std::sys::thread::unix::Thread>::new::thread_start",
+            "[libc-2.31.so];main;work",
+        ] {
+            assert!(rooted(&stack), "{stack}");
+        }
+        for stack in ["tokio::task::poll;work", "[libc.so.6]", "[unknown];main", "do_exit_[k]"] {
+            assert!(!rooted(&stack), "{stack}");
+        }
+    }
+}

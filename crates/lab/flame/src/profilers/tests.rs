@@ -1,0 +1,339 @@
+//! Every way in which recording fails, with a `perf` and servers that fail on request.
+
+use std::{
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use http::Uri;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+use super::{Failure, Profiler, Profilers, Recording, Subject};
+use lab_doctor::fake::Fake;
+use lab_load::process;
+
+/// Any length will do: the fake `perf` does not sample.
+const WINDOW: Duration = Duration::from_millis(20);
+
+/// A machine whose `perf` behaves like this. The script is linked, not written: a file that another
+/// thread's child still holds open for writing cannot be executed.
+fn machine(mode: &str) -> Fake {
+    let fake = Fake::healthy();
+    fake.remove("bin/perf");
+    fake.write("bin/perf.mode", mode);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_perf.sh");
+    symlink(script, fake.system.root.join("bin/perf")).unwrap();
+    fake
+}
+
+fn look(fake: &Fake) -> Profilers {
+    Profilers::look(fake.system.clone(), false)
+}
+
+/// The obstacle to the best profiler.
+fn obstacle(fake: &Fake) -> String {
+    look(fake).unusable().first().unwrap().1.to_string()
+}
+
+/// A process that does nothing.
+struct Server {
+    child: Child,
+    dir: TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        Self::of(Command::new("sleep").arg("600"))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        Self { child, dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject { pid: self.child.id(), url: None, dir: self.dir.path(), name: "slow" }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn record(mode: &str, profiler: Profiler) -> Result<Recording, Failure> {
+    let (fake, server) = (machine(mode), Server::start());
+    let profilers = look(&fake);
+    assert!(profilers.usable().contains(&profiler), "{:?}", profilers.unusable());
+    Ok(profilers.record(profiler, &server.subject(), WINDOW).await?.unwrap())
+}
+
+async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
+    record(mode, Profiler::PerfWithKernel).await
+}
+
+/// The obstacle that a recording runs into.
+async fn failure(mode: &str) -> String {
+    match with_kernel(mode).await {
+        Err(Failure::Profiler(obstacle)) => obstacle.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_healthy_machine_has_all_profilers_but_samply() {
+    let profilers = Profilers::look(machine("ok").system.clone(), true);
+    use Profiler::{InProcess, None, PerfUserOnly, PerfWithKernel, Samply};
+    assert_eq!(profilers.usable(), [PerfWithKernel, PerfUserOnly, InProcess, None]);
+    assert!(profilers.unusable().is_empty());
+    let fake = machine("ok");
+    fake.program("samply", ":");
+    assert_eq!(look(&fake).usable(), [PerfWithKernel, PerfUserOnly, Samply, None]);
+}
+
+#[test]
+fn a_missing_perf_is_reported_once_with_its_package() {
+    let fake = Fake::healthy();
+    fake.remove("bin/perf");
+    let profilers = Profilers::look(fake.system.clone(), true);
+    assert_eq!(profilers.usable(), [Profiler::InProcess, Profiler::None]);
+    assert_eq!(profilers.unusable().len(), 1);
+    assert_eq!(obstacle(&fake), "`perf` is missing; fix: sudo apt-get install linux-perf");
+}
+
+#[test]
+fn a_paranoid_kernel_leaves_the_programs_own_frames() {
+    let fake = machine("no-kernel");
+    fake.write("proc/sys/kernel/perf_event_paranoid", "2");
+    assert_eq!(look(&fake).usable(), [Profiler::PerfUserOnly, Profiler::None]);
+    assert_eq!(
+        obstacle(&fake),
+        "kernel.perf_event_paranoid is 2, which keeps `perf` out of the kernel; fix: sudo sysctl \
+         kernel.perf_event_paranoid=1"
+    );
+}
+
+#[test]
+fn a_more_paranoid_kernel_leaves_no_perf() {
+    let fake = machine("denied");
+    fake.write("proc/sys/kernel/perf_event_paranoid", "4");
+    let profilers = look(&fake);
+    assert_eq!(profilers.usable(), [Profiler::None]);
+    let last = profilers.unusable().last().unwrap().1.to_string();
+    assert!(last.contains("is 4, which lets only root use `perf`; fix: sudo sysctl"), "{last}");
+}
+
+#[test]
+fn a_container_that_forbids_perf_is_not_a_paranoid_kernel() {
+    let said = obstacle(&machine("denied"));
+    assert!(said.contains("(EPERM) though perf_event_paranoid is 1"), "{said}");
+    assert!(said.contains("fix: start the container with `--cap-add=PERFMON`"), "{said}");
+    // With both, either is a fix.
+    let fake = machine("denied");
+    fake.write(".dockerenv", "");
+    fake.write("proc/sys/kernel/perf_event_paranoid", "2");
+    let said = obstacle(&fake);
+    assert!(said.contains("--cap-add=PERFMON`, or on its host `sudo sysctl"), "{said}");
+}
+
+#[test]
+fn a_perf_of_another_kernel_or_without_events_is_skipped() {
+    let said = obstacle(&machine("other-kernel"));
+    assert!(said.contains("another kernel:") && said.contains("linux-tools-$(uname -r)"), "{said}");
+    let said = obstacle(&machine("no-events"));
+    assert_eq!(said, "this kernel, or the sandbox on top of it, has no perf events");
+    let said = obstacle(&machine("counts-nothing"));
+    assert!(said.starts_with("`perf` counts nothing: <not supported>"), "{said}");
+}
+
+#[test]
+fn on_macos_samply_is_the_profiler_to_install() {
+    let fake = Fake::healthy();
+    fake.remove("proc");
+    assert_eq!(look(&fake).usable(), [Profiler::None]);
+    assert!(obstacle(&fake).contains("fix: cargo install --locked samply@0.13.1 && samply setup"));
+    fake.program("samply", ":");
+    assert_eq!(look(&fake).usable(), [Profiler::Samply, Profiler::None]);
+}
+
+#[tokio::test]
+async fn a_recording_has_its_stacks_and_its_file() {
+    let (fake, server) = (machine("ok"), Server::start());
+    let recording = look(&fake).record(Profiler::PerfWithKernel, &server.subject(), WINDOW).await;
+    let recording = recording.unwrap().unwrap();
+    assert_eq!(recording.stacks.to_string(), "clone3;server::work 300\n");
+    assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
+    assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
+    assert!(recording.system_cpu.is_some() && recording.window >= WINDOW && recording.by_timer);
+    assert_eq!(recording.perf_data.unwrap(), server.dir.path().join("slow.perf.data"));
+    assert!(!with_kernel("counters").await.unwrap().by_timer);
+}
+
+#[tokio::test]
+async fn a_recording_says_what_is_wrong_with_it() {
+    for (mode, notice) in [
+        ("few", "almost idle"),
+        ("cut", "80 % of the stacks were cut"),
+        // 100 of 400: the larger of the two counts.
+        ("lost", "25 % of the samples were lost"),
+    ] {
+        let notices = with_kernel(mode).await.unwrap().notices.join("\n");
+        assert!(notices.contains(notice), "{mode}: {notices}");
+    }
+    let recording = record("confined", Profiler::PerfUserOnly).await.unwrap();
+    assert!(recording.notices.join("\n").contains("user frames only"));
+}
+
+#[tokio::test]
+async fn a_perf_without_compression_or_room_records_without_it() {
+    assert_eq!(with_kernel("no-zstd").await.unwrap().samples, 300);
+    assert_eq!(with_kernel("little-memory").await.unwrap().samples, 300);
+}
+
+#[tokio::test]
+async fn a_perf_that_fails_while_it_records_says_why() {
+    for (mode, words) in [
+        ("confined", "fix: "),
+        ("denied-at-attach", "--cap-add=PERFMON"),
+        ("no-memory", "fix: sudo sysctl kernel.perf_event_mlock_kb="),
+        ("too-old", "older than 5.10"),
+        ("dies-at-once", "`perf` exited at once: perf: Segmentation fault"),
+        ("dies-in-between", "perf: Bus error"),
+        ("unreadable", "`perf script` failed: incompatible file"),
+        ("nonsense", "not a line of a sample"),
+    ] {
+        let said = failure(mode).await;
+        assert!(said.contains(words), "{mode}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_perf_that_hangs_is_killed() {
+    for (mode, words) in [
+        ("hang-at-attach", "`perf` hung"),
+        ("hang-at-end", "`perf` hung"),
+        ("hang-at-script", "`perf script` did not end"),
+    ] {
+        let (fake, server) = (machine(mode), Server::start());
+        let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
+        match profilers.record(Profiler::PerfWithKernel, &server.subject(), WINDOW).await {
+            Err(Failure::Profiler(obstacle)) => {
+                assert!(obstacle.reason.starts_with(words), "{mode}: {obstacle}");
+            }
+            other => panic!("{mode}: {other:?}"),
+        }
+        let perf = fake.system.root.join("bin/perf").display().to_string();
+        let mut looks = 0;
+        while is_running(&perf) {
+            looks += 1;
+            assert!(looks < 1000, "{mode}: a perf is left");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Whether a child of this process has this in its command line.
+fn is_running(program: &str) -> bool {
+    let pids = process::pids(std::process::id());
+    pids.iter().any(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(program)
+    })
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_not_the_profilers_fault() {
+    match with_kernel("server-dies").await {
+        Err(Failure::Fatal(error)) => {
+            assert!(error.to_string().contains("died while it was sampled"), "{error:#}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Serves one connection: reads the request's head and sends this answer; an empty one never comes.
+async fn sampler(answer: &'static str) -> Uri {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 1024];
+        let length = stream.read(&mut head).await.unwrap();
+        let head = String::from_utf8_lossy(&head[..length]).into_owned();
+        assert!(head.starts_with("GET /.lab/cpu?ms=20&hz=99 "), "{head}");
+        if answer.is_empty() {
+            std::future::pending::<()>().await;
+        }
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    });
+    url.parse().unwrap()
+}
+
+async fn in_process(answer: &'static str) -> Result<Recording, Failure> {
+    let (fake, server, url) = (Fake::healthy(), Server::start(), sampler(answer).await);
+    let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
+    let subject = Subject { url: Some(&url), ..server.subject() };
+    Ok(profilers.record(Profiler::InProcess, &subject, WINDOW).await?.unwrap())
+}
+
+#[tokio::test]
+async fn the_in_process_sampler_answers_with_stacks() {
+    let answer =
+        "HTTP/1.1 200 OK\r\ncontent-length: 36\r\n\r\nstart_thread;work 300\nwork;inner 100\n";
+    let recording = in_process(answer).await.unwrap();
+    assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
+    assert!(recording.notices[0].contains("25 % of the stacks were cut"), "{recording:?}");
+}
+
+#[tokio::test]
+async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
+    for (answer, words) in [
+        ("", "hung or broke off: no answer within"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf", "hung or broke off"),
+        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "has no in-process sampler"),
+        ("HTTP/1.1 500 Oops\r\ncontent-length: 4\r\n\r\nbusy", "answered 500: busy"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nnonsense", "answered nonsense"),
+    ] {
+        match in_process(answer).await {
+            Err(Failure::Profiler(obstacle)) => {
+                assert!(obstacle.reason.contains(words), "{obstacle}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_real_perf_sees_a_busy_process_whole() {
+    let system = lab_doctor::System::this(lab_doctor::Needs::default());
+    let profilers = Profilers::look(system, false);
+    let profiler = profilers.usable()[0];
+    if !matches!(profiler, Profiler::PerfWithKernel | Profiler::PerfUserOnly) {
+        eprintln!("skipped: {:?}", profilers.unusable());
+        return;
+    }
+    let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
+    let window = Duration::from_millis(1500);
+    let recording = match profilers.record(profiler, &server.subject(), window).await {
+        Ok(recording) => recording.unwrap(),
+        Err(Failure::Profiler(obstacle)) => {
+            eprintln!("skipped: {obstacle}");
+            return;
+        }
+        Err(Failure::Fatal(error)) => panic!("{error:#}"),
+    };
+    // Both counts are of the same time, however busy the machine is. A few samples may fall on either
+    // side of the window's ends.
+    let agreement = recording.cpu_agreement().unwrap();
+    assert!(recording.samples > 0 && (0.5..1.5).contains(&agreement), "{recording:?}");
+    assert!(recording.lost_share < 0.5 && recording.stacks.total() == recording.samples);
+}

@@ -1,0 +1,104 @@
+//! What a page is about, and everything that was seen of its servers.
+
+mod meta;
+mod spans;
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use lab_case::{Exhibit, SpanKind};
+
+use crate::{
+    profilers::{Profiler, Recording},
+    stacks::{Folded, View},
+};
+
+pub use meta::Meta;
+pub use spans::{Part, Request, Span, Spans};
+
+/// The servers of a page, one or two, and what to show of them.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The name of the case or of your own server.
+    pub name: String,
+    pub title: String,
+    /// What the page answers.
+    pub question: String,
+    /// In the order of the page.
+    pub exhibits: Vec<Exhibit>,
+    /// The names of the servers; the first is the baseline.
+    pub servers: Vec<String>,
+    /// The load in words.
+    pub load: String,
+    pub requests_per_visit: usize,
+    /// A binary of theirs, which says how they were built.
+    pub program: PathBuf,
+    pub view: View,
+    /// What the spans of the servers mean, by their names.
+    pub spans: BTreeMap<String, SpanKind>,
+    /// What one visit costs each server, in exact counts by name; empty if they were never counted.
+    pub counts: Vec<BTreeMap<String, u64>>,
+    /// The commands that make the page again.
+    pub commands: Vec<String>,
+}
+
+/// Everything that was seen of the servers, in the order of the scene.
+#[derive(Debug)]
+pub struct Seen {
+    pub profiler: Profiler,
+    pub observations: Vec<Observation>,
+    /// Their allocations, if an exhibit shows them.
+    pub heaps: Vec<Heap>,
+    /// What a reader has to know, one sentence each.
+    pub notices: Vec<String>,
+}
+
+/// What was seen of one server under load.
+#[derive(Debug)]
+pub struct Observation {
+    /// The server's name on the page, such as `slow`.
+    pub name: String,
+    /// Absent without a profiler.
+    pub recording: Option<Recording>,
+    /// How long the load was measured; this includes the recording.
+    pub measured: Duration,
+    /// Requests that were answered in this time.
+    pub answered: u64,
+    /// The server's CPU time over it, if the system counts it.
+    pub cpu: Option<Duration>,
+    /// The spans that the server recorded, if it does.
+    pub spans: Option<Spans>,
+}
+
+/// The bytes that a server allocates for one visit, and where.
+#[derive(Debug)]
+pub struct Heap {
+    /// Stacks with the symbols as the server names them; bytes per visit.
+    pub stacks: Folded,
+    /// How many samples they are estimated from.
+    pub samples: u64,
+}
+
+impl Observation {
+    /// CPU time per answered request, as the system counts it.
+    pub fn cpu_per_request(&self) -> Option<Duration> {
+        let answered = u32::try_from(self.answered).ok().filter(|count| *count > 0)?;
+        Some(self.cpu? / answered)
+    }
+}
+
+impl Seen {
+    /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.
+    pub fn cpu(&self, view: &View) -> Option<Vec<Folded>> {
+        let of = |observation: &Observation| {
+            let recording = observation.recording.as_ref()?;
+            let mut per_request = observation.cpu_per_request()?.as_secs_f64();
+            if recording.profiler == Profiler::PerfUserOnly {
+                // The system counts the kernel's part, but no stack shows it.
+                per_request *= recording.cpu_agreement()?.min(1.0);
+            }
+            let stacks = view.of(&recording.stacks);
+            Some(stacks.scaled_to((per_request * 1e9) as u64))
+        };
+        self.observations.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! Folded stacks: the plain text that every flame graph tool reads and writes.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use anyhow::Context as _;
+
+/// Stacks of frames, the outermost frame first, each with its weight: samples, nanoseconds or bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded(BTreeMap<Vec<String>, u64>);
+
+impl Folded {
+    pub fn add(&mut self, stack: Vec<String>, weight: u64) {
+        *self.0.entry(stack).or_default() += weight;
+    }
+
+    /// Every stack with its weight, sorted by the names of its frames.
+    pub fn iter(&self) -> impl Iterator<Item = (&[String], u64)> {
+        self.0.iter().map(|(stack, weight)| (stack.as_slice(), *weight))
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Whether no stack has any weight.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// The same shares of another total, such as the CPU time of one request instead of samples.
+    ///
+    /// Rounds down, so each stack loses less than one unit.
+    pub fn scaled_to(&self, total: u64) -> Self {
+        let own = u128::from(self.total().max(1));
+        let scale = |weight: u64| u64::try_from(u128::from(weight) * u128::from(total) / own);
+        let scaled = self.0.iter().filter_map(|(stack, weight)| {
+            Some((stack.clone(), scale(*weight).ok().filter(|weight| *weight > 0)?))
+        });
+        Self(scaled.collect())
+    }
+}
+
+impl FromIterator<(Vec<String>, u64)> for Folded {
+    fn from_iter<I: IntoIterator<Item = (Vec<String>, u64)>>(stacks: I) -> Self {
+        let mut folded = Self::default();
+        stacks.into_iter().for_each(|(stack, weight)| folded.add(stack, weight));
+        folded
+    }
+}
+
+/// One line for each stack: `main;handler;parse 42`.
+impl fmt::Display for Folded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (stack, weight) in self.iter() {
+            // The separator cannot be part of a frame.
+            let frames: Vec<_> = stack.iter().map(|frame| frame.replace(';', ":")).collect();
+            writeln!(f, "{} {weight}", frames.join(";"))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Folded {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let stack = |line: &str| {
+            let (stack, weight) = line.rsplit_once(' ').context("the weight is missing")?;
+            let weight = weight.parse().with_context(|| format!("`{weight}` is not a number"))?;
+            anyhow::Ok((stack.split(';').map(str::to_owned).collect(), weight))
+        };
+        text.lines()
+            .map(|line| stack(line).with_context(|| format!("not a folded stack: `{line}`")))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_survives_a_round_trip_and_repeated_stacks_add_up() {
+        let text = "main;handler 2\nmain;handler;parse a b 40\n";
+        let folded: Folded = text.parse().unwrap();
+        assert_eq!(folded.to_string(), text);
+        assert_eq!(folded.total(), 42);
+        assert_eq!("a;b 1\na;b 2\n".parse::<Folded>().unwrap().to_string(), "a;b 3\n");
+        assert!("main;handler".parse::<Folded>().is_err());
+    }
+
+    #[test]
+    fn scaling_keeps_the_shares() {
+        let folded: Folded = "a 1\nb 3\n".parse().unwrap();
+        assert_eq!(folded.scaled_to(4_000_000).to_string(), "a 1000000\nb 3000000\n");
+        assert_eq!(Folded::default().scaled_to(7), Folded::default());
+    }
+}

@@ -1,0 +1,14 @@
+//! Stacks of a profile as plain data: folded text, a tree, and names that a reader can follow.
+
+mod folded;
+mod names;
+mod top;
+mod tree;
+mod unit;
+mod view;
+
+pub use folded::Folded;
+pub use top::{Row, RowPair, changed, top, top_inclusive};
+pub use tree::Node;
+pub use unit::Unit;
+pub use view::{KERNEL, UNKNOWN, View};

@@ -1,0 +1,113 @@
+//! Symbols as a reader wants them: `String::clone` instead of a mangled path with hash and generics.
+
+mod path;
+
+use std::fmt;
+
+pub use path::Path;
+
+/// What a symbol names, without hash, generics, modules and closures.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Name {
+    /// A Rust function.
+    Rust(Path),
+    /// The drop of a value and everything it owns: its type.
+    Drop(Path),
+    /// A C function, a kernel function, or an address.
+    C(String),
+}
+
+impl Name {
+    /// Takes a mangled name (legacy or v0) or one that the profiler has demangled. The mark `_[k]`
+    /// of a kernel frame is dropped.
+    pub fn of(symbol: &str) -> Self {
+        let symbol = symbol.strip_suffix("_[k]").unwrap_or(symbol).trim();
+        // Linkers append `.llvm.123`, which the demangler keeps.
+        let demangled = format!("{:#}", rustc_demangle::demangle(symbol));
+        let demangled = demangled.split(".llvm.").next().unwrap_or_default();
+        if let Some(dropped) = demangled.strip_prefix("core::ptr::drop_in_place") {
+            let dropped = dropped.strip_prefix("::").unwrap_or(dropped);
+            let of = dropped.strip_prefix('<').and_then(|of| of.strip_suffix('>'));
+            return Self::Drop(Path::of_type(of.unwrap_or("value")));
+        }
+        if demangled.contains("::") {
+            return Self::Rust(Path::of_function(demangled));
+        }
+        Self::C(plain(demangled))
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rust(path) => path.fmt(f),
+            Self::Drop(path) => write!(f, "drop {path}"),
+            Self::C(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A C function without what the C library and the compiler add to its name:
+/// `cfree@GLIBC_2.2.5` is `free`, `__GI___writev` is `writev`, `__memmove_avx512_unaligned_erms` is
+/// `memmove`.
+fn plain(symbol: &str) -> String {
+    let name = symbol.split('@').next().unwrap_or(symbol);
+    // The compiler copies a function for one argument or for its cold half: `f.constprop.0`.
+    let name = match name.find('.') {
+        // `[libc.so.6]` is a library whose function has no name.
+        Some(end) if end > 0 && !name.starts_with('[') => &name[..end],
+        _ => name,
+    };
+    if name == "cfree" {
+        return "free".to_owned();
+    }
+    // The C library has one copy of these functions for each kind of processor.
+    if let Some(bare) = name.strip_prefix("__")
+        && let Some((function, variant)) = bare.split_once('_')
+        && ["mem", "str", "wcs", "wmem"].iter().any(|kind| function.starts_with(kind))
+        && ["avx", "sse", "evex", "erms", "ssse"].iter().any(|isa| variant.starts_with(isa))
+    {
+        return function.to_owned();
+    }
+    // The names under which the C library calls its own functions.
+    for prefix in ["__GI___libc_", "__GI___", "__GI_", "__libc_"] {
+        if let Some(name) = name.strip_prefix(prefix)
+            && !name.starts_with("start")
+        {
+            return name.to_owned();
+        }
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, plain};
+
+    /// Names from a recording of the cases' servers, and how they should read.
+    const NAMES: &str = include_str!("../../tests/fixtures/names.txt");
+
+    #[test]
+    fn recorded_names_shrink_to_type_and_function() {
+        for line in NAMES.lines() {
+            let (symbol, name) = line.split_once(" => ").unwrap();
+            assert_eq!(Name::of(symbol).to_string(), name, "from {symbol}");
+        }
+        for name in ["main", "malloc", "[libc.so.6]", "bson::Document::clone", "String::clone"] {
+            assert_eq!(Name::of(name).to_string(), name);
+        }
+    }
+
+    #[test]
+    fn c_names_lose_versions_and_prefixes_but_not_their_meaning() {
+        assert_eq!(plain("cfree@GLIBC_2.2.5"), "free");
+        assert_eq!(plain("__GI___libc_open"), "open");
+        assert_eq!(plain("__GI___writev"), "writev");
+        assert_eq!(plain("__libc_recv"), "recv");
+        assert_eq!(plain("__memmove_avx512_unaligned_erms"), "memmove");
+        assert_eq!(plain("unlink_chunk.constprop.0"), "unlink_chunk");
+        for name in ["_int_malloc", "__libc_start_main", "__madvise", "epoll_wait", ".text"] {
+            assert_eq!(plain(name), name);
+        }
+    }
+}

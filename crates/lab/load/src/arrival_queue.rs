@@ -1,0 +1,90 @@
+//! The arrival queue of an open loop: arrivals that are due and not yet sent.
+
+use std::{collections::VecDeque, ops::Range};
+
+use tokio::time::Instant;
+
+use super::{
+    Fault,
+    account::{Account, Counts},
+    punctuality::Lags,
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    due: Instant,
+    /// Whether all users were busy when it arrived.
+    queued: bool,
+}
+
+/// Tracks arrivals from the moment they are due.
+///
+/// Only arrivals due within the measurement count; those of the warm-up are served and forgotten.
+/// Throughput, however, includes every answer that comes within the measurement: the server first
+/// works off what the warm-up left in the queue.
+#[derive(Debug)]
+pub struct ArrivalQueue {
+    /// When the measurement begins and ends.
+    window: Range<Instant>,
+    waiting: VecDeque<Arrival>,
+    idle_users: usize,
+    pub account: Account,
+    pub lags: Lags,
+}
+
+impl ArrivalQueue {
+    pub fn new(users: usize, window: Range<Instant>) -> Self {
+        Self {
+            window,
+            waiting: VecDeque::new(),
+            idle_users: users,
+            account: Account::new(users),
+            lags: Lags::default(),
+        }
+    }
+
+    pub fn arrives(&mut self, due: Instant) {
+        // Users who were woken but have not run yet still have an arrival in the queue.
+        let queued = self.waiting.len() >= self.idle_users;
+        self.waiting.push_back(Arrival { due, queued });
+        if self.window.contains(&due) {
+            self.account.counts.sent += 1;
+            if queued {
+                self.lags.queued(due.elapsed());
+            }
+        }
+    }
+
+    /// Hands the first arrival to an idle user. Returns false if the queue is empty.
+    pub fn serves(&mut self, user: usize) -> bool {
+        let Some(Arrival { due, queued }) = self.waiting.pop_front() else { return false };
+        let counts = self.window.contains(&due);
+        // Nothing was in its way, so the time since it was due is the generator's own delay.
+        if !queued && counts {
+            self.lags.record(due.elapsed());
+        }
+        self.account.starts(user, due, counts);
+        self.idle_users -= 1;
+        true
+    }
+
+    pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
+        self.idle_users += 1;
+        self.account.ends(user, result);
+    }
+
+    /// The due times of waiting arrivals that count.
+    fn waiting(&self) -> impl Iterator<Item = Instant> {
+        self.waiting.iter().map(|arrival| arrival.due).filter(|due| self.window.contains(due))
+    }
+
+    /// Whether an arrival that counts has no answer yet.
+    pub fn is_open(&self) -> bool {
+        self.account.is_open() || self.waiting().next().is_some()
+    }
+
+    pub fn close(&mut self) -> Counts {
+        let waiting: Vec<_> = self.waiting().collect();
+        self.account.close(waiting)
+    }
+}

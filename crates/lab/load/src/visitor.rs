@@ -1,0 +1,112 @@
+//! A visit: one user's load of all the requests that belong together, as a browser loads a page.
+
+use std::{cell::RefCell, net::SocketAddr, rc::Rc, time::Duration};
+
+use anyhow::{Context as _, ensure};
+use futures_util::future::join_all;
+use tokio::time::sleep;
+
+use super::{
+    Ask, Connection, Dial, Fault, Prepared, Tcp,
+    fetch::{PATIENCE, within},
+};
+
+/// How many connections are opened before the server gets time to accept them. A full backlog (128
+/// in many servers) drops connections silently, and TCP retries each only after a second.
+const OPENED_AT_ONCE: usize = 64;
+const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
+
+/// One user, with connections of their own.
+pub struct Visitor<D: Dial = Tcp> {
+    connections: Vec<Connection<D>>,
+    requests: Rc<[Prepared]>,
+}
+
+impl Visitor {
+    /// A user with one connection, who sends one request after the other.
+    pub async fn open(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
+        let requests = prepared(target, asks)?;
+        Ok(Self { connections: vec![Connection::open(target).await?], requests })
+    }
+}
+
+fn prepared(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
+    asks.iter().map(|ask| Prepared::new(ask, target)).collect()
+}
+
+impl<D: Dial + Clone> Visitor<D> {
+    /// Opens all connections of all users.
+    pub(super) async fn open_all(
+        target: SocketAddr,
+        dial: D,
+        asks: &[Ask],
+        users: usize,
+        connections: usize,
+    ) -> anyhow::Result<Vec<Self>> {
+        let requests = prepared(target, asks)?;
+        let wanted = users * connections;
+        let mut opened = Vec::with_capacity(wanted);
+        while opened.len() < wanted {
+            let number = opened.len() + 1;
+            let connection = Connection::over(dial.clone()).await;
+            opened.push(connection.with_context(|| format!("connection {number} of {wanted}"))?);
+            if number.is_multiple_of(OPENED_AT_ONCE) {
+                sleep(TIME_TO_ACCEPT).await;
+            }
+        }
+        let mut opened = opened.into_iter();
+        let user = |_| Self {
+            connections: opened.by_ref().take(connections).collect(),
+            requests: requests.clone(),
+        };
+        Ok((0..users).map(user).collect())
+    }
+}
+
+impl<D: Dial> Visitor<D> {
+    /// Sends the first request alone, then the others over all connections. Fails with the first
+    /// fault of any answer.
+    pub async fn visit(&mut self) -> Result<(), Fault> {
+        let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
+        self.connections[0].ask(first).await?;
+        if others.is_empty() {
+            return Ok(());
+        }
+        let queue = RefCell::new(others.iter());
+        let next = || queue.borrow_mut().next();
+        let workers = self.connections.iter_mut().map(async |connection| {
+            while let Some(request) = next() {
+                connection.ask(request).await?;
+            }
+            Ok(())
+        });
+        join_all(workers).await.into_iter().collect()
+    }
+
+    /// Sends one request after the other over the first connection, and waits for `idle` after each
+    /// piece of a body and after each answer.
+    ///
+    /// Exact counts need this: a large body sent at once arrives in a random number of pieces, and
+    /// the server needs a buffer for each. A reopened connection is an error for the same reason.
+    pub async fn visit_in_steps(
+        &mut self,
+        idle: impl AsyncFn() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let connection = &mut self.connections[0];
+        for request in self.requests.iter() {
+            connection.ask_in_steps(request, &idle).await?;
+            idle().await?;
+        }
+        ensure!(connection.opened() == 1, "the server closed the connection during the visit");
+        Ok(())
+    }
+
+    /// The status and body of every answer, unchecked.
+    pub async fn answers(&mut self) -> anyhow::Result<Vec<(u16, Vec<u8>)>> {
+        let mut answers = Vec::new();
+        for request in self.requests.iter() {
+            answers.push(within(PATIENCE, self.connections[0].fetch(request)).await?);
+        }
+        Ok(answers)
+    }
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env sh
+# Builds the course as a site in target/book and opens it. `--mine` fills in your own figures;
+# `--no-open` only builds.
+set -eu
+cd "$(dirname "$0")/.."
+open=--open
+for flag in "$@"; do
+    case $flag in
+        --mine)
+            cargo run --release --quiet --bin lab -- docs --mine
+            export MDBOOK_BOOK__SRC=../target/lab/book-src ;;
+        --no-open) open= ;;
+        *) echo "error: \`just book\` takes --mine and --no-open, not $flag" >&2; exit 1 ;;
+    esac
+done
+command -v mdbook >/dev/null ||
+    { echo "error: mdbook is missing; install it with \`cargo install --locked mdbook\`" >&2; exit 1; }
+# Chapters link to records and source files, so the site needs copies of them.
+rm -rf target/book
+mkdir -p target/book/docs
+cp -R docs/record target/book/docs/
+cp -R crates benches Cargo.toml justfile .clippy.toml target/book/
+mdbook build docs $open
+echo "the course is target/book/docs/src/index.html"
