@@ -6,7 +6,8 @@ mod program;
 mod recording;
 mod roots;
 mod samply;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod window;
 
