@@ -16,25 +16,9 @@ macro_rules! out {
 
 mod bench;
 mod bench_generator;
-pub mod chart;
 mod cmd;
 mod count;
-pub mod docs;
-pub mod record;
-pub mod report;
 mod servers;
 mod watch;
-
-// The crates below by the names that they had as modules.
-use lab_case as case;
-use lab_case as workspace;
-use lab_display as display;
-use lab_display::{page, picture};
-use lab_load as load;
-use lab_record as files;
-use lab_record as machine;
-use lab_record as store;
-use lab_record::criterion;
-use lab_stats as stats;
 
 pub use cmd::run;
