@@ -10,9 +10,7 @@ use anyhow::{Context as _, bail};
 use console::style;
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{
-    drawing::{self, Page, raw},
-    profilers::{Profiler, Profilers},
-    seen::{Meta, Observation, Seen},
+    Meta, Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph,
 };
 use lab_record::{Output, write_whole};
 
@@ -115,7 +113,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         _ => {
             let path = results.join("index.html");
             let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
-            write_whole(&path, &drawing::index(&pages))?;
+            write_whole(&path, &draw_index(&pages))?;
             out!("\n  All pages   {}", path.display());
             Ok(path)
         }
@@ -162,7 +160,7 @@ async fn draw(
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
     let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let mut page = drawing::hang(&subjects.scene, &seen, &output)?;
+    let mut page = draw_page(&subjects.scene, &seen, &output)?;
     let plain = if options.raw { recordings(&seen) } else { Vec::new() };
     page.files.extend(plain.iter().map(|(name, _)| plain_graph(name)));
     let meta = Meta::of(&subjects.scene, &seen);
@@ -172,7 +170,7 @@ async fn draw(
     let dir = output.finish()?;
     for (name, recording) in plain {
         let title = format!("{}, {name}: all samples as recorded", page.case);
-        raw::draw(recording, &dir.join(plain_graph(name)), &title)?;
+        draw_plain_graph(recording, &dir.join(plain_graph(name)), &title)?;
     }
     let path = dir.join("index.html");
     report(&page, &seen, &path);

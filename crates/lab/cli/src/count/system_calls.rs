@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_flame::profilers::Control;
+use lab_flame::Control;
 use lab_load::{Ask, Visitor, address};
 use tokio::process::Command;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_flame::{seen::Heap, stacks::Folded};
+use lab_flame::{Folded, Heap};
 use lab_load::{Ask, Visitor};
 use serde::Deserialize;
 use tokio::time::Instant;

@@ -4,10 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_flame::{
-    profilers::{Failure, Profiler, Profilers, Recording, Subject},
-    seen::{Observation, Spans},
-};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
 use lab_load::{Arrivals, LoadPlan};
 
 use crate::{
@@ -88,12 +85,15 @@ impl Watch<'_> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampler = self.has_sampler.then_some(url);
         let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let recording = self.profilers.record(profiler, &subject, self.window).await?;
-        let spans = match self.has_spans {
-            true => Some(spans(url).await?),
-            false => None,
+        let spans = async {
+            if !self.has_spans {
+                return Ok(None);
+            }
+            // After the recording, but while the load still runs: reading a recording takes longer.
+            tokio::time::sleep(self.window + MARGIN / 2).await;
+            spans(url).await.map(Some).map_err(Failure::Fatal)
         };
-        Ok((recording, spans))
+        tokio::try_join!(self.profilers.record(profiler, &subject, self.window), spans)
     }
 }
 
