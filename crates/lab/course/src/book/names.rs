@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use lab_case::unknown;
 use minijinja::{
     Error, ErrorKind, State, Value,
     value::{Enumerator, Object, ObjectRepr},
 };
-
-use super::nearest::unknown;
 
 /// Named values. An unknown name is an error that suggests a known one.
 ///

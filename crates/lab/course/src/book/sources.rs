@@ -5,21 +5,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    publish::Benches,
-    words::{self, origin},
-};
 use anyhow::{Context as _, anyhow};
-use lab_case::{Case, Reference, Sweep, Workspace};
+use lab_case::{Case, Reference, Sweep, Workspace, unknown};
 use lab_flame::stacks::{Folded, top_inclusive};
 use lab_record::{CaseRecord, Machine, Record, VariantRecord};
 use minijinja::{Error, Value, context};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    names::{Names, failed},
-    nearest::unknown,
+use super::names::{Names, failed};
+use crate::{
+    publish::Benches,
+    words::{self, origin},
 };
 
 /// Where the records are, below the workspace.
