@@ -1,12 +1,20 @@
 //! Shows where a running server spends its time: from a process id to a profile, and from profiles
 //! to pictures.
 //!
-//! [`profilers`] records stacks of one process. [`stacks`] are plain data: they are simplified, and
-//! scaled to what one request costs. [`seen`] is everything known about the servers of a page, and
-//! [`drawing`] turns it into pictures, both variants on one scale. Nothing here starts a server or
-//! puts load on it: that is the caller's.
+//! - `profilers`: [`Profilers`] records the stacks of one process.
+//! - `stacks`: [`Folded`] stacks are plain data. They are simplified, and scaled to what one request
+//!   costs.
+//! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
+//! - `drawing`: [`draw_page`] turns both into pictures, both variants on one scale.
+//!
+//! Nothing here starts a server or puts load on it: the caller does.
 
-pub mod drawing;
-pub mod profilers;
-pub mod seen;
-pub mod stacks;
+mod drawing;
+mod profilers;
+mod seen;
+mod stacks;
+
+pub use drawing::{Page, draw_index, draw_page, draw_plain_graph};
+pub use profilers::{Control, Failure, Profiler, Profilers, Recording, Subject};
+pub use seen::{Heap, Meta, Observation, Scene, Seen, Spans};
+pub use stacks::{Folded, Unit, View, top_inclusive};

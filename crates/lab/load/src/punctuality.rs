@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Latency;
@@ -20,37 +19,12 @@ const LAG_FLOOR: Duration = Duration::from_millis(2);
 /// Lag is the generator's own delay: from the moment an arrival was due until its request was sent
 /// or, if all connections were busy, until it was in the arrival queue. Time in the queue is not
 /// lag; the server causes it.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Punctuality {
     /// The lag that 99 % of all arrivals did not exceed, in milliseconds.
     pub lag_p99_ms: f64,
     /// Arrivals that found all connections busy.
     pub queued: u64,
-}
-
-/// The lags of single arrivals.
-#[derive(Debug, Default)]
-pub struct Lags {
-    lag: Latency,
-    queued: u64,
-}
-
-impl Lags {
-    /// An arrival's request was sent this late.
-    pub fn record(&mut self, lag: Duration) {
-        self.lag.record(lag);
-    }
-
-    /// An arrival was added to the queue this late.
-    pub fn queued(&mut self, lag: Duration) {
-        self.lag.record(lag);
-        self.queued += 1;
-    }
-
-    pub fn sum_up(&self) -> Punctuality {
-        let lag_p99_ms = self.lag.percentile_ms(99.0).unwrap_or_default();
-        Punctuality { lag_p99_ms, queued: self.queued }
-    }
 }
 
 impl Punctuality {
@@ -77,12 +51,11 @@ impl Punctuality {
 mod tests {
     use super::*;
 
-    /// The fault of a run in which every arrival had this lag and latency, in milliseconds.
+    /// The fault of a run with this lag and latency, in milliseconds.
     fn fault(lag: u64, latency: u64) -> Option<String> {
-        let (mut lags, mut latencies) = (Lags::default(), Latency::default());
-        lags.record(Duration::from_millis(lag));
+        let mut latencies = Latency::default();
         latencies.record(Duration::from_millis(latency));
-        lags.sum_up().fault(&latencies)
+        Punctuality { lag_p99_ms: lag as f64, queued: 0 }.fault(&latencies)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The server that both rivals are let loose on.
+//! The server that both generators load.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -9,13 +9,12 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{affinity, load};
+use crate::servers::affinity;
 
-/// `lab answer` as a child process. It ends when this is dropped, and when this process dies.
+/// `lab answer` as a child process. It exits when this is dropped, and when this process exits.
 #[derive(Debug)]
 pub struct AnswerServer {
     child: Child,
-    /// Where it listens.
     pub address: SocketAddr,
 }
 
@@ -30,11 +29,10 @@ impl AnswerServer {
         let stdout = child.stdout.take().context("stdout is a pipe")?;
         BufReader::new(stdout).read_line(&mut line).context("the server announces nothing")?;
         let url = line.trim().strip_prefix("listening on ").context("the server did not start")?;
-        let address = load::address(&url.parse()?)?;
+        let address = lab_load::address(&url.parse()?)?;
         Ok(Self { child, address })
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -42,7 +40,7 @@ impl AnswerServer {
 
 impl Drop for AnswerServer {
     fn drop(&mut self) {
-        // Its standard input closes with it, so it would end without this; it is also waited for.
+        // It exits when its input closes. Killing it first allows waiting for it here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -3,15 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use lab_load::LoadPlan;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::{
-    affinity,
-    load::{self, LoadPlan},
-};
+use super::closed;
+use crate::servers::affinity;
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
-/// [`load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
+/// [`lab_load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
@@ -23,13 +22,9 @@ pub fn run() -> anyhow::Result<ExitCode> {
         if plan.pin {
             affinity::pin_generator();
         }
-        let parent_gone = async {
-            let mut rest = [0; 64];
-            while stdin.read(&mut rest).await.is_ok_and(|read| read > 0) {}
-        };
         tokio::select! {
-            outcome = load::run(&plan) => outcome.map(Some),
-            () = parent_gone => Ok(None),
+            outcome = lab_load::run(&plan) => outcome.map(Some),
+            () = closed(stdin) => Ok(None),
         }
     })?;
     // A blocked read of standard input must not keep the process alive.

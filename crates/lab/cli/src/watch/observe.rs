@@ -4,16 +4,12 @@ use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_flame::{
-    profilers::{Failure, Profiler, Profilers, Recording, Subject},
-    seen::{Observation, Spans},
-};
-use lab_load::{self as load, Arrivals, LoadPlan};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
+use lab_load::{Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
-    launch::Launch,
-    server::Stage,
+    servers::{Launch, Stage},
 };
 
 /// How long the load runs before the recording.
@@ -51,7 +47,7 @@ impl Watch<'_> {
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
         let plan = LoadPlan {
-            target: load::address(stage.server.url())?,
+            target: lab_load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
             warm_up: WARM_UP,
@@ -89,17 +85,20 @@ impl Watch<'_> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampler = self.has_sampler.then_some(url);
         let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let recording = self.profilers.record(profiler, &subject, self.window).await?;
-        let spans = match self.has_spans {
-            true => Some(spans(url).await?),
-            false => None,
+        let spans = async {
+            if !self.has_spans {
+                return Ok(None);
+            }
+            // After the recording, but while the load still runs: reading a recording takes longer.
+            tokio::time::sleep(self.window + MARGIN / 2).await;
+            spans(url).await.map(Some).map_err(Failure::Fatal)
         };
-        Ok((recording, spans))
+        tokio::try_join!(self.profilers.record(profiler, &subject, self.window), spans)
     }
 }
 
 async fn spans(url: &Uri) -> anyhow::Result<Spans> {
     let answer =
-        load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
+        lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
     serde_json::from_str(&answer).context("the server's spans cannot be parsed")
 }

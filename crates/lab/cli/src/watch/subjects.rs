@@ -4,14 +4,10 @@ use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, bail};
 use lab_case::{Case, Exhibit, Reference, Workspace, usual};
-use lab_flame::{
-    profilers::{Failure, Profiler, Profilers},
-    seen::{Observation, Scene, Seen},
-    stacks::View,
-};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
 
 use super::{Progress, heap, observe::Watch};
-use crate::{bench::Comparison, launch::Launch};
+use crate::{bench::Comparison, servers::Launch};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]

@@ -39,6 +39,7 @@ mod names;
 mod page;
 mod sources;
 mod splice;
+mod stacks;
 #[cfg(test)]
 mod tests;
 

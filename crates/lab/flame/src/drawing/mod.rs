@@ -8,9 +8,10 @@ mod gallery;
 mod graph;
 mod page;
 mod palette;
-pub mod raw;
+mod raw;
 mod timeline;
 mod waits;
 
-pub use gallery::hang;
-pub use page::{Page, Section, index};
+pub use gallery::draw_page;
+pub use page::{Page, draw_index};
+pub use raw::draw_plain_graph;

@@ -116,7 +116,7 @@ impl Picture {
 }
 
 /// A page that leads to others, for a file in the directory above theirs.
-pub fn index(pages: &[Page]) -> String {
+pub fn draw_index(pages: &[Page]) -> String {
     let body = html! {
         header {
             h1 { "Where the time went" }

@@ -19,7 +19,7 @@ struct Arguments {
 /// # Errors
 ///
 /// If there is no `perf`, or it cannot read the recording.
-pub fn draw(perf_data: &Path, picture: &Path, title: &str) -> anyhow::Result<()> {
+pub fn draw_plain_graph(perf_data: &Path, picture: &Path, title: &str) -> anyhow::Result<()> {
     // Looking up the names of inlined functions takes minutes.
     let flags = ["flamegraph", "--no-inline", "--deterministic", "--title", title, "--output"];
     let arguments = flags.into_iter().map(OsStr::new).chain([picture.as_os_str()]);

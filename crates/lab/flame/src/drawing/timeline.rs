@@ -63,9 +63,6 @@ pub fn draw(slow: Side, fixed: Side, kinds: &Kinds) -> Markup {
             @for (index, request) in story.rows.iter().enumerate() {
                 (row(request, index, story, &scale, top + index as f64 * PITCH))
             }
-            @if let Some(last) = story.rows.last() {
-                (label_of_wait(last, story, kinds, &scale, top + (story.rows.len() - 1) as f64 * PITCH))
-            }
         }
     };
     figure(bottom + 24.0, &title, &desc, body)
@@ -165,20 +162,6 @@ fn role_bar(role: Role, from: f64, to: f64, y: f64) -> Markup {
         Role::Held => bar("held", from, to.max(from + LEAST), y, BAR),
         Role::Downstream => {
             bar("downstream", from, to.max(from + LEAST), y + (BAR - INSET) / 2.0, INSET)
-        }
-    }
-}
-
-/// The label of a wait on its bar, if it fits.
-fn label_of_wait(request: &Request, story: &Story, kinds: &Kinds, scale: &Scale, y: f64) -> Markup {
-    let x = |us: u64| scale.at((us as f64 - story.begin_us) / 1e3);
-    let wait = request.first(Role::Wait);
-    let label = wait.and_then(|wait| kinds.get(&wait.name)).map_or("", |kind| &kind.label);
-    let from_to = wait.map(|wait| (x(wait.start_us), x(wait.end_us)));
-    let fits = from_to.filter(|(from, to)| to - from > figure_text_width(label) + 12.0);
-    html! {
-        @if let Some((from, _)) = fits {
-            text class="on-bar" x=(px(from + 6.0)) y=(px(y + BAR - 2.5)) { (label) }
         }
     }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use lab_doctor::System;
 
-pub use perf::{Complaint, Control};
+pub use perf::Control;
 pub use recording::Recording;
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.

@@ -13,7 +13,9 @@ use crate::{
 };
 
 pub use meta::Meta;
-pub use spans::{Part, Request, Span, Spans};
+#[cfg(test)]
+pub use spans::Span;
+pub use spans::{Part, Request, Spans};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]

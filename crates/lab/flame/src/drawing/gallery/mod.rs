@@ -23,7 +23,7 @@ use words::{join, time};
 const NAMED: usize = 8;
 
 /// Draws all exhibits of a scene into `output`; returns the page, which is not written yet.
-pub fn hang(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Page> {
+pub fn draw_page(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Page> {
     let mut page = Page {
         case: scene.name.clone(),
         title: scene.title.clone(),

@@ -1,7 +1,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use super::{
-    super::{example, index},
+    super::{draw_index, example},
     *,
 };
 use crate::{
@@ -66,7 +66,7 @@ fn seen() -> Seen {
 fn drawn(exhibits: &[Exhibit]) -> (Page, Output, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
-    let page = hang(&scene(exhibits), &seen(), &output).unwrap();
+    let page = draw_page(&scene(exhibits), &seen(), &output).unwrap();
     (page, output, dir)
 }
 
@@ -89,7 +89,7 @@ fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
     assert!(!html.contains("http:") && !html.contains("https:"), "{html}");
     assert!(!html.contains("<script") && !html.contains("url(") && !html.contains("@import"));
     assert!(html.contains("A &lt;b&gt;") && !html.contains("<b>"));
-    assert!(index(&[page]).contains(r#"href="toy/index.html""#));
+    assert!(draw_index(&[page]).contains(r#"href="toy/index.html""#));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn without_a_profiler_there_is_the_systems_count() {
     seen.observations.iter_mut().for_each(|it| it.recording = None);
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
-    let page = hang(&scene(&[Exhibit::Cpu, Exhibit::Differential]), &seen, &output).unwrap();
+    let page = draw_page(&scene(&[Exhibit::Cpu, Exhibit::Differential]), &seen, &output).unwrap();
     assert_eq!(page.sections.len(), 1);
     assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);
     assert_eq!(page.files, ["meta.json"]);
@@ -123,7 +123,7 @@ fn example_page() {
     let dir = std::env::var("LAB_EXAMPLES").expect("LAB_EXAMPLES names a directory");
     let output = Output::begin(PathBuf::from(dir)).unwrap();
     let exhibits = [Timeline, Waits, Cpu, Allocations, Counts, Differential];
-    let page = hang(&scene(&exhibits), &seen(), &output).unwrap();
+    let page = draw_page(&scene(&exhibits), &seen(), &output).unwrap();
     output.write("index.html", &page.html()).unwrap();
     output.finish().unwrap();
 }

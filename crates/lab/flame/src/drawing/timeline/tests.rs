@@ -66,7 +66,6 @@ fn every_row_has_a_number_and_shows_how_long_it_waited_before() {
     let waited = of_class(&svg, "waited muted");
     assert!(waited.iter().all(|waited| waited.text.starts_with("4.9")), "{waited:?}");
     assert_eq!(waited.len(), ROWS, "only those of slow began before the window");
-    assert_eq!(of_class(&svg, "on-bar").len(), 1);
     assert_eq!(of_class(&svg, "cut").len(), ROWS);
 }
 
