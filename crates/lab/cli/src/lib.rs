@@ -16,12 +16,8 @@ macro_rules! out {
 
 mod bench;
 mod bench_generator;
-pub mod chart;
 mod cmd;
 mod count;
-pub mod docs;
-pub mod record;
-pub mod report;
 mod servers;
 mod watch;
 
@@ -29,14 +25,11 @@ mod watch;
 use lab_case as case;
 use lab_case as workspace;
 use lab_display as display;
-use lab_display::{page, picture};
 use lab_doctor as doctor;
 use lab_load as load;
 use lab_load::process;
 use lab_record as files;
 use lab_record as machine;
-use lab_record as store;
-use lab_record::criterion;
 use lab_stats as stats;
 use servers::{affinity, instrumented, launch, requests, revisions, server};
 

@@ -5,9 +5,8 @@ use std::{collections::VecDeque, ops::Range};
 use tokio::time::Instant;
 
 use super::{
-    Fault,
+    Fault, Latency, Punctuality,
     account::{Account, Counts},
-    punctuality::Lags,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +28,9 @@ pub struct ArrivalQueue {
     waiting: VecDeque<Arrival>,
     idle_users: usize,
     pub account: Account,
-    pub lags: Lags,
+    /// How late the generator itself was; see [`Punctuality`].
+    lag: Latency,
+    queued: u64,
 }
 
 impl ArrivalQueue {
@@ -39,7 +40,8 @@ impl ArrivalQueue {
             waiting: VecDeque::new(),
             idle_users: users,
             account: Account::new(users),
-            lags: Lags::default(),
+            lag: Latency::default(),
+            queued: 0,
         }
     }
 
@@ -50,7 +52,8 @@ impl ArrivalQueue {
         if self.window.contains(&due) {
             self.account.counts.sent += 1;
             if queued {
-                self.lags.queued(due.elapsed());
+                self.queued += 1;
+                self.lag.record(due.elapsed());
             }
         }
     }
@@ -61,7 +64,7 @@ impl ArrivalQueue {
         let counts = self.window.contains(&due);
         // Nothing was in its way, so the time since it was due is the generator's own delay.
         if !queued && counts {
-            self.lags.record(due.elapsed());
+            self.lag.record(due.elapsed());
         }
         self.account.starts(user, due, counts);
         self.idle_users -= 1;
@@ -81,6 +84,11 @@ impl ArrivalQueue {
     /// Whether an arrival that counts has no answer yet.
     pub fn is_open(&self) -> bool {
         self.account.is_open() || self.waiting().next().is_some()
+    }
+
+    pub fn punctuality(&self) -> Punctuality {
+        let lag_p99_ms = self.lag.percentile_ms(99.0).unwrap_or_default();
+        Punctuality { lag_p99_ms, queued: self.queued }
     }
 
     pub fn close(&mut self) -> Counts {

@@ -34,7 +34,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub fn is_failure(&self) -> bool {
+    pub(super) fn is_failure(&self) -> bool {
         matches!(self, Self::Failure(_))
     }
 }

@@ -56,7 +56,7 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     let mut queue = queue.borrow_mut();
     let mut outcome = Outcome::new(plan, queue.close(), reading);
-    let punctuality = queue.lags.sum_up();
+    let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
     Ok(outcome)

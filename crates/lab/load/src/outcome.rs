@@ -14,7 +14,7 @@ const GENERATOR_SATURATED: f64 = 0.9;
 /// What one run measured. A visit counts as one request, even if it consists of several.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct Outcome {
     /// The actual duration of the measurement.
     pub measured: Duration,
@@ -67,8 +67,7 @@ impl Outcome {
             server_cpu: reading.server_cpu,
             server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
             generator_cpu: reading.generator_cpu,
-            punctuality: None,
-            invalid: None,
+            ..Self::default()
         }
     }
 
@@ -84,7 +83,7 @@ impl Outcome {
     }
 
     /// The share of one core that the generator used, from 0 to 1.
-    pub fn generator_share(&self) -> Option<f64> {
+    fn generator_share(&self) -> Option<f64> {
         Some(self.generator_cpu?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
@@ -108,23 +107,11 @@ mod tests {
     use super::*;
 
     fn outcome(generator_cpu: Duration, invalid: Option<&str>) -> Outcome {
-        let measured = Duration::from_secs(2);
         Outcome {
-            measured,
-            ok_in_time: 0,
-            sent: 0,
-            ok: 0,
-            wrong: 0,
-            failed: 0,
-            unfinished: 0,
-            first_fault: None,
-            latency: Latency::default(),
-            youngest_unfinished: None,
-            server_cpu: None,
-            server_peak_rss_mib: None,
+            measured: Duration::from_secs(2),
             generator_cpu: Some(generator_cpu),
-            punctuality: None,
             invalid: invalid.map(str::to_owned),
+            ..Outcome::default()
         }
     }
 

@@ -50,7 +50,7 @@ pub struct Load {
 
 impl Load {
     /// How long a user pauses between an answer and the next request.
-    pub fn think(self) -> Duration {
+    pub(super) fn think(self) -> Duration {
         Duration::from_millis(self.think_ms)
     }
 }
@@ -74,10 +74,10 @@ pub struct OpenLoop {
 
 impl OpenLoop {
     /// The highest accepted rate: ten times what one core can send.
-    pub const MOST_PER_S: f64 = 1e6;
+    pub(super) const MOST_PER_S: f64 = 1e6;
 
     /// How many visits can be in flight.
-    pub fn users(self) -> usize {
+    pub(super) fn users(self) -> usize {
         self.connections / self.connections_per_user.max(1)
     }
 }

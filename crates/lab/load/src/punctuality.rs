@@ -28,31 +28,6 @@ pub struct Punctuality {
     pub queued: u64,
 }
 
-/// The lags of single arrivals.
-#[derive(Debug, Default)]
-pub struct Lags {
-    lag: Latency,
-    queued: u64,
-}
-
-impl Lags {
-    /// An arrival's request was sent this late.
-    pub fn record(&mut self, lag: Duration) {
-        self.lag.record(lag);
-    }
-
-    /// An arrival was added to the queue this late.
-    pub fn queued(&mut self, lag: Duration) {
-        self.lag.record(lag);
-        self.queued += 1;
-    }
-
-    pub fn sum_up(&self) -> Punctuality {
-        let lag_p99_ms = self.lag.percentile_ms(99.0).unwrap_or_default();
-        Punctuality { lag_p99_ms, queued: self.queued }
-    }
-}
-
 impl Punctuality {
     /// Why the latencies of this run say more about the generator than about the server, if they
     /// do: the p99 of the lag is above [`LAG_LIMIT`], or above both [`LAG_FLOOR`] and [`LAG_SHARE`]
@@ -77,12 +52,11 @@ impl Punctuality {
 mod tests {
     use super::*;
 
-    /// The fault of a run in which every arrival had this lag and latency, in milliseconds.
+    /// The fault of a run with this lag and latency, in milliseconds.
     fn fault(lag: u64, latency: u64) -> Option<String> {
-        let (mut lags, mut latencies) = (Lags::default(), Latency::default());
-        lags.record(Duration::from_millis(lag));
+        let mut latencies = Latency::default();
         latencies.record(Duration::from_millis(latency));
-        lags.sum_up().fault(&latencies)
+        Punctuality { lag_p99_ms: lag as f64, queued: 0 }.fault(&latencies)
     }
 
     #[test]

@@ -24,6 +24,16 @@ pub struct Bench {
     pub high_ns: f64,
 }
 
+impl Bench {
+    /// Its name in its group: `fixed`, or `fixed/50` for a point of a sweep.
+    pub fn id(&self) -> String {
+        match &self.parameter {
+            Some(parameter) => format!("{}/{parameter}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// A bench with the time and the directory of its measurement.
 #[derive(Clone, Debug)]
 pub struct Measured {

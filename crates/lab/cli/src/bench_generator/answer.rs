@@ -1,8 +1,7 @@
-//! `lab answer`: the least that is an HTTP server, so that a load generator has no better excuse.
+//! `lab answer`: a minimal HTTP server for `lab bench-generator`.
 //!
-//! It answers whatever ends with an empty line, on one thread, with bytes that are always the same.
-//! A real server does more for each request, and the difference between two generators in front of
-//! it would be smaller than it is.
+//! It answers everything that ends with an empty line, on one thread, with the same bytes. A real
+//! server does more per request, which would hide a difference between two generators.
 
 use std::process::ExitCode;
 
@@ -12,28 +11,24 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// The body of every answer.
+use crate::cmd::closed;
+
 pub const BODY: &str = "Hello, generator!";
 /// The end of a request without a body.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Serves until standard input closes, as it does when the process that started this one dies.
+/// Serves until standard input closes, as it does when the process that started this one exits.
 pub fn run() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         println!("listening on http://{}", listener.local_addr()?);
-        let parent_gone = async {
-            let mut rest = [0; 64];
-            let mut stdin = tokio::io::stdin();
-            while stdin.read(&mut rest).await.is_ok_and(|read| read > 0) {}
-        };
         tokio::select! {
             result = accept(&listener) => result,
-            () = parent_gone => Ok(()),
+            () = closed(tokio::io::stdin()) => Ok(()),
         }
     })?;
-    // A read of standard input may be under way on a thread that cannot be stopped.
+    // A blocked read of standard input must not keep the process alive.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -47,7 +42,7 @@ async fn accept(listener: &TcpListener) -> anyhow::Result<()> {
     loop {
         let (stream, _) = listener.accept().await.context("cannot accept")?;
         stream.set_nodelay(true)?;
-        // A connection that breaks is the business of the one who broke it.
+        // The client reports a broken connection.
         tokio::spawn(async move { serve(stream, answer).await.ok() });
     }
 }

@@ -1,5 +1,5 @@
-//! Our generator and wrk as two rivals that are run and measured alike: as whole processes, on the
-//! generator's core, with the CPU time that the system charged them for at their end.
+//! Our generator and wrk, run and measured in the same way: as whole processes on the generator's
+//! core, with the CPU time that the system reports at their end.
 
 pub mod answer;
 pub mod ours;
@@ -11,13 +11,11 @@ pub use server::AnswerServer;
 /// Who generates the load.
 #[derive(Clone, Copy, Debug)]
 pub enum Rival {
-    /// `lab generate`.
     Ours,
-    /// wrk.
     Wrk,
 }
 
-/// What one run of a rival showed.
+/// The result of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// Answers per second.

@@ -1,4 +1,4 @@
-//! The server that both rivals are let loose on.
+//! The server that both generators load.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -11,11 +11,10 @@ use anyhow::Context as _;
 
 use crate::{affinity, load};
 
-/// `lab answer` as a child process. It ends when this is dropped, and when this process dies.
+/// `lab answer` as a child process. It exits when this is dropped, and when this process exits.
 #[derive(Debug)]
 pub struct AnswerServer {
     child: Child,
-    /// Where it listens.
     pub address: SocketAddr,
 }
 
@@ -34,7 +33,6 @@ impl AnswerServer {
         Ok(Self { child, address })
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -42,7 +40,7 @@ impl AnswerServer {
 
 impl Drop for AnswerServer {
     fn drop(&mut self) {
-        // Its standard input closes with it, so it would end without this; it is also waited for.
+        // It exits when its input closes. Killing it first allows waiting for it here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -10,14 +10,14 @@ use crate::{affinity, process::children_cpu_time};
 /// Why wrk cannot be measured here, if it cannot.
 pub fn missing() -> Option<&'static str> {
     if children_cpu_time().is_none() {
-        return Some("this system does not tell the CPU time of a child");
+        return Some("this system does not report the CPU time of a child");
     }
-    // It has no flag that does nothing; this one prints its version and fails.
+    // `-v` prints the version and fails.
     let found = Command::new("wrk").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
     found.is_err().then_some("wrk is not installed; `apt install wrk` or `brew install wrk`")
 }
 
-/// Runs wrk for so many seconds, with one thread, as our generator has one.
+/// Runs wrk with one thread, like our generator.
 pub fn run(server: &AnswerServer, connections: usize, seconds: u16) -> anyhow::Result<Run> {
     let mut command = Command::new("wrk");
     command
@@ -33,7 +33,7 @@ pub fn run(server: &AnswerServer, connections: usize, seconds: u16) -> anyhow::R
     ensure!(output.status.success(), "wrk failed");
 
     let (requests, throughput) = parse(&String::from_utf8_lossy(&output.stdout))?;
-    let cpu = after.zip(before).context("the system does not tell the CPU time of a child")?;
+    let cpu = after.zip(before).context("the system does not report the CPU time of a child")?;
     Ok(Run { throughput, cpu_us: (cpu.0 - cpu.1).as_secs_f64() * 1e6 / requests })
 }
 
@@ -47,7 +47,7 @@ fn parse(report: &str) -> anyhow::Result<(f64, f64)> {
     let requests = report.lines().find_map(|line| line.split_once(" requests in "));
     let throughput = report.lines().find_map(|line| line.strip_prefix("Requests/sec:"));
     let (Some((requests, _)), Some(throughput)) = (requests, throughput) else {
-        bail!("wrk's report is not in the form that is known here:\n{report}");
+        bail!("wrk's report has an unknown format:\n{report}");
     };
     Ok((requests.trim().parse()?, throughput.trim().parse()?))
 }

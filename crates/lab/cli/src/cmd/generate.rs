@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
+use super::closed;
 use crate::{
     affinity,
     load::{self, LoadPlan},
@@ -23,13 +24,9 @@ pub fn run() -> anyhow::Result<ExitCode> {
         if plan.pin {
             affinity::pin_generator();
         }
-        let parent_gone = async {
-            let mut rest = [0; 64];
-            while stdin.read(&mut rest).await.is_ok_and(|read| read > 0) {}
-        };
         tokio::select! {
             outcome = load::run(&plan) => outcome.map(Some),
-            () = parent_gone => Ok(None),
+            () = closed(stdin) => Ok(None),
         }
     })?;
     // A blocked read of standard input must not keep the process alive.

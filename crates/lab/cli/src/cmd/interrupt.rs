@@ -3,6 +3,7 @@
 use std::{future::Future, process::ExitCode};
 
 use anyhow::Context as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Runs a verb to its end or until Ctrl-C. Ctrl-C drops everything that the verb holds, which stops
 /// its servers.
@@ -48,4 +49,11 @@ pub enum Ended<T> {
 pub fn interrupted() -> ExitCode {
     eprintln!("\ninterrupted: the servers are stopped and nothing was written");
     ExitCode::from(130)
+}
+
+/// Completes when `input` closes: a process that was started with a pipe as its standard input
+/// learns this way that the other one has exited.
+pub async fn closed(mut input: impl AsyncRead + Unpin) {
+    let mut unused = [0; 64];
+    while input.read(&mut unused).await.is_ok_and(|read| read > 0) {}
 }

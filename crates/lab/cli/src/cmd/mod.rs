@@ -28,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use interrupt::closed;
 use interrupt::{Ended, interrupted, interruptible};
 use places::Places;
 

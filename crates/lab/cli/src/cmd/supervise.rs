@@ -15,11 +15,12 @@ use nix::{
     unistd::Pid,
 };
 use tokio::{
-    io::AsyncReadExt as _,
     process::Command,
     signal::unix::{SignalKind, signal},
     time::timeout,
 };
+
+use super::closed;
 
 /// How long the server may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -54,7 +55,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
                 let code = status.code().or(status.signal().map(|signal| 128 + signal));
                 return Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)));
             }
-            () = parent_gone() => {}
+            () = closed(tokio::io::stdin()) => {}
             _ = terminated.recv() => {}
             _ = interrupted.recv() => {}
         }
@@ -64,14 +65,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         server.wait().await?;
         anyhow::Ok(ExitCode::SUCCESS)
     });
-    // A blocking read of standard input may still run, and nothing can stop its thread.
+    // A blocked read of standard input must not keep the process alive.
     runtime.shutdown_background();
     code
-}
-
-/// Completes when standard input closes, because the parent is gone.
-async fn parent_gone() {
-    let mut stdin = tokio::io::stdin();
-    let mut unused = [0; 64];
-    while stdin.read(&mut unused).await.is_ok_and(|read| read > 0) {}
 }

@@ -49,7 +49,8 @@ impl Toy {
     pub fn with_record() -> Self {
         let toy = Self::new(&[]);
         let mut record: Value =
-            serde_json::from_str(include_str!("../fixtures/record.json")).unwrap();
+            serde_json::from_str(include_str!("../../../course/tests/fixtures/record.json"))
+                .unwrap();
         let mut case = record["cases"][0].take();
         case["case"] = "toy".into();
         case["load"] = "3 users, without a pause".into();

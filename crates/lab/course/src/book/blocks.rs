@@ -1,0 +1,198 @@
+//! The functions that make blocks: excerpts, differences, tables and pictures.
+
+use std::{
+    path::Path,
+    sync::{Arc, PoisonError},
+};
+
+use crate::{
+    chart::{self, Chart, SweepPoint},
+    words::relative,
+};
+use anyhow::{Context as _, ensure};
+use lab_case::{BASELINE, CANDIDATE};
+use lab_record::criterion::Bench;
+use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
+use similar::TextDiff;
+
+use super::{
+    evaluate::{Drawn, Picture},
+    excerpt::{excerpt, fenced, language, without_module_doc},
+    names::{Names, failed},
+    nearest::unknown,
+    page::CHAPTERS,
+    sources::Sources,
+};
+
+/// The tables, each a template over what the expression names, which is `it` there.
+const TABLES: [(&str, &str); 6] = [
+    ("benches", include_str!("tables/benches.md")),
+    ("case", include_str!("tables/case.md")),
+    ("counts", include_str!("tables/counts.md")),
+    ("steps", include_str!("tables/steps.md")),
+    ("summary", include_str!("tables/summary.md")),
+    ("top", include_str!("tables/top.md")),
+];
+
+/// Adds the functions to an environment.
+pub(super) fn add_to(
+    env: &mut Environment<'static>,
+    sources: &Arc<Sources>,
+    drawn: &Drawn,
+) -> anyhow::Result<()> {
+    for (name, template) in TABLES {
+        env.add_template(name, template)?;
+    }
+    env.add_function("table", table);
+    let its = Arc::clone(sources);
+    env.add_function("link", move |state: &State, file: &str| link(state, &its.root.join(file)));
+    let its = Arc::clone(sources);
+    env.add_function("code", move |state: &State, file: &str, item: Option<&str>| {
+        let text = read(&its.root, file)?;
+        let excerpt =
+            excerpt(&text, item).map_err(|error| failed(error.context(file.to_owned())))?;
+        let fence = fenced(language(file), &excerpt);
+        Ok::<_, Error>(format!("{fence}\n\n*[`{file}`]({})*", link(state, &its.root.join(file))?))
+    });
+    let its = Arc::clone(sources);
+    env.add_function("diff", move |state: &State, a: &str, b: &str| {
+        let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
+        let diff = diff(&its.root, a, b).map_err(failed)?;
+        Ok::<_, Error>(format!("{diff}\n\n*From [`{a}`]({from}) to [`{b}`]({to})*"))
+    });
+    let its = Arc::clone(sources);
+    env.add_function("flame", move |state: &State, case: &Names, file: &str, caption: &str| {
+        let path = its.flame(&case.of)?.join(file);
+        if !path.is_file() {
+            return Err(failed(format!("{} is missing: `just record` draws it", path.display())));
+        }
+        let link = link(state, &path)?;
+        let alt = bracketed(caption);
+        Ok(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
+    });
+    let (its, drawn) = (Arc::clone(sources), Arc::clone(drawn));
+    env.add_function("chart", move |state: &State, kind: &str, of: &Names| {
+        let (name, chart) = match kind {
+            "throughput" => (format!("case-{}", of.of), chart::throughput(its.measured(&of.of)?)),
+            "sweep" => (of.of.clone(), sweep(&its, &of.of)?),
+            kind => return Err(failed(unknown("chart", kind, ["throughput", "sweep"]))),
+        };
+        let path = format!("charts/{name}.svg");
+        let link = link(state, &its.root.join(CHAPTERS).join(&path))?;
+        let picture = Picture { path, svg: chart.svg };
+        drawn.lock().unwrap_or_else(PoisonError::into_inner).push(picture);
+        Ok(format!("![{}]({link})", bracketed(&chart.alt)))
+    });
+    Ok(())
+}
+
+/// A table, and below it that of the reader's own runs, if there are any.
+fn table(state: &State, name: &str, it: Value) -> Result<String, Error> {
+    let env = state.env();
+    let template = env.get_template(name);
+    let template =
+        template.map_err(|_| failed(unknown("table", name, TABLES.map(|(name, _)| name))))?;
+    let render = |it: &Value| {
+        let page = state.lookup("page");
+        Ok::<_, Error>(padded(&template.render(context! { it, page })?))
+    };
+    let own = |it: &Value| it.get_attr("mine").ok().filter(|own| own.kind() == ValueKind::Map);
+    let own = match it.kind() {
+        ValueKind::Seq => {
+            let all: Vec<_> = it.try_iter()?.filter_map(|case| own(&case)).collect();
+            (!all.is_empty()).then(|| Value::from(all))
+        }
+        _ => own(&it),
+    };
+    let table = render(&it)?;
+    Ok(match own {
+        Some(own) => format!("{table}\n\n**On your machine:**\n\n{}", render(&own)?),
+        None => table,
+    })
+}
+
+/// Pads the cells of a table, so that it also reads well as plain text: the first column to the
+/// left, figures to the right.
+fn padded(markdown: &str) -> String {
+    let is_row = |line: &&str| line.starts_with('|');
+    // A `|` in a cell is escaped.
+    let cells = |line: &str| -> Vec<String> {
+        let line = line.trim_matches('|').replace("\\|", "\0");
+        line.split('|').map(|cell| cell.trim().replace('\0', "\\|")).collect()
+    };
+    let rows: Vec<_> = markdown.lines().filter(is_row).map(cells).collect();
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    let mut lines = Vec::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| match column {
+            0 => format!(" {cell:<width$} |"),
+            _ => format!(" {cell:>width$} |"),
+        });
+        lines.push(format!("|{}", cells.collect::<String>()));
+        if lines.len() == 1 {
+            let rules = widths.iter().enumerate().map(|(column, width)| {
+                format!("{}{}|", "-".repeat(width + 1), if column == 0 { '-' } else { ':' })
+            });
+            lines.push(format!("|{}", rules.collect::<String>()));
+        }
+    }
+    let rest = markdown.lines().filter(|line| !is_row(line)).collect::<Vec<_>>().join("\n");
+    format!("{}\n\n{}", lines.join("\n"), rest.trim())
+}
+
+fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
+    let (old, new) = (read(root, a)?, read(root, b)?);
+    let diff = TextDiff::from_lines(without_module_doc(&old), without_module_doc(&new));
+    let mut unified = diff.unified_diff();
+    let unified = unified.context_radius(3).header(a, b).to_string();
+    ensure!(!unified.is_empty(), "{a} and {b} are the same");
+    Ok(fenced("diff", &unified))
+}
+
+/// Both sides at every parameter, in the order in which slow was measured.
+fn sweep(sources: &Sources, group: &str) -> Result<Chart, Error> {
+    let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == group);
+    let points = points(&benches.collect::<Vec<_>>());
+    let points = points.with_context(|| format!("`{group}` is not a sweep")).map_err(failed)?;
+    Ok(chart::sweep(&points, sources.sweep(group)?))
+}
+
+fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
+    let side = |name: &'static str| benches.iter().filter(move |bench| bench.name == name);
+    let mut points = Vec::new();
+    for slow in side(BASELINE) {
+        let parameter = slow.parameter.as_deref().context("a bench has no parameter")?;
+        let fixed = side(CANDIDATE).find(|it| it.parameter.as_deref() == Some(parameter));
+        let fixed =
+            fixed.with_context(|| format!("no bench of {CANDIDATE} matches {}", slow.id()))?;
+        let parameter = parameter.parse();
+        let parameter = parameter.with_context(|| format!("{} has no number", slow.id()))?;
+        points.push(SweepPoint { parameter, slow: (*slow).clone(), fixed: (*fixed).clone() });
+    }
+    ensure!(!points.is_empty(), "it has no bench of {BASELINE}");
+    Ok(points)
+}
+
+/// The text of a file of the workspace.
+fn read(root: &Path, file: &str) -> Result<String, Error> {
+    let text = std::fs::read_to_string(root.join(file));
+    text.map_err(|error| failed(format!("cannot read {file}: {error}")))
+}
+
+/// The target of a link from the page to a file.
+fn link(state: &State, to: &Path) -> Result<String, Error> {
+    let page = state.lookup("page").unwrap_or_default();
+    let page = page.as_str().ok_or_else(|| failed("the page has no directory"))?;
+    Ok(relative(Path::new(page), to))
+}
+
+/// Text between the brackets of a link or an image.
+fn bracketed(text: &str) -> String {
+    text.replace('[', "\\[").replace(']', "\\]")
+}

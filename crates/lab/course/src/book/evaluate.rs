@@ -1,0 +1,126 @@
+//! Evaluates the expressions in the pages.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{anyhow, bail, ensure};
+use lab_case::Workspace;
+use lab_display::NONE;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
+
+use super::{
+    blocks, filters,
+    mine::Mine,
+    names::{failed, normal},
+    nearest::unknown,
+    page::CHAPTERS,
+    sources::Sources,
+};
+
+/// Expressions, with the names that they can use.
+#[derive(Debug)]
+pub struct Book {
+    /// The workspace, as an absolute path.
+    pub root: PathBuf,
+    env: Environment<'static>,
+    drawn: Drawn,
+}
+
+/// A file that an expression drew.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Its path below `docs/src`.
+    pub path: String,
+    pub svg: String,
+}
+
+const MISSING: &str = "the record has no such figure, or one that must not be quoted";
+
+/// Pictures of the expression that is being evaluated.
+pub(super) type Drawn = Arc<Mutex<Vec<Picture>>>;
+
+impl Book {
+    /// Reads what the pages quote. With `mine`, tables come with those of the reader's own runs.
+    pub fn of(workspace: &Workspace, mine: Option<&Mine>) -> anyhow::Result<Self> {
+        let sources = Arc::new(Sources::of(workspace)?);
+        let drawn = Drawn::default();
+        let mut env = Environment::new();
+        env.set_undefined_behavior(UndefinedBehavior::Strict);
+        filters::add_to(&mut env);
+        blocks::add_to(&mut env, &sources, &drawn)?;
+        let mut cases = Vec::new();
+        for case in &sources.cases {
+            let own = mine.and_then(|mine| mine.case(&case.name));
+            let own = own.map(|(own, origin)| Value::from(sources.own(case, own, origin)));
+            let value = Value::from(sources.case(case).with("mine", own));
+            env.add_global(normal(&case.name), value.clone());
+            cases.push(value);
+        }
+        env.add_global("cases", cases);
+        env.add_global("record", sources.about_record());
+        env.add_global("benches", sources.bench_groups());
+        Ok(Self { root: sources.root.clone(), env, drawn })
+    }
+
+    /// Evaluates an expression for a page in this directory, where its links start.
+    pub fn eval(
+        &self,
+        expression: &str,
+        page_dir: &Path,
+    ) -> anyhow::Result<(String, Vec<Picture>)> {
+        let value = self.value(expression, page_dir);
+        // Taken even if the expression failed: the next one must not find them.
+        let drawn = std::mem::take(&mut *self.drawn.lock().unwrap_or_else(PoisonError::into_inner));
+        let value = value.map_err(|error| in_words(&error))?;
+        if value.as_object().is_some() {
+            let names = value.try_iter()?.map(|name| normal(&name.to_string()));
+            bail!("it is not a figure but has these: {}", names.collect::<Vec<_>>().join(", "));
+        }
+        let text = value.to_string();
+        ensure!(!value.is_undefined() && !value.is_none() && text != NONE, MISSING);
+        Ok((text, drawn))
+    }
+
+    /// Where a picture belongs.
+    pub fn place(&self, picture: &Picture) -> PathBuf {
+        self.root.join(CHAPTERS).join(&picture.path)
+    }
+
+    pub fn is_stale(&self, picture: &Picture) -> bool {
+        std::fs::read_to_string(self.place(picture)).ok().as_ref() != Some(&picture.svg)
+    }
+
+    fn value(&self, expression: &str, page_dir: &Path) -> Result<Value, Error> {
+        let expression = self.env.compile_expression(expression)?;
+        let mut known: Vec<_> = self.env.globals().map(|(name, _)| name).collect();
+        known.sort_unstable();
+        for name in expression.undeclared_variables(false) {
+            if !known.contains(&name.as_str()) {
+                return Err(failed(unknown("value or function", &name, known)));
+            }
+        }
+        expression.eval(context! { page => page_dir.to_string_lossy() })
+    }
+}
+
+/// The innermost cause: the one that the author of the page can fix.
+fn in_words(error: &Error) -> anyhow::Error {
+    let cause = std::error::Error::source(error);
+    if let Some(cause) = cause.and_then(|cause| cause.downcast_ref()) {
+        return in_words(cause);
+    }
+    let detail = error.detail().unwrap_or_default();
+    match error.kind() {
+        ErrorKind::UnknownFilter => {
+            unknown("filter", detail.split(' ').nth(1).unwrap_or_default(), filters::NAMES)
+        }
+        ErrorKind::UndefinedError => anyhow!(MISSING),
+        ErrorKind::InvalidOperation if detail.contains("unsupported types") => {
+            anyhow!("{detail}: put arithmetic in parentheses before a filter")
+        }
+        ErrorKind::InvalidOperation if !detail.is_empty() => anyhow!("{detail}"),
+        kind => anyhow!("{kind}: {detail}"),
+    }
+}

@@ -1,0 +1,155 @@
+//! Excerpts of source files.
+
+use anyhow::Context as _;
+
+use super::nearest::unknown;
+
+/// The kinds of items that can be excerpted.
+const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
+
+/// What an item's line begins with, before its kind.
+const QUALIFIERS: [&str; 6] = ["pub", "async", "const", "default", "extern", "unsafe"];
+
+/// The part of a file that `item` names: `fn read`, `struct Counter`, or `mod` for all but the
+/// leading `//!` lines. Without it, the whole file.
+pub fn excerpt(text: &str, wanted: Option<&str>) -> anyhow::Result<String> {
+    Ok(match wanted.map(|item| item.split_once(' ').unwrap_or((item, ""))) {
+        None => text.trim_end().to_owned(),
+        Some(("mod", "")) => without_module_doc(text).trim_end().to_owned(),
+        Some((kind, name)) if KINDS.contains(&kind) => item(text, kind, name)?,
+        Some((kind, _)) => return Err(unknown("kind of item", kind, KINDS)),
+    })
+}
+
+/// Text in a fence that it cannot end.
+pub fn fenced(language: &str, text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.lines().any(|line| line.trim_start().starts_with(&fence)) {
+        fence.push('`');
+    }
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+/// How a fence names a file's language. Excerpts of Rust are no tests of their own.
+pub fn language(file: &str) -> &'static str {
+    match file.rsplit(['.', '/']).next() {
+        Some("rs") => "rust,ignore",
+        Some("toml") => "toml",
+        Some("json") => "json",
+        Some("sh") => "sh",
+        Some("yml" | "yaml") => "yaml",
+        Some("justfile") => "make",
+        _ => "text",
+    }
+}
+
+/// A source file without the `//!` lines at its start.
+pub fn without_module_doc(text: &str) -> &str {
+    let mut rest = text;
+    while rest.starts_with("//!") {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    rest.trim_start_matches('\n')
+}
+
+/// An item with its attributes and documentation, without the indent that it has in its file.
+fn item(text: &str, kind: &str, name: &str) -> anyhow::Result<String> {
+    let lines: Vec<_> = text.lines().collect();
+    let head = lines.iter().position(|line| declares(line, kind, name));
+    let head = head.with_context(|| format!("it has no `{kind} {name}`"))?;
+    let indent = indent(lines[head]);
+    let start = start(&lines, head);
+    let end = end(&lines, head, indent).with_context(|| format!("`{kind} {name}` has no end"))?;
+    let excerpt = lines[start..=end].iter().map(|line| line.get(indent..).unwrap_or(""));
+    Ok(excerpt.collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether a line is the first of an item, as in `pub(crate) async fn name(`.
+fn declares(line: &str, kind: &str, name: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| {
+        let word = word.split('(').next().unwrap_or(word);
+        QUALIFIERS.contains(&word) || word.starts_with('"')
+    });
+    let rest = (words.next() == Some(kind)).then(|| words.next()).flatten();
+    let rest = rest.and_then(|word| word.strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// The first line of the attributes and the documentation above `head`.
+fn start(lines: &[&str], head: usize) -> usize {
+    let mut start = head;
+    while let Some(above) = start.checked_sub(1) {
+        let line = lines[above].trim();
+        let is_ours = line.starts_with("#[") || line.starts_with("//") && !line.starts_with("//!");
+        if is_ours {
+            start = above;
+        } else if line.ends_with(")]") {
+            // The end of an attribute of several lines.
+            match (0..above).rev().find(|at| lines[*at].trim().starts_with("#[")) {
+                Some(first) => start = first,
+                None => break,
+            }
+        } else {
+            break;
+        }
+    }
+    start
+}
+
+/// The last line: the brace with the indent of `head`, or the semicolon of what has no body.
+fn end(lines: &[&str], head: usize, indent_of_head: usize) -> Option<usize> {
+    let ends = |(at, line): &(usize, &&str)| {
+        let is_outer = *at == head || indent(line) == indent_of_head;
+        let closes = *at > head && line.trim_start().starts_with('}');
+        let is_whole = *at == head && line.ends_with('}') || line.ends_with(';');
+        is_outer && (closes || is_whole)
+    };
+    lines.iter().enumerate().skip(head).find(ends).map(|(at, _)| at)
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "//! What it is.\n//! More of it.\n\nuse a::b;\n\n/// Reads.\n\
+        #[expect(\n    clippy::x,\n    reason = \"r\"\n)]\npub(crate) async fn read(\n    a: u8,\n) -> u8 {\n    \
+        if a > 1 {\n        2\n    } else {\n        3\n    }\n}\n\nfn reader() {}\n\n\
+        struct Unit;\n\nimpl Unit {\n    // Why.\n    const fn get<T>(&self) -> u8 {\n        1\n    }\n}\n";
+
+    #[test]
+    fn a_function_comes_with_all_that_stands_above_it() {
+        let read = item(SOURCE, "fn", "read").unwrap();
+        assert!(read.starts_with("/// Reads.\n#[expect(\n"), "{read}");
+        assert!(read.ends_with("    } else {\n        3\n    }\n}"), "{read}");
+    }
+
+    #[test]
+    fn a_method_loses_its_indent() {
+        assert_eq!(
+            item(SOURCE, "fn", "get").unwrap(),
+            "// Why.\nconst fn get<T>(&self) -> u8 {\n    1\n}"
+        );
+    }
+
+    #[test]
+    fn what_fits_a_line_is_a_line() {
+        assert_eq!(item(SOURCE, "fn", "reader").unwrap(), "fn reader() {}");
+        assert_eq!(item(SOURCE, "struct", "Unit").unwrap(), "struct Unit;");
+        assert_eq!(item(SOURCE, "fn", "write").unwrap_err().to_string(), "it has no `fn write`");
+    }
+
+    #[test]
+    fn the_documentation_of_a_module_can_be_left_out() {
+        assert!(without_module_doc(SOURCE).starts_with("use a::b;"));
+        assert_eq!(without_module_doc("fn a() {}\n"), "fn a() {}\n");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_any_in_the_text() {
+        assert_eq!(fenced("md", "```\n"), "````md\n```\n````");
+    }
+}

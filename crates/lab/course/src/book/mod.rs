@@ -1,0 +1,52 @@
+//! The book: figures, excerpts and pictures come from where they were measured.
+//!
+//! `lab docs` writes the text between two comments in `docs/src/**/*.md` and in the README. A begin
+//! that is alone on its line makes a block; any other is part of its line, with a word before it:
+//!
+//! ```markdown
+//! <!-- lab: table("counts", lock_scope) -->
+//! ...generated...
+//! <!-- /lab -->
+//!
+//! The fix gives <!-- lab: lock_scope.fixed.speedup.throughput | factor -->280×<!-- /lab -->.
+//! ```
+//!
+//! The first comment holds an expression of [minijinja](https://docs.rs/minijinja) over
+//!
+//! - the cases, by name: `lock_scope`, and their variants `lock_scope.slow`. Their values are those
+//!   of the newest record below `docs/record`, under the names of `lab schema`, which end in their
+//!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. [`sources`] adds `args`, `counts`,
+//!   `profile`, `noise`, and the functions `share` and `cost`;
+//! - `benches`, Criterion's figures: `benches.alternatives_hot_clone.borrow.ns`;
+//! - `record`: its date, machine, pairs, command, build;
+//! - `cases`: all of them, for `table("summary", cases)`.
+//!
+//! In names, `_` stands for `-`, `.` and `/`. Values can be computed with: parentheses go around
+//! arithmetic before a filter. [`filters`] lists the filters, [`blocks`] the functions that make
+//! blocks. `lab docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
+//!
+//! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
+
+mod blocks;
+mod evaluate;
+mod excerpt;
+mod filters;
+mod links;
+mod markdown;
+mod marker;
+mod mine;
+mod names;
+mod nearest;
+mod page;
+mod problem;
+mod sources;
+mod splice;
+#[cfg(test)]
+mod tests;
+
+pub use evaluate::Book;
+pub use links::broken;
+pub use mine::{Mine, write_mine};
+pub use page::{CHAPTERS, Page, contributing, spliced as pages};
+pub use problem::Problem;
+pub use splice::{Spliced, splice};

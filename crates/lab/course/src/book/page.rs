@@ -1,0 +1,75 @@
+//! The pages: the chapters below `docs/src`, and the README.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+
+/// The directory of the chapters, below the workspace.
+pub const CHAPTERS: &str = "docs/src";
+const README: &str = "README.md";
+
+/// A Markdown file.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its path below the workspace, with `/` between the parts.
+    pub name: String,
+    pub path: PathBuf,
+    pub text: String,
+}
+
+impl Page {
+    fn read(root: &Path, name: &str) -> anyhow::Result<Option<Self>> {
+        let path = root.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let text = std::fs::read_to_string(&path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Some(Self { name: name.to_owned(), path, text }))
+    }
+
+    /// The directory that its links start from.
+    pub fn dir(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// The pages with markers: all chapters, and the README.
+pub fn spliced(root: &Path) -> anyhow::Result<Vec<Page>> {
+    let mut pages = chapters(root)?;
+    pages.extend(Page::read(root, README)?);
+    Ok(pages)
+}
+
+pub fn chapters(root: &Path) -> anyhow::Result<Vec<Page>> {
+    let dir = root.join(CHAPTERS);
+    ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
+    let mut pages = Vec::new();
+    for name in files_below(&dir)?.iter().filter(|name| name.ends_with(".md")) {
+        pages.extend(Page::read(root, &format!("{CHAPTERS}/{name}"))?);
+    }
+    Ok(pages)
+}
+
+/// A page whose links are checked, but that has no markers.
+pub fn contributing(root: &Path) -> anyhow::Result<Option<Page>> {
+    Page::read(root, "CONTRIBUTING.md")
+}
+
+/// The paths of all files below a directory, from there on, sorted.
+pub fn files_below(dir: &Path) -> anyhow::Result<Vec<String>> {
+    let mut files = Vec::new();
+    let entries = dir.read_dir().with_context(|| format!("cannot read {}", dir.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            let below = files_below(&entry.path())?;
+            files.extend(below.into_iter().map(|file| format!("{name}/{file}")));
+        } else {
+            files.push(name);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

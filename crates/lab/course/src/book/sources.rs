@@ -1,0 +1,313 @@
+//! What the pages quote: the newest record, and the cases' own files.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    publish::Benches,
+    words::{self, origin},
+};
+use anyhow::{Context as _, anyhow};
+use lab_case::{Case, Reference, Sweep, Workspace};
+use lab_flame::stacks::{Folded, top_inclusive};
+use lab_record::{CaseRecord, Machine, Record, VariantRecord};
+use minijinja::{Error, Value, context};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    names::{Names, failed},
+    nearest::unknown,
+};
+
+/// Where the records are, below the workspace.
+const RECORDS: &str = "docs/record";
+/// How many functions the table of the most expensive ones lists.
+const TOP: usize = 8;
+
+/// What was read. A missing part is an error of the expression that needs it.
+#[derive(Debug)]
+pub struct Sources {
+    /// The workspace, as an absolute path.
+    pub root: PathBuf,
+    pub cases: Vec<Case>,
+    dir: Result<PathBuf, String>,
+    record: Result<Record, String>,
+    benches: Result<Benches, String>,
+}
+
+impl Sources {
+    pub fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+        let root = workspace.root();
+        let root =
+            root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
+        let dir = newest(&root.join(RECORDS));
+        let why = |error: anyhow::Error| format!("{error:#}");
+        let record = dir.clone().and_then(|dir| {
+            let record = lab_record::read(&dir.join("record.json"));
+            record
+                .context("the record cannot be quoted; `just record` makes a new one")
+                .map_err(why)
+        });
+        let benches =
+            dir.clone().and_then(|dir| Benches::read(&dir.join("benches.json")).map_err(why));
+        Ok(Self { root, cases: workspace.cases()?, record, benches, dir })
+    }
+
+    /// The record of a case.
+    pub fn measured(&self, case: &str) -> Result<&CaseRecord, Error> {
+        let cases = &self.record.as_ref().map_err(failed)?.cases;
+        let found = cases.iter().find(|record| record.case == case);
+        found.ok_or_else(|| failed(format!("the record has no case `{case}`")))
+    }
+
+    pub fn benches(&self) -> Result<&Benches, Error> {
+        self.benches.as_ref().map_err(failed)
+    }
+
+    /// What a sweep is about, from the case file that describes it.
+    pub fn sweep(&self, group: &str) -> Result<&Sweep, Error> {
+        let found = self.cases.iter().find_map(|case| case.sweeps.get(group));
+        found.ok_or_else(|| failed(format!("no case file describes a `[sweep.{group}]`")))
+    }
+
+    /// The directory of a case's pictures.
+    pub fn flame(&self, case: &str) -> Result<PathBuf, Error> {
+        self.dir.as_ref().map(|dir| flame(dir, case)).map_err(failed)
+    }
+
+    /// The record itself, without its cases.
+    pub fn about_record(&self) -> Value {
+        let record = match &self.record {
+            Ok(record) => record,
+            Err(why) => return failed(why).into(),
+        };
+        Names::new("record")
+            .with("date", words::day(record.created))
+            .with("machine", words::machine_in_words(&record.machine))
+            .with("pairs", record.cases.iter().map(|case| case.pairs).min())
+            .with("confidence", words::confidence(&record.cases))
+            .with("command", words::command_line(&record.command))
+            .with("build", Names::new("build").with_fields(fields(&record.build)))
+            .into()
+    }
+
+    /// Criterion's figures: a group, and in it a bench.
+    pub fn bench_groups(&self) -> Value {
+        let benches = match &self.benches {
+            Ok(benches) => benches,
+            Err(why) => return failed(why).into(),
+        };
+        let groups: BTreeSet<_> = benches.benches.iter().map(|bench| &bench.group).collect();
+        let group = |name: &String| {
+            let own = benches.benches.iter().filter(|bench| bench.group == *name);
+            own.fold(Names::new(name), |group, bench| {
+                let id = bench.id();
+                let value = Names::new(&id).with("id", id.as_str()).with_fields(fields(bench));
+                group.with(&id, value)
+            })
+        };
+        let all = Names::new("benches").with("made", benches.made.as_str());
+        groups.into_iter().fold(all, |all, name| all.with(name, group(name))).into()
+    }
+
+    /// A case as the record has it.
+    pub fn case(&self, case: &Case) -> Names {
+        let record = match &self.record {
+            Ok(record) => record,
+            Err(why) => return self.names(case, None, "").missing(why.clone()),
+        };
+        let origin = origin(&record.command, &record.machine, record.created);
+        match self.measured(&case.name) {
+            Ok(measured) => self.names(case, Some(measured), &origin),
+            Err(error) => self.names(case, None, "").missing(error.to_string()),
+        }
+    }
+
+    /// A case as the reader measured it.
+    pub fn own(&self, case: &Case, own: &CaseRecord, origin: &str) -> Names {
+        let mut case = case.clone();
+        case.variants.retain(|variant| own.variant(variant).is_some());
+        self.names(&case, Some(own), origin)
+    }
+
+    fn names(&self, case: &Case, measured: Option<&CaseRecord>, origin: &str) -> Names {
+        let variants: Vec<_> = case
+            .variants
+            .iter()
+            .map(|name| {
+                let record = measured.and_then(|measured| measured.variant(name));
+                (name, Value::from(self.variant(case, name, record)))
+            })
+            .collect();
+        let args = case.args.windows(2).filter_map(|pair| {
+            let value = &pair[1];
+            let whole = value.parse::<i64>().map(Value::from).ok();
+            let value = whole.or_else(|| value.parse::<f64>().map(Value::from).ok())?;
+            Some((pair[0].strip_prefix("--")?, value))
+        });
+        let args = args.fold(Names::new("args"), |args, (name, value)| args.with(name, value));
+        let all: Vec<_> = variants.iter().map(|(_, variant)| variant.clone()).collect();
+        let names = Names::new(&case.name)
+            .with("case", case.name.as_str())
+            .with("args", args)
+            .with("origin", origin)
+            .with("variants", all);
+        let names = variants.into_iter().fold(names, |names, (name, it)| names.with(name, it));
+        let Some(measured) = measured else { return names };
+        let without_runs = CaseRecord {
+            runs: Vec::new(),
+            open_runs: Vec::new(),
+            variants: Vec::new(),
+            ..measured.clone()
+        };
+        let noise = words::worst_noise(measured);
+        names
+            .with("confidence", words::confidence([measured]))
+            .with("noise", noise.map(|noise| Names::new("noise").with_fields(fields(&noise))))
+            .with_fields(fields(&without_runs))
+    }
+
+    fn variant(&self, case: &Case, name: &str, record: Option<&VariantRecord>) -> Names {
+        let dir = self.dir.clone().map(|dir| flame(&dir, &case.name));
+        let stacks = Stacks { dir, variant: name.to_owned() };
+        let (share, cost, top) = (stacks.clone(), stacks.clone(), stacks.clone());
+        let cost_of = Value::from_function(move |function: &str, kind: Option<&str>| {
+            cost.function(function, kind).map(|(own, _)| own)
+        });
+        let share_of = Value::from_function(move |function: &str, kind: Option<&str>| {
+            share.function(function, kind).map(|(own, all)| own / all)
+        });
+        let names = Names::new(&format!("{}.{name}", case.name))
+            .with("variant", name)
+            .with("counts", self.counts(case, name).unwrap_or_else(|error| failed(error).into()))
+            .with("profile", stacks.profile().unwrap_or_else(|error| failed(error).into()))
+            .with("cost", cost_of)
+            .with("share", share_of)
+            .with("top", Value::from_function(move || top.top()));
+        let Some(record) = record else {
+            return names.missing(format!(
+                "the record has nothing of `{name}`: `just record` makes one with every step"
+            ));
+        };
+        let open_loop = match &record.open_loop {
+            Some(open_loop) if open_loop.invalid.is_none() => fields(open_loop),
+            // Late arrivals make latencies that must not be quoted.
+            Some(open_loop) => json!({ "latency_ms": null, "rate_per_s": open_loop.rate_per_s }),
+            None => json!({ "latency_ms": null, "rate_per_s": null }),
+        };
+        names
+            .with("open_loop", Names::new("open_loop").with_fields(open_loop))
+            .with_fields(fields(record))
+    }
+
+    /// The exact counts of a variant, as the case's `counts.toml` has them today. A count that only
+    /// other variants have is none.
+    fn counts(&self, case: &Case, variant: &str) -> anyhow::Result<Value> {
+        let file = self.root.join("crates").join(&case.name).join("counts.toml");
+        let reference = Reference::read(&file)?;
+        let own = reference.of(variant);
+        anyhow::ensure!(
+            !own.is_empty(),
+            "{} has no counts of `{variant}`: `just update-counts` writes them",
+            file.display()
+        );
+        let all: BTreeSet<_> =
+            case.variants.iter().flat_map(|variant| reference.of(variant).into_keys()).collect();
+        let counts = all
+            .iter()
+            .fold(Names::new("counts"), |counts, name| counts.with(name, own.get(name).copied()));
+        Ok(counts.into())
+    }
+}
+
+/// The stacks of a variant, which are read when an expression needs them.
+#[derive(Clone, Debug)]
+struct Stacks {
+    dir: Result<PathBuf, String>,
+    variant: String,
+}
+
+impl Stacks {
+    fn read(&self, kind: Option<&str>) -> Result<Folded, Error> {
+        let kind = match kind.unwrap_or("cpu") {
+            "cpu" => "per-request",
+            kind @ ("waits" | "allocations") => kind,
+            kind => return Err(failed(unknown("kind", kind, ["cpu", "waits", "allocations"]))),
+        };
+        let path =
+            self.dir.as_ref().map_err(failed)?.join(format!("{}.{kind}.folded", self.variant));
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("{} is missing: `just record` draws it", path.display()));
+        let stacks = text.and_then(|text| {
+            text.parse().with_context(|| format!("{} is damaged", path.display()))
+        });
+        stacks.map_err(failed)
+    }
+
+    /// What a function cost with all that it called, and what everything cost: nanoseconds or bytes
+    /// of a request.
+    fn function(&self, name: &str, kind: Option<&str>) -> Result<(f64, f64), Error> {
+        let stacks = self.read(kind)?;
+        let rows = top_inclusive(&stacks, usize::MAX);
+        // `kernel` is all that the kernel did; the table has a row for each caller of it.
+        let has = |stack: &[String]| stack.iter().any(|frame| frame == name);
+        let any =
+            stacks.iter().filter(|(stack, _)| has(stack)).map(|(_, spent)| spent).sum::<u64>();
+        let row = rows.iter().find(|row| row.name == name).map(|row| row.inclusive);
+        match row.or((any > 0).then_some(any)) {
+            Some(spent) => Ok((spent as f64, stacks.total() as f64)),
+            None => {
+                Err(failed(unknown("function", name, rows.iter().map(|row| row.name.as_str()))))
+            }
+        }
+    }
+
+    /// The functions that cost most CPU time.
+    fn top(&self) -> Result<Vec<Value>, Error> {
+        let stacks = self.read(None)?;
+        let rows = top_inclusive(&stacks, TOP).into_iter().map(|row| {
+            let share = row.inclusive as f64 / stacks.total().max(1) as f64;
+            context! { name => row.name, inclusive => row.inclusive, own => row.own, share }
+        });
+        Ok(rows.collect())
+    }
+
+    /// How far to trust the stacks, from the `meta.json` beside them.
+    fn profile(&self) -> anyhow::Result<Value> {
+        #[derive(serde::Deserialize)]
+        struct Meta {
+            command: Vec<String>,
+            machine: Machine,
+            created: jiff::Timestamp,
+            variants: BTreeMap<String, serde_json::Value>,
+        }
+        let dir = self.dir.as_ref().map_err(|why| anyhow!("{why}"))?;
+        let path = dir.join("meta.json");
+        let text = std::fs::read(&path)
+            .with_context(|| format!("{} is missing: `just record` writes it", path.display()))?;
+        let mut meta: Meta = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is damaged", path.display()))?;
+        let own = meta.variants.remove(&self.variant);
+        let own = own.with_context(|| format!("{} was not profiled", self.variant))?;
+        let origin = origin(&meta.command, &meta.machine, meta.created);
+        Ok(Names::new("profile").with("origin", origin).with_fields(own).into())
+    }
+}
+
+fn fields(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn flame(record: &Path, case: &str) -> PathBuf {
+    record.join("flame").join(case)
+}
+
+/// The directory of the newest record. Directories are named after the day.
+fn newest(records: &Path) -> Result<PathBuf, String> {
+    let dirs = records.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let newest = dirs.filter(|path| path.is_dir()).max();
+    newest.ok_or_else(|| format!("no record is in {RECORDS}: `just record` makes one"))
+}

@@ -1,0 +1,125 @@
+//! A small workspace, and a page with every function and filter.
+
+use crate::fixture::{Fixture, record};
+
+/// The page as it should be. `LAB_BLESS=1` writes it anew, to be read before it is committed.
+const PAGE: &str = include_str!("tests/page.md");
+
+#[test]
+fn a_page_is_filled_and_stays_as_it_is() {
+    let fixture = Fixture::new();
+    let filled = fixture.splice(PAGE);
+    assert_eq!(filled.faults, []);
+    if std::env::var_os("LAB_BLESS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/book/tests/page.md");
+        std::fs::write(path, &filled.text).unwrap();
+    }
+    assert_eq!(filled.text, PAGE);
+    assert_eq!(filled.stale, []);
+    let charts: Vec<_> = filled.pictures.iter().map(|(_, chart)| chart.path.as_str()).collect();
+    assert_eq!(charts, ["charts/case-toy.svg", "charts/sweep-toy.svg"]);
+}
+
+#[test]
+fn stale_and_empty_markers_are_named_and_filled() {
+    let fixture = Fixture::new();
+    let text = "a\n\nIt has <!-- lab: toy.users -->40<!-- /lab -->, or \
+                <!-- lab: toy.usrs -->9<!-- /lab --> or <!-- lab: toy.pairs --><!-- /lab -->.\n";
+    let found = fixture.splice(text);
+    let told: Vec<_> = found.stale.iter().chain(&found.faults).map(ToString::to_string).collect();
+    assert_eq!(
+        told[0],
+        "docs/src/README.md:3: `toy.users` is stale: it says `40` and should say \
+                         `3000`; `just docs` fixes it"
+    );
+    assert_eq!(told[1], "docs/src/README.md:3: `toy.pairs` is empty: `just docs` fills it");
+    assert!(told[2].starts_with("docs/src/README.md:3: `toy.usrs`: no value of toy is named"));
+    assert!(found.text.contains("-->3000<!--") && found.text.contains("-->9<!--"));
+}
+
+#[test]
+fn a_mistake_in_an_expression_is_explained() {
+    let fixture = Fixture::new();
+    for (expression, why) in [
+        ("tow.users", "no value or function is named `tow`; did you mean `toy`?"),
+        ("toy.fxed.throughput_rps", "no value of toy is named `fxed`; did you mean `fixed`?"),
+        ("toy.slow.shar(\"parse\")", "did you mean `share`?"),
+        ("toy.slow.share(\"prase\")", "no function is named `prase`; did you mean `parse`?"),
+        ("toy.slow.share(\"parse\", \"heap\")", "no kind is named `heap`"),
+        ("toy.slow.share(\"parse\", \"waits\")", "slow.waits.folded is missing: `just record`"),
+        ("toy.slow.counts.tcp_connections", "did you mean `upstream_tcp_connections`?"),
+        ("toy.fixed.counts.upstream_tcp_connections", "the record has no such figure"),
+        ("toy.users | thousand", "no filter is named `thousand`; did you mean `thousands`?"),
+        ("toy.users / toy.pairs | figure", "put arithmetic in parentheses before a filter"),
+        ("toy.slow", "it is not a figure but has these: variant, counts,"),
+        ("toy.no_clone.throughput_rps", "the record has nothing of `no-clone`: `just record`"),
+        ("toy.slow.speedup.throughput", "the record has no such figure"),
+        ("toy.fixed.open_loop.latency_ms | p50", "or one that must not be quoted"),
+        ("toy.fixed.profile.samples", "fixed was not profiled"),
+        ("benches.alternatives_toy.rwlok.ns", "did you mean `rwlock`?"),
+        ("table(\"sumary\", cases)", "no table is named `sumary`; did you mean `summary`?"),
+        ("table(\"steps\", toy)", "the record has nothing of `no-clone`"),
+        ("chart(\"sweep\", benches.alternatives_toy)", "`alternatives-toy` is not a sweep"),
+        ("flame(toy, \"fixed.svg\", \"x\")", "flame/toy/fixed.svg is missing"),
+        ("code(\"crates/toy/src/slo.rs\")", "cannot read crates/toy/src/slo.rs"),
+        ("code(\"crates/toy/src/slow.rs\", \"fn write\")", "src/slow.rs: it has no `fn write`"),
+        ("diff(\"crates/toy/src/slow.rs\", \"crates/toy/src/slow.rs\")", "are the same"),
+        ("toy.", "syntax error"),
+    ] {
+        let error = fixture.eval(expression).unwrap_err();
+        assert!(error.contains(why), "{expression}: {error}");
+    }
+    let inline = fixture.splice("It is <!-- lab: table(\"counts\", toy) -->x<!-- /lab -->.\n");
+    assert!(inline.faults[0].what.contains("give its marker a line of its own"));
+}
+
+#[test]
+fn a_table_of_steps_has_every_variant() {
+    let fixture = Fixture::new();
+    let mut record = record(280.0);
+    let variants = record["cases"][0]["variants"].as_array_mut().unwrap();
+    let mut step = variants[1].clone();
+    step["variant"] = "no-clone".into();
+    variants.insert(1, step);
+    fixture.write("docs/record/2026-11-21-a/record.json", &record.to_string());
+    let table = fixture.eval("table(\"steps\", toy)").unwrap();
+    assert!(table.contains("| slow     |  19.6 |                |          515 µs |"), "{table}");
+    assert!(table.contains("| no-clone | 5,435 | 280× (279–282) |"), "{table}");
+}
+
+#[test]
+fn a_missing_source_is_an_error_of_what_needs_it() {
+    let fixture = Fixture::new();
+    fixture.remove("docs/record/2026-11-21-a/benches.json");
+    let error = fixture.eval("table(\"benches\", benches.alternatives_toy)").unwrap_err();
+    assert!(error.ends_with("benches.json is missing: `just record` makes it"), "{error}");
+    fixture.remove("docs/record/2026-11-21-a/record.json");
+    let error = fixture.eval("table(\"summary\", cases)").unwrap_err();
+    assert!(error.contains("`just record` makes a new one"), "{error}");
+    assert_eq!(fixture.eval("toy.slow.counts.allocations | thousands").unwrap(), "30,013");
+    std::fs::remove_dir_all(fixture.path().join("docs/record")).unwrap();
+    let error = fixture.eval("toy.users").unwrap_err();
+    assert_eq!(error, "no record is in docs/record: `just record` makes one");
+}
+
+#[test]
+fn the_readers_own_figures_come_below_the_records() {
+    let fixture = Fixture::new();
+    let mut own = record(263.0);
+    own["created"] = "2027-01-02T03:04:05Z".into();
+    own["command"] = serde_json::json!(["lab", "bench", "--quick"]);
+    fixture.write("target/lab/runs/20270102T030405000Z.json", &own.to_string());
+    fixture.write("target/lab/runs/20270103T030405000Z.json", "damaged");
+    for call in ["table(\"summary\", cases)", "table(\"case\", toy)"] {
+        let table = fixture.eval(call).unwrap();
+        let (quoted, own) = table.split_once("**On your machine:**").unwrap();
+        assert!(quoted.contains("280× (279–282)") && own.contains("263× (262–265)"), "{table}");
+        assert!(own.contains("`lab bench --quick` on AMD EPYC"), "{table}");
+    }
+    let page = "# T\n\n<!-- lab: table(\"case\", toy) -->\n<!-- /lab -->\n";
+    fixture.write("docs/src/README.md", page);
+    let faults = super::write_mine(&fixture.workspace(), &fixture.book()).unwrap();
+    assert_eq!(faults, []);
+    assert!(fixture.read("target/lab/book-src/README.md").contains("**On your machine:**"));
+    assert_eq!(fixture.read("docs/src/README.md"), page, "docs/ stays as it is");
+}

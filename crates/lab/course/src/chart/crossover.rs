@@ -1,0 +1,187 @@
+//! Whether the winner changes over a sweep, said no more surely than the intervals allow.
+
+use lab_case::{BASELINE, CANDIDATE};
+use lab_display::{factor, thousands};
+
+use super::{SweepPoint, join};
+
+/// What a sweep shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Where the lines cross, by the estimates on either side.
+    pub crossings: Vec<f64>,
+    /// The finding in words, a sentence with its figures.
+    pub sentence: String,
+}
+
+/// Who is faster at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Winner {
+    Slow,
+    Fixed,
+}
+
+impl Finding {
+    /// Of points in the order of their parameter.
+    pub fn of(points: &[SweepPoint]) -> Self {
+        let decided: Vec<_> =
+            points.iter().filter_map(|point| Some((point, winner(point)?))).collect();
+        let changes: Vec<_> = decided.windows(2).filter(|pair| pair[0].1 != pair[1].1).collect();
+        let name = |winner| match winner {
+            Winner::Slow => BASELINE,
+            Winner::Fixed => CANDIDATE,
+        };
+        let [first, ..] = &decided[..] else {
+            let sentence = format!("No difference is shown at any of {} points.", points.len());
+            return Self { crossings: Vec::new(), sentence };
+        };
+        let crossings: Vec<_> = changes
+            .iter()
+            .map(|pair| crossing(points, pair[0].0.parameter, pair[1].0.parameter))
+            .collect();
+        let sentence = match (&changes[..], &crossings[..]) {
+            ([], _) => no_crossover(points, &decided, name(first.1)),
+            ([change], [at]) => format!(
+                "Crossover near {}: {} is faster below it (up to {}), {} above it (up to {}).",
+                about(*at),
+                name(change[0].1),
+                factor(most(&decided, change[0].1)),
+                name(change[1].1),
+                factor(most(&decided, change[1].1)),
+            ),
+            _ => {
+                let near: Vec<_> = crossings.iter().map(|at| about(*at)).collect();
+                format!("The faster one changes {} times: near {}.", near.len(), join(&near))
+            }
+        };
+        Self { crossings, sentence }
+    }
+}
+
+fn no_crossover(points: &[SweepPoint], decided: &[(&SweepPoint, Winner)], name: &str) -> String {
+    let by = decided.iter().map(|(point, winner)| lead(point, *winner));
+    let (least, most) =
+        by.fold((f64::INFINITY, 0.0_f64), |(least, most), by| (least.min(by), most.max(by)));
+    let range = match factor(least) == factor(most) {
+        true => format!("by {}", factor(most)),
+        false => format!("by {} to {}", factor(least), factor(most)),
+    };
+    if decided.len() == points.len() {
+        return format!(
+            "No crossover in this range: {name} is faster at all {} points, {range}.",
+            points.len()
+        );
+    }
+    let even = points.iter().filter(|point| winner(point).is_none());
+    let even: Vec<_> = even.map(|point| about(point.parameter)).collect();
+    format!(
+        "No crossover in this range: {name} is faster at {} of {} points, {range}; no difference \
+         is shown at {}.",
+        decided.len(),
+        points.len(),
+        join(&even)
+    )
+}
+
+/// The one whose whole interval is below the other's; nobody if they overlap.
+fn winner(SweepPoint { slow, fixed, .. }: &SweepPoint) -> Option<Winner> {
+    if fixed.high_ns < slow.low_ns {
+        Some(Winner::Fixed)
+    } else if slow.high_ns < fixed.low_ns {
+        Some(Winner::Slow)
+    } else {
+        None
+    }
+}
+
+/// By what factor a side is faster at a point.
+fn lead(point: &SweepPoint, winner: Winner) -> f64 {
+    match winner {
+        Winner::Fixed => point.slow.ns / point.fixed.ns,
+        Winner::Slow => point.fixed.ns / point.slow.ns,
+    }
+}
+
+fn most(decided: &[(&SweepPoint, Winner)], of: Winner) -> f64 {
+    let its = decided.iter().filter(|(_, winner)| *winner == of);
+    its.map(|(point, winner)| lead(point, *winner)).fold(0.0, f64::max)
+}
+
+/// Where straight lines between the estimates cross on the chart's axes, between two parameters.
+fn crossing(points: &[SweepPoint], from: f64, to: f64) -> f64 {
+    let between: Vec<_> =
+        points.iter().filter(|point| (from..=to).contains(&point.parameter)).collect();
+    let is_log = points.iter().all(|point| point.parameter > 0.0);
+    let lead = |point: &SweepPoint| (point.slow.ns / point.fixed.ns).ln();
+    let changes = between.windows(2).find(|pair| lead(pair[0]) * lead(pair[1]) <= 0.0);
+    let Some([one, other]) = changes else { return f64::midpoint(from, to) };
+    let share = lead(one) / (lead(one) - lead(other));
+    let [from, to] = [one.parameter, other.parameter];
+    match is_log {
+        true => from * (to / from).powf(share),
+        false => from + (to - from) * share,
+    }
+}
+
+/// Two digits: between two points of a sweep nobody knows more.
+fn about(value: f64) -> String {
+    let digit = 10_f64.powf(value.abs().max(f64::MIN_POSITIVE).log10().floor() - 1.0);
+    let rounded = (value / digit).round() * digit;
+    match rounded {
+        rounded if rounded >= 10.0 || rounded.fract() == 0.0 => thousands(rounded),
+        rounded if rounded >= 1.0 => format!("{rounded:.1}"),
+        rounded => format!("{rounded:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::tests::points;
+
+    #[track_caller]
+    fn finds(given: &[(f64, f64, f64)], crossings: &[f64], sentence: &str) {
+        let found = Finding::of(&points(given));
+        assert_eq!(found.sentence, sentence);
+        let near = found.crossings.iter().zip(crossings).all(|(it, at)| (it - at).abs() < 1e-9);
+        assert!(near && found.crossings.len() == crossings.len(), "{found:?}");
+    }
+
+    #[test]
+    fn a_crossover_is_claimed_only_where_the_intervals_allow_it() {
+        finds(
+            &[(1.0, 10.0, 40.0), (10.0, 20.0, 40.0), (1000.0, 80.0, 40.0)],
+            &[100.0],
+            "Crossover near 100: slow is faster below it (up to 4.00×), fixed above it (up to 2.00×).",
+        );
+        // A parameter of 0 makes the axis linear.
+        finds(
+            &[(0.0, 20.0, 10.0), (8.0, 10.0, 20.0)],
+            &[4.0],
+            "Crossover near 4: fixed is faster below it (up to 2.00×), slow above it (up to 2.00×).",
+        );
+        // The estimates cross, but within their intervals.
+        finds(
+            &[(1.0, 40.0, 10.0), (2.0, 11.0, 10.0), (3.0, 10.0, 10.5)],
+            &[],
+            "No crossover in this range: fixed is faster at 1 of 3 points, by 4.00×; no difference \
+             is shown at 2 and 3.",
+        );
+        finds(
+            &[(1.0, 40.0, 10.0), (2.0, 15.0, 10.0)],
+            &[],
+            "No crossover in this range: fixed is faster at all 2 points, by 1.50× to 4.00×.",
+        );
+        let several = [(1.0, 40.0, 10.0), (4.0, 10.0, 40.0), (16.0, 40.0, 10.0)];
+        finds(&several, &[2.0, 8.0], "The faster one changes 2 times: near 2 and 8.");
+        finds(&[(1.0, 10.0, 10.0)], &[], "No difference is shown at any of 1 points.");
+    }
+
+    #[test]
+    fn a_crossover_has_two_digits() {
+        assert_eq!(
+            [0.0432, 3.28, 11.8, 1234.0, 4.0].map(about),
+            ["0.04", "3.3", "12", "1,200", "4"]
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Charts of a record, each with its finding as a sentence for readers who cannot see it.
+//!
+//! They are drawn with the few shapes of our other pictures and not with a crate for charts: plotters
+//! 0.3 and kuva 0.6 fix the colours, so that a chart cannot follow a dark page, and neither writes a
+//! `viewBox`, a title or a description.
+
+mod crossover;
+mod latency;
+mod parts;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod throughput;
+
+use lab_case::CANDIDATE;
+use lab_display::picture::figure;
+use lab_record::{CaseRecord, VariantRecord};
+use maud::Markup;
+
+pub use latency::latency;
+pub use sweep::{SweepPoint, sweep};
+#[cfg(test)]
+pub use tests::recorded;
+pub use throughput::throughput;
+
+/// A chart as a file, and what it shows in words.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Chart {
+    pub svg: String,
+    /// What it shows, with its figures: the text in an image's place.
+    pub alt: String,
+}
+
+impl Chart {
+    fn new(height: f64, title: &str, alt: String, body: Markup) -> Self {
+        Self { svg: figure(height, title, &alt, body).into_string(), alt }
+    }
+}
+
+/// What is compared in a case: the baseline, and the variant that the case is about.
+pub fn sides(case: &CaseRecord) -> Option<(&VariantRecord, &VariantRecord)> {
+    let [baseline, others @ ..] = &case.variants[..] else { return None };
+    let candidate = others.iter().find(|it| it.variant == CANDIDATE).or(others.last())?;
+    Some((baseline, candidate))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn join(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

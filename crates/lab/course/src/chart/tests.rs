@@ -1,0 +1,122 @@
+use lab_case::Sweep;
+use lab_display::picture::probe::{assert_nothing_overflows_a_figure, elements};
+use lab_record::{Record, criterion::Bench};
+
+use super::*;
+
+/// A record that was published once, with the first few runs of each case.
+pub fn recorded() -> Record {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/record.json");
+    lab_record::read(std::path::Path::new(path)).unwrap()
+}
+
+/// Made up: a parameter, and microseconds of both sides.
+const CROSSING: &[(f64, f64, f64)] = &[(1.0, 0.4, 1.9), (16.0, 2.1, 2.3), (64.0, 8.0, 3.1)];
+const FROM_ZERO: &[(f64, f64, f64)] = &[(0.0, 51.0, 50.0), (1.0, 66.0, 51.0), (10.0, 200.0, 56.0)];
+
+/// Points of a sweep, with intervals of a tenth to either side.
+pub fn points(points: &[(f64, f64, f64)]) -> Vec<SweepPoint> {
+    let bench = |us: f64| Bench {
+        group: String::new(),
+        name: String::new(),
+        parameter: None,
+        ns: us * 1e3,
+        low_ns: us * 900.0,
+        high_ns: us * 1100.0,
+    };
+    let point = |&(parameter, slow, fixed): &(f64, f64, f64)| SweepPoint {
+        parameter,
+        slow: bench(slow),
+        fixed: bench(fixed),
+    };
+    points.iter().map(point).collect()
+}
+
+fn drawn(of: &[(f64, f64, f64)]) -> Chart {
+    let labels = Sweep {
+        title: "A <lookup> in a map".to_owned(),
+        parameter: "writes in a hundred requests".to_owned(),
+        time: "time per request".to_owned(),
+    };
+    sweep(&points(of), &labels)
+}
+
+/// With `LAB_EXAMPLES=DIR`, the charts are written to a directory to be looked at.
+#[test]
+fn every_chart_works_alone_and_nothing_overflows_it() {
+    let mut record = recorded();
+    let name = "<b>a case with a name that is much longer than any chart is wide</b>";
+    record.cases[0].case = name.to_owned();
+    record.cases[0].variants[0].variant = name.to_owned();
+    let mut charts = vec![drawn(CROSSING), drawn(FROM_ZERO), drawn(&[])];
+    charts.extend(record.cases.iter().flat_map(|it| [throughput(it), latency(it)]));
+    for (index, chart) in charts.iter().enumerate() {
+        if let Some(dir) = std::env::var_os("LAB_EXAMPLES") {
+            let path = std::path::Path::new(&dir).join(format!("{index}.svg"));
+            lab_record::write_whole(&path, &chart.svg).unwrap();
+        }
+        assert_nothing_overflows_a_figure(&chart.svg);
+        let names: Vec<_> = elements(&chart.svg).into_iter().take(4).map(|it| it.name).collect();
+        assert_eq!(names, ["svg", "title", "desc", "style"]);
+        assert!(!chart.svg.contains("NaN") && !chart.svg.contains("inf"), "{}", chart.svg);
+        assert!(!chart.svg.contains("<b>"), "names are escaped");
+    }
+}
+
+#[test]
+fn bars_are_as_long_as_the_throughput() {
+    for record in &recorded().cases {
+        let svg = throughput(record).svg;
+        let bars = elements(&svg).into_iter().filter(|it| it.class().starts_with("bar "));
+        let widths: Vec<_> = bars.map(|bar| bar.number("width")).collect();
+        let [slow, fixed] = widths[..] else { panic!("{widths:?}") };
+        let expected = record.variants[1].throughput_rps / record.variants[0].throughput_rps;
+        // A tiny bar is drawn two units long.
+        assert!(slow == 2.0 || (fixed / slow / expected - 1.0).abs() < 0.02, "{}", record.case);
+    }
+}
+
+#[test]
+fn lower_bounds_are_dotted_and_have_arrows() {
+    for record in &recorded().cases {
+        let chart = latency(record);
+        let is_bound = record.variants.iter().any(|variant| variant.latency_ms.lower_bounds);
+        assert_eq!(chart.svg.contains("line slow dotted"), is_bound, "{}", record.case);
+        assert_eq!(chart.svg.contains("at-least"), is_bound, "{}", record.case);
+        assert_eq!(chart.alt.contains("at least"), is_bound, "{}", chart.alt);
+    }
+}
+
+#[test]
+fn latencies_that_must_not_be_quoted_are_not_drawn() {
+    let mut record = recorded().cases.remove(0);
+    let dashed =
+        |record: &CaseRecord| latency(record).svg.matches(r#""line fixed dashed""#).count();
+    record.variants[1].open_loop.as_mut().unwrap().invalid = None;
+    assert_eq!(dashed(&record), 1);
+    record.variants[1].open_loop.as_mut().unwrap().invalid = Some("late".to_owned());
+    assert_eq!(dashed(&record), 0);
+    let chart = latency(&record);
+    assert!(chart.svg.contains("No open loop of fixed: the generator was late"));
+    assert_eq!(chart.alt.matches("fixed p50").count(), 1, "{}", chart.alt);
+}
+
+#[test]
+fn a_percentile_is_drawn_only_if_a_request_was_slower() {
+    let mut record = recorded().cases.remove(0);
+    assert!(latency(&record).svg.contains(">p99.9<"));
+    record.runs.truncate(2);
+    record.open_runs.clear();
+    assert!(!latency(&record).svg.contains(">p99.9<"));
+}
+
+#[test]
+fn a_sweep_marks_its_crossover_or_says_that_there_is_none() {
+    let chart = drawn(CROSSING);
+    assert_eq!(chart.svg.matches(r#"class="mark""#).count(), 1);
+    assert!(chart.svg.contains(">Crossover near 18:") && chart.alt.contains("near 18"));
+    assert_eq!(chart.svg.matches(r#"class="dot fixed""#).count(), CROSSING.len());
+    let none = drawn(FROM_ZERO);
+    assert!(!none.svg.contains(r#"class="mark""#));
+    assert!(none.svg.contains(">No crossover in this range:"), "{}", none.svg);
+}

@@ -1,0 +1,174 @@
+//! A workspace with one case, one small record and nothing else, for tests.
+
+use std::path::Path;
+
+use lab_case::Workspace;
+use lab_record::Store;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::book::{Book, CHAPTERS, Mine, Page, Spliced, splice};
+
+const CASE: &str = r#"
+title = "t"
+question = "q"
+variants = ["slow", "no-clone", "fixed"]
+args = ["--downstream-ms", "50", "--name", "x"]
+load = { users = 3000, think_ms = 500 }
+[[request]]
+path = "/"
+answer = "6"
+[sweep.sweep-toy]
+title = "A sweep"
+parameter = "requests at once"
+time = "time per request"
+"#;
+
+const COUNTS: &str = "[slow]\nallocations = 30013\nupstream.tcp_connections = 19\n\
+                      [no-clone]\nallocations = 15000\n[fixed]\nallocations = 13\n";
+
+/// The workspace; it goes when this is dropped.
+pub struct Fixture {
+    dir: TempDir,
+}
+
+impl Fixture {
+    pub fn new() -> Self {
+        let fixture = Self { dir: tempfile::tempdir().unwrap() };
+        fixture.write("crates/toy/case.toml", CASE);
+        fixture.write("crates/toy/counts.toml", COUNTS);
+        fixture.write("crates/toy/src/slow.rs", "//! Slow.\n\nfn read() {\n    wait();\n}\n");
+        fixture.write("crates/toy/src/fixed.rs", "//! Fixed.\n\nfn read() {}\n");
+        fixture.write("docs/src/README.md", "# T\n");
+        fixture.write("docs/record/2026-01-01-a/record.json", "an older one, that nobody reads");
+        let newest = |file: &str| format!("docs/record/2026-11-21-a/{file}");
+        fixture.write(&newest("record.json"), &record(280.0).to_string());
+        fixture.write(&newest("benches.json"), &benches().to_string());
+        let flame = |file: &str| newest(&format!("flame/toy/{file}"));
+        fixture.write(&flame("slow.svg"), "<svg/>");
+        fixture.write(&flame("meta.json"), &meta().to_string());
+        let folded = "request 10000\nrequest;parse;kernel 30000\nrequest;lock held 60000\n";
+        fixture.write(&flame("slow.per-request.folded"), folded);
+        fixture.write(&flame("slow.allocations.folded"), "http 1000\nread;a|b 3000\n");
+        fixture
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(self.path().join(path)).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn workspace(&self) -> Workspace {
+        let bin_dir = self.path().join("target/bin");
+        Workspace::find(Some(self.path()), Some(&bin_dir)).unwrap()
+    }
+
+    /// The book, with the reader's own runs if there are any.
+    pub fn book(&self) -> Book {
+        let mine = Mine::of(&Store::new(&self.workspace().results())).ok();
+        Book::of(&self.workspace(), mine.as_ref()).unwrap()
+    }
+
+    /// Splices a text as `docs/src/README.md`.
+    pub fn splice(&self, text: &str) -> Spliced {
+        let book = self.book();
+        let name = format!("{CHAPTERS}/README.md");
+        let page = Page { path: book.root.join(&name), name, text: text.to_owned() };
+        splice(&page, &book)
+    }
+
+    /// The value of an expression, or why it has none.
+    pub fn eval(&self, expression: &str) -> Result<String, String> {
+        let book = self.book();
+        let made = book.eval(expression, &book.root.join(CHAPTERS));
+        made.map(|(text, _)| text).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// A record of `toy`, whose fix has this factor.
+pub fn record(factor: f64) -> Value {
+    let speedup = |estimate: f64| {
+        json!({ "estimate": estimate, "low": estimate - 1.0, "high": estimate + 2.0,
+                "confidence": 0.952 })
+    };
+    let speedups = |factor: f64| {
+        json!({ "throughput": speedup(factor), "cpu_per_request": speedup(10.2),
+                "latency_p50": null })
+    };
+    let open_loop = |p50: f64, invalid: Option<&str>| {
+        json!({
+            "rate_per_s": 9.8, "offered": 9, "ok": 9, "wrong": 0, "failed": 0, "unfinished": 0,
+            "queued": 0, "lag_p99_ms": 1.0, "first_fault": null, "invalid": invalid,
+            "latency_ms": { "p50": p50, "p90": 2.0 * p50, "p99": 3.0 * p50, "lower_bounds": false }
+        })
+    };
+    let variant = |name: &str, rps: f64, lower_bounds: bool| {
+        json!({
+            "variant": name, "throughput_rps": rps, "cpu_us_per_request": 514.7,
+            "peak_rss_mib": 67.39, "generator_cpu": 0.1, "sent": 9, "ok": 9, "wrong": 0,
+            "failed": 0, "unfinished": 0, "first_fault": null, "generator_limited": null,
+            "latency_ms": { "p50": 51.0, "p90": 72.3, "p99": 1500.0, "lower_bounds": lower_bounds },
+            "open_loop": open_loop(51.3, (name == "fixed").then_some("the generator was late")),
+            "speedup": if name == "slow" { Value::Null } else { speedups(factor) }
+        })
+    };
+    json!({
+        "version": lab_record::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
+        "command": ["target/release/lab", "bench", "--pairs", "15"],
+        "machine": { "os": "linux", "arch": "x86_64", "cpu": "AMD EPYC", "cores": 2,
+                     "kernel": "6", "virtual_machine": true, "governor": null, "memory_mib": 1 },
+        "build": { "rustc": "rustc 1.95.0", "profile": "release", "commit": "181884465d7aa21c",
+                   "dirty": false },
+        "cases": [{
+            "case": "toy", "load": "3,000 users, 0.5 s between requests", "users": 3000,
+            "think_ms": 500, "pairs": 15, "warm_up_s": 1.0, "measurement_s": 2.0,
+            "minimum_effect": 0.03, "verdict": "faster", "reason": "r",
+            "variants": [variant("slow", 19.58, true), variant("fixed", 5435.0, false)],
+            "speedup": speedups(factor),
+            "control": { "pairs": 8, "speedup": { "throughput":
+                { "estimate": 1.0, "low": 0.99, "high": 1.033, "confidence": 0.96 },
+                "cpu_per_request": null, "latency_p50": null } },
+            "promised_throughput": 50.0, "steps_note": null, "runs": []
+        }]
+    })
+}
+
+fn benches() -> Value {
+    let bench = |name: &str, parameter: Option<&str>, ns: f64| {
+        json!({ "group": if parameter.is_some() { "sweep-toy" } else { "alternatives-toy" }, "name": name,
+                "parameter": parameter, "ns": ns, "low_ns": 0.9 * ns, "high_ns": 1.1 * ns })
+    };
+    let benches = [
+        bench("mutex", None, 1910.0),
+        bench("rwlock", None, 779.0),
+        bench("slow", Some("50"), 2e6),
+        bench("fixed", Some("50"), 1e6),
+    ];
+    json!({ "made": "cargo bench", "criterion": null, "estimate": "median", "confidence": 0.95,
+            "benches": benches })
+}
+
+fn meta() -> Value {
+    json!({
+        "name": "toy", "created": "2026-11-21T16:56:23Z",
+        "command": ["target/release/lab", "flame", "toy"],
+        "machine": { "os": "linux", "arch": "x86_64", "cpu": null, "cores": 1, "kernel": null,
+                     "virtual_machine": null, "governor": null, "memory_mib": null },
+        "variants": { "slow": { "profiler": "perf-with-kernel", "samples": 5822, "rooted_share": 1.0,
+                                "lost_share": 0.004, "cpu_s": 0.052197, "cpu_agreement": null,
+                                "cpu_us_per_request": 514.7 } }
+    })
+}

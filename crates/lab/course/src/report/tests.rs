@@ -1,0 +1,107 @@
+use lab_stats::Verdict;
+
+use super::*;
+use crate::chart::recorded;
+
+/// The page of a workspace that knows one of the cases, whose flame graphs were drawn.
+fn html(record: &Record) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let case = dir.path().join("hot-clone");
+    std::fs::create_dir(&case).unwrap();
+    let text = "title = \"A clone <in> a loop\"\nquestion = \"q\"\nvariants = [\"slow\", \"fixed\"]\n\
+                load = { users = 1 }\n[[request]]\npath = \"/\"\nanswer = \"6\"\n";
+    std::fs::write(case.join("case.toml"), text).unwrap();
+    let known = Case::read(&case.join("case.toml")).unwrap();
+    let flame = dir.path().join("lab/flame");
+    std::fs::create_dir_all(flame.join("hot-clone")).unwrap();
+    std::fs::write(flame.join("hot-clone/index.html"), "").unwrap();
+    let path = dir.path().join("site/report.html");
+    write(record, &[known], &flame, &path).unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_page_needs_nothing_but_itself_and_contains_the_record() {
+    let html = html(&recorded());
+    let own = html.replace(r#"xmlns="http://www.w3.org/2000/svg""#, "");
+    for foreign in ["http:", "https:", "url(", "@import", " src="] {
+        assert!(!own.contains(foreign), "{foreign}");
+    }
+    let (_, rest) = html.split_once(r#"id="record">"#).unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    let back: Record = serde_json::from_str(json).unwrap();
+    let text = |record: &Record| serde_json::to_string(record).unwrap();
+    assert_eq!(text(&back), text(&recorded()));
+}
+
+#[test]
+fn a_record_cannot_end_the_element_that_it_is_in() {
+    let mut record = recorded();
+    record.command.push("</script><!-- <script>".to_owned());
+    let html = html(&record);
+    let (_, rest) = html.split_once(r#"id="record">"#).unwrap();
+    assert!(rest.split_once("</script>").unwrap().0.ends_with('}'));
+}
+
+#[test]
+fn every_case_has_its_verdict_its_charts_and_its_tables() {
+    let (record, html) = (recorded(), html(&recorded()));
+    let (summary, rest) = html.split_once("<section id=").unwrap();
+    assert!(summary.contains("lock-scope") && summary.contains("% interval, from pairs of runs"));
+    for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
+        assert!(section.contains(&case.case));
+        assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
+        assert_eq!(section.matches("<svg").count(), 2);
+        let tables =
+            ["Claims:", "Control:", "Illustration, without", "open loop", "Exact:", "Requests"];
+        for table in tables {
+            assert!(section.contains(table), "{}: {table}", case.case);
+        }
+    }
+    assert!(html.contains("<h2>A clone &lt;in&gt; a loop</h2>"));
+    assert!(html.contains("<h2>lock-scope</h2>"), "a case that is not known has its name");
+    assert_eq!(html.matches(r#"<a href="../lab/flame/hot-clone/index.html">"#).count(), 1);
+    assert!(html.contains("47,522 of 48,400 requests were unfinished"));
+    assert!(html.contains("<code>lab bench --pairs"));
+    let (machine, build) = (&record.machine, &record.build);
+    for known in [&machine.cpu, &machine.kernel, &build.rustc, &build.commit] {
+        assert!(html.contains(known.as_deref().unwrap()), "{known:?}");
+    }
+}
+
+#[test]
+fn doubts_come_first() {
+    let mut record = recorded();
+    assert!(!html(&record).contains("quick run"));
+    record.quick = true;
+    record.build.profile = "debug".to_owned();
+    record.cases[0].variants[1].wrong = 3;
+    record.cases[0].verdict = Verdict::TooNoisy;
+    let html = html(&record);
+    let (before, after) = html.split_once("<h2>Summary</h2>").unwrap();
+    for doubt in ["quick run", "debug build", "<code>--quick</code>", "missing, in double-parse"] {
+        assert!(before.contains(doubt), "{doubt}");
+    }
+    assert!(after.contains("too noisy: rerun with more pairs"));
+}
+
+#[test]
+fn a_comparison_without_counts_or_an_open_loop_has_no_empty_tables() {
+    let mut record = recorded();
+    record.cases.truncate(1);
+    let case = &mut record.cases[0];
+    case.case = "compare".to_owned();
+    for (variant, name) in case.variants.iter_mut().zip(["baseline", "candidate"]) {
+        variant.variant = name.to_owned();
+        variant.exact.clear();
+        variant.open_loop = None;
+    }
+    case.runs.iter_mut().for_each(|run| {
+        run.variant = run.variant.replace("slow", "baseline").replace("fixed", "candidate");
+    });
+    case.open_runs.clear();
+    let html = html(&record);
+    assert!(html.contains("<h1>Measured: candidate against baseline</h1>"));
+    assert!(!html.contains("Exact:") && !html.contains("open loop"));
+    assert!(html.contains("over baseline") && !html.contains(">slow<"));
+}
