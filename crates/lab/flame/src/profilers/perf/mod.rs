@@ -76,7 +76,7 @@ impl Perf<'_> {
         }
         let window = tokio::select! {
             window = window::pass(subject.pid, length) => window?,
-            complaint = perf.exited() => return Err(explain(complaint).await),
+            message = perf.exited() => return Err(explain(Complaint::Exited(message)).await),
         };
         if let Err(complaint) = perf.command("disable").await {
             return Err(explain(complaint).await);
