@@ -33,7 +33,7 @@ case "$mode,$1,$*" in
     *,record,*)
         while [ "$1" != -p ]; do shift; done
         echo "$mode" > "$4"
-        [ "$mode" = hang-at-end ] && trap '' TERM
+        [ "$mode" = hang-at-end ] && trap '' INT
         while read -r command; do
             case "$mode,$command" in
                 dies-in-between,disable) [ -n "$enabled" ] && { echo 'perf: Bus error' >&2; exit 135; } ;;

@@ -114,7 +114,8 @@ fn ask_to_exit(child: &mut Child) {
     };
     // Nobody has waited for it yet, so the number is still its own.
     if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
-        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+        // `perf stat` writes its count at SIGINT only; `perf record` writes at either.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGINT);
     }
 }
 
