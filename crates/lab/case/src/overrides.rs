@@ -13,7 +13,7 @@ pub struct Overrides {
     /// Visits before counting starts, so that everything that is made once exists.
     pub warm_up: u32,
     /// Visits that count.
-    pub pages: u32,
+    pub visits: u32,
     /// A shorter visit that replaces the case's own: the shorter a visit, the less background work
     /// falls into it.
     #[serde(rename = "request")]
@@ -32,7 +32,7 @@ impl Default for Overrides {
     fn default() -> Self {
         Self {
             warm_up: 5,
-            pages: 20,
+            visits: 20,
             requests: Vec::new(),
             args: None,
             env: BTreeMap::new(),

@@ -21,16 +21,4 @@ mod count;
 mod servers;
 mod watch;
 
-// The crates below by the names that they had as modules.
-use lab_case as case;
-use lab_case as workspace;
-use lab_display as display;
-use lab_doctor as doctor;
-use lab_load as load;
-use lab_load::process;
-use lab_record as files;
-use lab_record as machine;
-use lab_stats as stats;
-use servers::{affinity, instrumented, launch, requests, revisions, server};
-
 pub use cmd::run;

@@ -8,14 +8,12 @@ use hdrhistogram::{
     Histogram,
     serialization::{Deserializer, Serializer as _, V2Serializer},
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A histogram of latencies in microseconds, to three significant digits.
 ///
 /// In JSON it is HDR histogram's V2 format in base64, which other tools can read.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[schemars(with = "String")]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Latency(Histogram<u64>);
 

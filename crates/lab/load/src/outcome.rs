@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Latency, LoadPlan, Punctuality, account::Counts, meter::Reading};
@@ -14,7 +13,7 @@ const GENERATOR_SATURATED: f64 = 0.9;
 /// What one run measured. A visit counts as one request, even if it consists of several.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Outcome {
     /// The actual duration of the measurement.
     pub measured: Duration,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Latency;
@@ -20,7 +19,7 @@ const LAG_FLOOR: Duration = Duration::from_millis(2);
 /// Lag is the generator's own delay: from the moment an arrival was due until its request was sent
 /// or, if all connections were busy, until it was in the arrival queue. Time in the queue is not
 /// lag; the server causes it.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Punctuality {
     /// The lag that 99 % of all arrivals did not exceed, in milliseconds.
     pub lag_p99_ms: f64,

@@ -7,20 +7,20 @@ use tempfile::NamedTempFile;
 
 /// Writes a file in one step: readers see the old or the new content, never a part.
 pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
-    let file = beside(path, content)?;
+    let file = temporary(path, content)?;
     file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
 /// Writes a new file in one step; it is an error if the file exists.
 pub fn write_new(path: &Path, content: &str) -> anyhow::Result<()> {
-    let file = beside(path, content)?;
+    let file = temporary(path, content)?;
     file.persist_noclobber(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
 /// Writes to a temporary file in the same directory, where a rename is one step.
-fn beside(path: &Path, content: &str) -> anyhow::Result<NamedTempFile> {
+fn temporary(path: &Path, content: &str) -> anyhow::Result<NamedTempFile> {
     let dir = path.parent().context("a file has a directory")?;
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut builder = tempfile::Builder::new();

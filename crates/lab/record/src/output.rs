@@ -67,27 +67,27 @@ mod tests {
     #[test]
     fn a_directory_is_replaced_and_no_other_directory_stays() {
         let results = tempfile::tempdir().unwrap();
-        let page = results.path().join("deep/page");
+        let dir = results.path().join("deep/dir");
         for name in ["old.svg", "new.svg"] {
-            let output = Output::begin(page.clone()).unwrap();
+            let output = Output::begin(dir.clone()).unwrap();
             output.write(name, "<svg/>").unwrap();
             output.finish().unwrap();
         }
         let files = |dir: &Path| -> Vec<_> {
             dir.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect()
         };
-        assert_eq!(files(&page), ["new.svg"]);
-        assert_eq!(files(page.parent().unwrap()), ["page"]);
+        assert_eq!(files(&dir), ["new.svg"]);
+        assert_eq!(files(dir.parent().unwrap()), ["dir"]);
     }
 
     #[test]
     fn an_unfinished_directory_disappears() {
         let results = tempfile::tempdir().unwrap();
-        let page = results.path().join("page");
-        let output = Output::begin(page.clone()).unwrap();
+        let dir = results.path().join("dir");
+        let output = Output::begin(dir.clone()).unwrap();
         output.write("a.svg", "<svg/>").unwrap();
         drop(output);
-        assert!(!page.exists());
+        assert!(!dir.exists());
         assert_eq!(results.path().read_dir().unwrap().count(), 0);
     }
 }

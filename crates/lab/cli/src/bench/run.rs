@@ -1,44 +1,40 @@
-//! Runs: a fresh server, the generator beside it, one outcome.
+//! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
 use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, bail, ensure};
+use lab_case::{Case, Request, Workspace};
+use lab_display::thousands;
+use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
+use lab_record::{Run, load_average};
+use lab_stats::{Slot, median_of, schedule};
 use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt as _,
     process::{Child, Command},
 };
 
-use lab_case::{Case, Request, Workspace};
-use lab_display::thousands;
-use lab_load::{
-    self as load, Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor,
-};
-use lab_record::{Run, load_average};
-use lab_stats::{Slot, median_of, schedule};
-
 use super::{Effort, Progress};
-use crate::{launch::Launch, server::Stage};
+use crate::servers::{Launch, Stage};
 
-/// What is compared: servers, and the load that each of them is put under.
+/// Servers to compare, and their load.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What progress and messages call it.
+    /// The name in progress and messages.
     pub name: String,
-    /// Who asks, and how often.
     pub load: Load,
-    /// What one user asks in one go.
+    /// The requests of one visit.
     pub asks: Vec<Ask>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
-    /// Holds the bodies of requests, for as long as they are needed.
+    /// The directory of the requests' bodies.
     pub _files: TempDir,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
 const SHARE_OF_CAPACITY: f64 = 0.5;
-/// The least and the most users that arrivals of the open loop take turns with: enough that a
-/// server which keeps up is never waited for, few enough that none is overrun.
+/// The minimum and maximum number of users in the open loop: enough that arrivals do not wait for a
+/// server that keeps up, and few enough that no server is overrun.
 const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 
 impl Comparison {
@@ -54,7 +50,7 @@ impl Comparison {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
         let asks = asks(workspace, case, files.path()).await?;
-        load::allow_connections(case.load.users * case.load.connections)?;
+        lab_load::allow_connections(case.load.users * case.load.connections)?;
         Ok(Self { name: case.name.clone(), load: case.load, asks, subjects, _files: files })
     }
 
@@ -73,15 +69,19 @@ impl Comparison {
             0 => "without a pause".to_owned(),
             pause => format!("{} s between requests", pause as f64 / 1e3),
         };
-        let page = match self.asks.len() {
+        let visit = match self.asks.len() {
             1 => String::new(),
-            requests => format!(", {} a page", count(requests, "request")),
+            requests => format!(", {} per visit", count(requests, "request")),
         };
-        format!("{users}{connections}, {pause}{page}")
+        format!("{users}{connections}, {pause}{visit}")
     }
 
     /// Makes all runs of the closed loop, in the order of [`schedule`].
-    pub async fn measure(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Vec<Run>> {
+    pub(super) async fn measure(
+        &self,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
         for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
             let (variant, launch) = &self.subjects[subject];
@@ -93,9 +93,9 @@ impl Comparison {
         Ok(runs)
     }
 
-    /// Makes one run a server of the open loop, all at the same rate: half of what the slowest of
-    /// them did in the closed one. So each can keep up, and their latencies can be compared.
-    pub async fn measure_open_loop(
+    /// Makes one run of the open loop per server. The rate is half the throughput of the slowest server
+    /// in the closed loop, so every server keeps up and their latencies are comparable.
+    pub(super) async fn measure_open_loop(
         &self,
         closed: &[Run],
         effort: Effort,
@@ -124,7 +124,6 @@ impl Comparison {
         Ok(runs)
     }
 
-    /// One run of one server.
     async fn run(
         &self,
         launch: &Launch,
@@ -134,7 +133,7 @@ impl Comparison {
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
         let plan = LoadPlan {
-            target: load::address(stage.server.url())?,
+            target: lab_load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals,
             warm_up: effort.warm_up,
@@ -151,7 +150,7 @@ impl Comparison {
     }
 }
 
-/// Runs the generator in a process of its own.
+/// Runs the generator in its own process, which separates its CPU time.
 pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
     let mut generator: Child = Command::new(lab)
@@ -165,7 +164,7 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     // Keep it open: the generator exits when its input closes.
     let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
     let line = serde_json::to_string(plan)? + "\n";
-    stdin.write_all(line.as_bytes()).await.context("the load generator takes no plan")?;
+    stdin.write_all(line.as_bytes()).await.context("the load generator does not read its plan")?;
     let output =
         generator.wait_with_output().await.context("cannot wait for the load generator")?;
     drop(stdin);
@@ -176,15 +175,15 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     serde_json::from_slice(&output.stdout).context("the load generator's answer cannot be read")
 }
 
-/// Makes one visit; returns what was wrong.
+/// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     let stage = Stage::set(launch).await?;
-    let result = Visitor::open(load::address(stage.server.url())?, asks).await?.visit().await;
+    let result = Visitor::open(lab_load::address(stage.server.url())?, asks).await?.visit().await;
     stage.clear().await?;
     Ok(result)
 }
 
-/// A case's requests as the generator needs them; bodies are written into `dir`.
+/// Prepares a case's requests for the generator; writes their bodies into `dir`.
 pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<Vec<Ask>> {
     let mut asks = Vec::new();
     for (index, request) in case.requests.iter().enumerate() {

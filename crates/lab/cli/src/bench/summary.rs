@@ -4,7 +4,7 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{self as display, NONE, factor, significant, speedup};
+use lab_display::{NONE, factor, significant, speedup};
 use lab_record::{CaseRecord, Record, claim_row, illustration_row, notes, open_loop_row};
 use lab_stats::{Speedup, Verdict};
 
@@ -17,28 +17,28 @@ pub fn print_case(title: &str, case: &CaseRecord) {
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
     let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
-    out!("{}\n", display::table(&header, case.variants.iter().map(claim_row)).trim_fmt());
+    out!("{}\n", lab_display::table(&header, case.variants.iter().map(claim_row)).trim_fmt());
     let header = ["illustration", "p50", "p90", "p99", "peak MiB", "errors"];
     let rows = case.variants.iter().map(illustration_row);
-    out!("{}\n", display::table(&header, rows).trim_fmt());
+    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
 
     if let Some(rate) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
         let first = format!("illustration, open loop at {}/s", significant(rate.rate_per_s));
         let header = [first.as_str(), "p50", "p90", "p99", "queued", "errors"];
         let rows = case.variants.iter().filter_map(open_loop_row);
-        out!("{}\n", display::table(&header, rows).trim_fmt());
+        out!("{}\n", lab_display::table(&header, rows).trim_fmt());
     }
     let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
     let exact: Vec<_> = exact.collect();
     if exact.iter().any(|(_, counts)| !counts.is_empty()) {
-        out!("{}\n", display::counts("exact, a page", &exact).trim_fmt());
+        out!("{}\n", lab_display::counts("exact, per visit", &exact).trim_fmt());
     }
     if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
         out!("  {}", style(case.verdict).bold());
-        out!("{}", display::paragraph(&case.reason));
+        out!("{}", lab_display::paragraph(&case.reason));
     }
     for note in notes(case) {
-        out!("{}", display::paragraph(&format!("note: {note}")));
+        out!("{}", lab_display::paragraph(&format!("note: {note}")));
     }
     out!();
 }
@@ -60,14 +60,14 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
             case.pairs.to_string(),
             text(case.speedup.throughput),
             text(case.speedup.cpu_per_request),
-            noise.map_or(NONE.into(), display::noise),
+            noise.map_or(NONE.into(), lab_display::noise),
         ];
         if with_micro {
             row.push(micro.map_or(NONE.into(), factor));
         }
         row
     });
-    out!("{}\n", display::table(&header, rows).trim_fmt());
+    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
     let confidence = record.cases.iter().filter_map(|case| case.speedup.throughput);
     let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
     if let Some(confidence) = confidence {
@@ -83,7 +83,7 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     for case in &record.cases {
         if case.verdict != Verdict::Faster {
             let text = format!("{}: {}; {}", case.case, case.verdict, case.reason);
-            out!("{}", display::paragraph(&text));
+            out!("{}", lab_display::paragraph(&text));
         }
     }
 }

@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, process::children_cpu_time};
 
 use super::{AnswerServer, Run, answer::BODY};
-use crate::{
-    bench::generate,
-    load::{Answer, Arrivals, Ask, Load, LoadPlan},
-    process::children_cpu_time,
-};
+use crate::bench::generate;
 
 pub fn run(
     server: &AnswerServer,

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{affinity, load};
+use crate::servers::affinity;
 
 /// `lab answer` as a child process. It exits when this is dropped, and when this process exits.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl AnswerServer {
         let stdout = child.stdout.take().context("stdout is a pipe")?;
         BufReader::new(stdout).read_line(&mut line).context("the server announces nothing")?;
         let url = line.trim().strip_prefix("listening on ").context("the server did not start")?;
-        let address = load::address(&url.parse()?)?;
+        let address = lab_load::address(&url.parse()?)?;
         Ok(Self { child, address })
     }
 

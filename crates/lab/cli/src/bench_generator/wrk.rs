@@ -3,9 +3,10 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
+use lab_load::process::children_cpu_time;
 
 use super::{AnswerServer, Run};
-use crate::{affinity, process::children_cpu_time};
+use crate::servers::affinity;
 
 /// Why wrk cannot be measured here, if it cannot.
 pub fn missing() -> Option<&'static str> {

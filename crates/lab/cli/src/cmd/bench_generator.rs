@@ -6,13 +6,13 @@
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
+use lab_display::thousands;
+use lab_stats::Speedup;
 use serde::Serialize;
 
 use crate::{
-    affinity::Cores,
     bench_generator::{AnswerServer, Rival, Run, ours, wrk},
-    display::thousands,
-    stats::Speedup,
+    servers::affinity::Cores,
 };
 
 #[derive(Debug, clap::Args)]

@@ -13,8 +13,7 @@ use super::{
 use crate::{
     bench::{self, Progress},
     count,
-    requests::Requests,
-    revisions,
+    servers::{Requests, revisions},
 };
 
 /// A server with `{port}` in its command, --port-env or --port-arg gets a free port. Any other server

@@ -3,17 +3,13 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
+use lab_case::{Case, Reference, Workspace};
+use lab_record::write_whole;
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
-    case::{Case, Reference},
-    count::{
-        self, Counts,
-        reference::{self, TOLERANCE_PERCENT, Table},
-    },
-    files::write_whole,
-    instrumented::{self, Instrumentation},
-    workspace::Workspace,
+    count::{self, Counts, reference, reference::TOLERANCE_PERCENT, reference::Table},
+    servers::instrumented::{self, Instrumentation},
 };
 
 /// What to count, and what to do with it.
@@ -128,7 +124,7 @@ fn print_case(case: &Case, counted: &Counted) {
         1 => "a visit is one request".to_owned(),
         requests => format!("a visit is {requests} requests"),
     };
-    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.pages);
+    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
     let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
     out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
     for variant in &case.variants {

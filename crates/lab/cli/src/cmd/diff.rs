@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{self as display, NONE, factor, significant, time_ms};
+use lab_display::{NONE, factor, significant, time_ms};
 use lab_record::{CaseRecord, Record, Store, read};
 
 use super::Places;
@@ -31,7 +31,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
     let header = ["server", "req/s", "after", "factor", "CPU/req", "after", "less by"];
     let rows = cases.iter().flat_map(|(one, other)| rows(one, other));
-    out!("{}\n", display::table(&header, rows).trim_fmt());
+    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
     for note in notes(&before, &after) {
         out!("  note: {note}");
     }

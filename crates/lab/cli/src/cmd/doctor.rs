@@ -2,13 +2,11 @@
 
 use std::process::ExitCode;
 
+use lab_doctor::{Finding, Needs, NoiseFloor, Status, System};
+use lab_load::open_files;
 use serde::Serialize;
 
 use super::Places;
-use crate::{
-    doctor::{self, Finding, Needs, NoiseFloor, Status, System},
-    load::open_files,
-};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -27,12 +25,12 @@ struct Document {
 
 /// Checks the machine and measures its noise floor. Fails if a measurement would.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let mut findings = doctor::examine(&System::this(needs(places)));
+    let mut findings = lab_doctor::examine(&System::this(needs(places)));
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
     let print = |findings: &[Finding]| {
         if !options.json {
-            out!("{}", doctor::text(findings, width).trim_end());
+            out!("{}", lab_doctor::text(findings, width).trim_end());
         }
     };
     print(&findings);
@@ -46,7 +44,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     if options.json {
         out!("{}", serde_json::to_string(&Document { findings, noise_floor })?);
     } else {
-        out!("\n{}", doctor::summary(&findings));
+        out!("\n{}", lab_doctor::summary(&findings));
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

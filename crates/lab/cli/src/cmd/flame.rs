@@ -8,19 +8,16 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
+use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{
     Meta, Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph,
 };
+use lab_record::{Output, write_whole};
 
 use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
     bench::Comparison,
-    case::{BASELINE, CANDIDATE, Case, Exhibit},
-    display, doctor,
-    files::write_whole,
-    instrumented::{self, Instrumentation},
-    machine::Output,
-    requests::Requests,
+    servers::{Requests, instrumented, instrumented::Instrumentation},
     watch::{Progress, Subjects},
 };
 
@@ -101,7 +98,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         [] => None,
         cases => Some(build(Instrumentation::Heap, cases)?),
     };
-    let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), true);
+    let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
     for case in &cases {
@@ -135,7 +132,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let name = program(&options.exec[0]);
     let comparison = options.server.comparison(&name, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let profilers = Profilers::look(doctor::System::this(doctor::Needs::default()), false);
+    let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
     Ok(draw(&Subjects::own(comparison)?, &profilers, options, dir).await?.1)
 }
 
@@ -202,17 +199,17 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
     out!("\n{}  {}", style(&page.case).bold().cyan(), page.title);
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
-        out!("{}", display::paragraph(&section.lead));
+        out!("{}", lab_display::paragraph(&section.lead));
         for table in &section.tables {
-            out!("\n{}", display::paragraph(&table.caption));
+            out!("\n{}", lab_display::paragraph(&table.caption));
             let header: Vec<_> = table.head.iter().map(String::as_str).collect();
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
-            out!("{}", display::table(&header, rows).trim_fmt());
+            out!("{}", lab_display::table(&header, rows).trim_fmt());
         }
     }
     out!("");
     for notice in &page.notices {
-        out!("{}", display::paragraph(&format!("note: {notice}")));
+        out!("{}", lab_display::paragraph(&format!("note: {notice}")));
     }
     out!("  Profiler    {}", seen.profiler);
     out!("  Page        {}", path.display());

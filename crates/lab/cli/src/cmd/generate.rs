@@ -3,16 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use lab_load::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::closed;
-use crate::{
-    affinity,
-    load::{self, LoadPlan},
-};
+use crate::servers::affinity;
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
-/// [`load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
+/// [`lab_load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
@@ -25,7 +23,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
             affinity::pin_generator();
         }
         tokio::select! {
-            outcome = load::run(&plan) => outcome.map(Some),
+            outcome = lab_load::run(&plan) => outcome.map(Some),
             () = closed(stdin) => Ok(None),
         }
     })?;

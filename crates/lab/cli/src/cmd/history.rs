@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{self as display, NONE, speedup};
+use lab_display::{NONE, speedup};
 use lab_record::{Build, Store, read};
 
 use super::Places;
@@ -38,7 +38,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
                 case.pairs.to_string(),
                 case.speedup.throughput.map_or(NONE.into(), |found| speedup(&found)),
                 case.speedup.cpu_per_request.map_or(NONE.into(), |found| speedup(&found)),
-                noise.map_or(NONE.into(), |control| display::noise(&control)),
+                noise.map_or(NONE.into(), |control| lab_display::noise(&control)),
             ]);
         }
     }
@@ -50,7 +50,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["run", "commit", "pairs", "by req/s", "by CPU per req", "A/A noise"];
-    out!("{}", display::table(&header, rows).trim_fmt());
+    out!("{}", lab_display::table(&header, rows).trim_fmt());
     out!("\n  A + marks uncommitted changes.");
     Ok(ExitCode::SUCCESS)
 }

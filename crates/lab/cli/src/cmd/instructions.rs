@@ -4,15 +4,13 @@
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, ensure};
+use lab_case::Reference;
+use lab_display::thousands;
+use lab_record::write_whole;
 use serde_json::Value;
 
 use super::Places;
-use crate::{
-    case::Reference,
-    count::reference::{TOLERANCE_PERCENT, Table, compare, text},
-    display::thousands,
-    files::write_whole,
-};
+use crate::count::reference::{TOLERANCE_PERCENT, Table, compare, text};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -73,7 +73,7 @@ enum Command {
     NewCase(new_case::Options),
     /// Ask every server its case's requests once, and say what a case still lacks
     Verify(verify::Options),
-    /// Count what a page costs each variant: allocations, system calls, connections
+    /// Count what a visit costs each variant: allocations, system calls, connections
     Count(count::Options),
     /// Count the instructions of one request under Valgrind
     Instructions(instructions::Options),

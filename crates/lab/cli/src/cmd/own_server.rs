@@ -7,8 +7,7 @@ use lab_load::{Load, allow_connections};
 
 use crate::{
     bench::Comparison,
-    launch::{Address, Launch},
-    requests::{Check, Requests, learn_answers},
+    servers::{Address, Check, Launch, Requests, learn_answers},
 };
 
 #[derive(Debug, clap::Args)]

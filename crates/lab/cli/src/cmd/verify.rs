@@ -3,13 +3,12 @@
 use std::{fs, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
+use lab_case::{BASELINE, CANDIDATE, Case, Reference, Workspace};
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
     bench::{asks, visit_once},
-    case::{BASELINE, CANDIDATE, Case, Reference},
-    launch::Launch,
-    workspace::Workspace,
+    servers::Launch,
 };
 
 /// What to verify.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-
-use crate::load::{Answer, Ask, Connection, Prepared, address};
+use lab_load::{Answer, Ask, Connection, Prepared, address};
 
 /// Counters by name.
 pub type Reading = BTreeMap<String, u64>;

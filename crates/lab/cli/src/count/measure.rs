@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use lab_case::{Case, Workspace};
+use lab_load::{Ask, Visitor, address, process};
 use tokio::time::sleep;
 
 use super::{
@@ -12,11 +14,7 @@ use super::{
 };
 use crate::{
     bench::asks,
-    case::{Case, Workspace},
-    launch::Launch,
-    load::{Ask, Visitor, address},
-    process,
-    server::{Server, Stage},
+    servers::{Launch, Server, Stage},
 };
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
@@ -25,7 +23,7 @@ const ALLOCATIONS: &str = "/.lab/allocations";
 const PRICE_READINGS: u32 = 5;
 
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
-/// [`crate::instrumented::build`].
+/// [`crate::servers::instrumented::build`].
 ///
 /// `note` receives the reason if something is not counted.
 pub async fn measure(
@@ -75,7 +73,7 @@ async fn on_stage(
     let mut calls = attached.inspect_err(|error| note(format!("no system calls: {error:#}"))).ok();
     idle().await?;
     let mut readings = vec![gauges.read().await?];
-    for _ in 0..case.count.pages {
+    for _ in 0..case.count.visits {
         idle().await?;
         if let Some(calls) = &mut calls {
             calls.begin().await?;
@@ -87,7 +85,7 @@ async fn on_stage(
         readings.push(gauges.read().await?);
     }
     let counts = Counts {
-        visits: case.count.pages,
+        visits: case.count.visits,
         requests: asks.len(),
         exact: growth(&price, &median_growth(&readings)),
         system_calls: None,

@@ -1,8 +1,11 @@
 //! Compares counts with a reference file, such as a case's `counts.toml`.
 
-use std::{collections::BTreeMap, collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use crate::display::thousands;
+use lab_display::thousands;
 
 /// Counts by section and name.
 pub type Table = BTreeMap<String, BTreeMap<String, u64>>;
@@ -66,7 +69,7 @@ pub fn text<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Reference;
+    use lab_case::Reference;
 
     fn table(slow: u64, fixed: u64) -> Table {
         let counts = |allocations| {

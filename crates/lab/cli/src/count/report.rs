@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use comfy_table::Table;
+use lab_display::thousands;
 
 use super::Counts;
-use crate::display::{self, thousands};
 
 /// A row per count and a column per variant.
 pub fn table(counted: &[(&str, &Counts)]) -> Table {
@@ -14,7 +14,7 @@ pub fn table(counted: &[(&str, &Counts)]) -> Table {
         let calls = counts.system_calls.map(|calls| ("system_calls".to_owned(), calls));
         ((*variant).to_owned(), exact.chain(calls).collect())
     });
-    display::counts("a visit of", &named.collect::<Vec<_>>())
+    lab_display::counts("a visit of", &named.collect::<Vec<_>>())
 }
 
 /// Counts that differ between runs of the same variant: `bytes 1,000–1,010 (1.00 %)`.

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_flame::Control;
+use lab_load::{Ask, Visitor, address};
 use tokio::process::Command;
 
-use crate::{
-    launch::Launch,
-    load::{Ask, Visitor, address},
-    server::Stage,
-};
+use crate::servers::{Launch, Stage};
 
 /// Every system call of the process.
 const EVENT: &str = "raw_syscalls:sys_enter";

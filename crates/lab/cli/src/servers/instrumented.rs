@@ -11,11 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-
-use crate::{
-    case::{BASELINE, CANDIDATE, Case},
-    workspace::Workspace,
-};
+use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 
 /// What a build of the servers does besides serving.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

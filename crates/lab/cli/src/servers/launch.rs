@@ -3,8 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
-
-use crate::{case::Case, workspace::Workspace};
+use lab_case::{Case, Workspace};
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug)]

@@ -2,7 +2,11 @@
 
 pub mod affinity;
 pub mod instrumented;
-pub mod launch;
-pub mod requests;
+mod launch;
+mod requests;
 pub mod revisions;
-pub mod server;
+mod server;
+
+pub use launch::{Address, Launch};
+pub use requests::{Check, Requests, learn_answers};
+pub use server::{Server, Stage};

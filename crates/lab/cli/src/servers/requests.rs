@@ -6,13 +6,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
+use lab_load::{Answer, Ask, Visitor};
 use serde::Deserialize;
 
-use crate::{
-    launch::Launch,
-    load::{self, Answer, Ask, Visitor},
-    server::Stage,
-};
+use crate::servers::{Launch, Stage};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -175,7 +172,7 @@ type Answers = Vec<(u16, Vec<u8>)>;
 /// The answers of a fresh server to two visits.
 async fn answers(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[Answers; 2]> {
     let stage = Stage::set(launch).await?;
-    let mut visitor = Visitor::open(load::address(stage.server.url())?, asks).await?;
+    let mut visitor = Visitor::open(lab_load::address(stage.server.url())?, asks).await?;
     let rounds = [visitor.answers().await?, visitor.answers().await?];
     stage.clear().await?;
     Ok(rounds)

@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
+use lab_load::process;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader, Lines},
@@ -18,10 +19,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    launch::{Address, Launch},
-    load, process,
-};
+use crate::servers::{Address, Launch};
 
 /// What a server that counts its allocations announces. Each allocation updates counters that all
 /// threads share, so such a server must not be timed.
@@ -144,10 +142,10 @@ impl Server {
 
     /// Waits until a connection is accepted or, if given, a GET of `ready` succeeds.
     async fn reachable(&mut self, url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
-        let target = load::address(url)?;
+        let target = lab_load::address(url)?;
         let reached = async {
             loop {
-                if load::is_ready(target, ready).await {
+                if lab_load::is_ready(target, ready).await {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;

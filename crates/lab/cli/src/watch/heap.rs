@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_flame::{Folded, Heap};
-use lab_load::{self as load, Ask, Visitor};
+use lab_load::{Ask, Visitor};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::{launch::Launch, server::Stage};
+use crate::servers::{Launch, Stage};
 
 /// Visits before sampling begins.
 const WARM_UP: u32 = 2;
@@ -29,18 +29,20 @@ struct Answer {
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stage = Stage::set(launch).await?;
     let url = stage.server.url();
-    let mut visitor = Visitor::open(load::address(url)?, asks).await?;
+    let mut visitor = Visitor::open(lab_load::address(url)?, asks).await?;
     for _ in 0..WARM_UP {
         visitor.visit().await?;
     }
-    load::get_text(url, "/.lab/heap/reset").await.context("the server samples no allocations")?;
+    lab_load::get_text(url, "/.lab/heap/reset")
+        .await
+        .context("the server samples no allocations")?;
     let end = Instant::now() + WINDOW;
     let mut visits = 0;
     while visits < LEAST || Instant::now() < end {
         visitor.visit().await?;
         visits += 1;
     }
-    let answer = load::get_text(url, "/.lab/heap").await?;
+    let answer = lab_load::get_text(url, "/.lab/heap").await?;
     stage.clear().await?;
     let answer: Answer = serde_json::from_str(&answer)?;
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;

@@ -5,12 +5,11 @@ use std::{path::Path, time::Duration};
 use anyhow::Context as _;
 use http::Uri;
 use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
-use lab_load::{self as load, Arrivals, LoadPlan};
+use lab_load::{Arrivals, LoadPlan};
 
 use crate::{
     bench::{Comparison, generate},
-    launch::Launch,
-    server::Stage,
+    servers::{Launch, Stage},
 };
 
 /// How long the load runs before the recording.
@@ -48,7 +47,7 @@ impl Watch<'_> {
     ) -> Result<Observation, Failure> {
         let mut stage = Stage::set(launch).await?;
         let plan = LoadPlan {
-            target: load::address(stage.server.url())?,
+            target: lab_load::address(stage.server.url())?,
             server_pid: stage.server.studied_pid()?,
             arrivals: Arrivals::ClosedLoop(self.comparison.load),
             warm_up: WARM_UP,
@@ -100,6 +99,6 @@ impl Watch<'_> {
 
 async fn spans(url: &Uri) -> anyhow::Result<Spans> {
     let answer =
-        load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
+        lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
     serde_json::from_str(&answer).context("the server's spans cannot be parsed")
 }

@@ -7,7 +7,7 @@ use lab_case::{Case, Exhibit, Reference, Workspace, usual};
 use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
 
 use super::{Progress, heap, observe::Watch};
-use crate::{bench::Comparison, launch::Launch};
+use crate::{bench::Comparison, servers::Launch};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Filters: how values look in the text.
 
 use lab_display::{NONE, significant, time_ms};
-use lab_flame::stacks::Unit;
+use lab_flame::Unit;
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, Value};
 

@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context as _, anyhow};
 use lab_case::{Case, Reference, Sweep, Workspace};
-use lab_flame::stacks::{Folded, top_inclusive};
+use lab_flame::{Folded, top_inclusive};
 use lab_record::{CaseRecord, Machine, Record, VariantRecord};
 use minijinja::{Error, Value, context};
 use serde::Serialize;
