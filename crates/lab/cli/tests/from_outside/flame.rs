@@ -67,22 +67,21 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     }
     assert!(files.contains(&"slow.raw.svg".to_owned()), "{files:?}");
     assert!(!files.iter().any(|file| file.ends_with("perf.data")), "{files:?}");
-    assert_eq!(studio.files("").len(), 1, "nothing else is left: {:?}", studio.files(""));
+    assert_eq!(studio.files("").len(), 1, "{:?}", studio.files(""));
 
     let meta = studio.meta("toy");
     for variant in ["slow", "fixed"] {
-        let told = &meta["variants"][variant];
-        assert_eq!(told["profiler"], "perf-with-kernel", "{meta}");
-        assert_eq!((&told["samples"], &told["rooted_share"]), (&300.into(), &1.0.into()));
-        assert!(told["requests"].as_u64().unwrap() > 0, "{meta}");
-        assert!(told["wall_s"].as_f64().unwrap() >= 1.0, "{meta}");
-        assert!(told["cpu_agreement"].is_number(), "{meta}");
+        let found = &meta["variants"][variant];
+        assert_eq!(found["profiler"], "perf-with-kernel", "{meta}");
+        assert_eq!((&found["samples"], &found["rooted_share"]), (&300.into(), &1.0.into()));
+        assert!(found["requests"].as_u64().unwrap() > 0, "{meta}");
+        assert!(found["cpu_agreement"].is_number(), "{meta}");
     }
     let page = std::fs::read_to_string(studio.toy.path("target/lab/flame/toy/index.html")).unwrap();
     assert!(page.contains("data=\"slow.svg\"") && page.contains("Does it answer?"));
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("target/lab/flame/toy/index.html"), "{told}");
-    assert!(told.contains("perf, with kernel frames"), "{told}");
+    let found = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(found.contains("target/lab/flame/toy/index.html"), "{found}");
+    assert!(found.contains("perf, with kernel frames"), "{found}");
     studio.toy.wait_until_all_servers_ended();
 
     // A server that dies is an error, and the page stays as it was.

@@ -36,17 +36,15 @@ mod markdown;
 mod marker;
 mod mine;
 mod names;
-mod nearest;
 mod page;
-mod problem;
 mod sources;
 mod splice;
+mod stacks;
 #[cfg(test)]
 mod tests;
 
 pub use evaluate::Book;
 pub use links::broken;
 pub use mine::{Mine, write_mine};
-pub use page::{CHAPTERS, Page, contributing, spliced as pages};
-pub use problem::Problem;
+pub use page::{CHAPTERS, Page, Problem, contributing, spliced as pages};
 pub use splice::{Spliced, splice};

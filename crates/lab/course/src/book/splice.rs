@@ -2,9 +2,10 @@
 
 use super::{
     Page,
-    evaluate::{Book, Picture},
+    blocks::Picture,
+    evaluate::Book,
     marker::{Marker, markers},
-    problem::Problem,
+    page::Problem,
 };
 
 /// A page after splicing.
