@@ -14,7 +14,7 @@
 //! The first comment holds an expression of [minijinja](https://docs.rs/minijinja) over
 //!
 //! - the cases, by name: `lock_scope`, and their variants `lock_scope.slow`. Their values are those
-//!   of the newest record below `docs/record`, under the names of `lab schema`, which end in their
+//!   of the newest record below `docs/record`, under the names of its fields, which end in their
 //!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. [`sources`] adds `args`, `counts`,
 //!   `profile`, `noise`, and the functions `share` and `cost`;
 //! - `benches`, Criterion's figures: `benches.alternatives_hot_clone.borrow.ns`;
