@@ -21,9 +21,9 @@
 //! - `record`: its date, machine, pairs, command, build;
 //! - `cases`: all of them, for `table("summary", cases)`.
 //!
-//! In names, `_` stands for `-`, `.` and `/`. Values can be computed with: parentheses go around
-//! arithmetic before a filter. [`filters`] lists the filters, [`blocks`] the functions that make
-//! blocks. `lab docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
+//! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
+//! before a filter. [`filters`] lists the filters, [`blocks`] the functions that make blocks. `lab
+//! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
 //! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 
