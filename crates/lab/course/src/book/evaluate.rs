@@ -65,7 +65,7 @@ impl Book {
         let value = value.map_err(|error| in_words(&error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| normal(&name.to_string()));
-            bail!("it is not a figure but has these: {}", names.collect::<Vec<_>>().join(", "));
+            bail!("it is a group of values: {}", names.collect::<Vec<_>>().join(", "));
         }
         let text = value.to_string();
         ensure!(!value.is_undefined() && !value.is_none() && text != NONE, MISSING);

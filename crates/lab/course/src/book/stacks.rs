@@ -67,7 +67,7 @@ impl Stacks {
         Ok(rows.collect())
     }
 
-    /// How far to trust the stacks, from the `meta.json` beside them.
+    /// How far to trust the stacks, from the `meta.json` next to them.
     pub fn profile(&self) -> anyhow::Result<Value> {
         #[derive(serde::Deserialize)]
         struct Meta {

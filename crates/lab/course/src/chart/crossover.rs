@@ -102,7 +102,7 @@ fn crossing(points: &[SweepPoint], from: f64, to: f64) -> f64 {
     }
 }
 
-/// Two digits: between two points of a sweep nobody knows more.
+/// Two digits: the points of a sweep are too far apart for more.
 fn about(value: f64) -> String {
     let digit = 10_f64.powf(value.abs().max(f64::MIN_POSITIVE).log10().floor() - 1.0);
     let rounded = (value / digit).round() * digit;

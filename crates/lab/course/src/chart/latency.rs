@@ -118,7 +118,7 @@ fn points(runs: &[Run]) -> Vec<Point> {
     runs.iter().for_each(|run| latency.add(&run.outcome.latency));
     let ages = runs.iter().filter_map(|run| run.outcome.youngest_unfinished);
     let youngest = ages.min().map(|age| age.as_secs_f64() * 1e3);
-    // Of 100 requests, one is above p99 and none above p99.9.
+    // Of 100 requests, one is above p99, and p99.9 is unknown.
     let last = (latency.count() as f64).log10().min(nines(99.9) + 1e-9);
     let steps = (1..).map(|step| f64::from(step) * 0.05).take_while(|nines| *nines < last);
     let places = MARKED.into_iter().map(nines).chain(steps);
@@ -180,16 +180,17 @@ fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
 }
 
 fn alt(case: &CaseRecord, sides: &[(&VariantRecord, &str)]) -> String {
-    let told = |variant: &VariantRecord, Latencies { p50, p99, lower_bounds, .. }: Latencies| {
+    let in_words = |variant: &VariantRecord,
+                    Latencies { p50, p99, lower_bounds, .. }: Latencies| {
         let bound = if lower_bounds { "at least " } else { "" };
         let [p50, p99] = [p50, p99].map(|ms| format!("{bound}{}", time_ms(ms)));
         format!("{} p50 {p50} and p99 {p99}", variant.variant)
     };
-    let closed: Vec<_> = sides.iter().map(|(it, _)| told(it, it.latency_ms)).collect();
+    let closed: Vec<_> = sides.iter().map(|(it, _)| in_words(it, it.latency_ms)).collect();
     let mut alt = format!("Latency of {} under {}: {}.", case.case, case.load, closed.join(", "));
     let open = sides.iter().filter_map(|(it, _)| {
         let (rate, latency) = valid_open_loop(it)?;
-        Some((rate, told(it, latency)))
+        Some((rate, in_words(it, latency)))
     });
     let (rates, open): (Vec<_>, Vec<_>) = open.unzip();
     if let Some(rate) = rates.first() {

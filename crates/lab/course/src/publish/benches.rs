@@ -76,7 +76,7 @@ fn complaints(measured: &[Measured], cases: &[Case], since: Option<SystemTime>) 
     for it in measured.iter().filter(|it| since.is_some_and(|since| it.at < since)) {
         complaints.push(format!(
             "{} is older than Criterion's other figures, or than the commit that is checked out: \
-             remove it if this bench is gone; otherwise {AGAIN}",
+             remove it if this bench is gone; if not, {AGAIN}",
             it.dir.display()
         ));
     }

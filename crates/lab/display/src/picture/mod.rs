@@ -5,7 +5,6 @@
 //! phone, at two thirds of that, it is still readable.
 
 mod log_scale;
-#[cfg(feature = "testing")]
 pub mod probe;
 mod scale;
 
