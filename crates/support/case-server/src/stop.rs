@@ -10,7 +10,8 @@ use tokio::sync::oneshot;
 /// even when the parent was killed.
 pub fn requested(exit_with_parent: bool) -> io::Result<impl Future<Output = ()>> {
     let parent_gone = exit_with_parent.then(stdin_closed);
-    let terminated = terminated()?;
+    // Now and not at the first poll, so that a signal right after the announcement counts.
+    let signalled = signalled()?;
     Ok(async move {
         let parent_gone = async {
             match parent_gone {
@@ -19,8 +20,7 @@ pub fn requested(exit_with_parent: bool) -> io::Result<impl Future<Output = ()>>
             }
         };
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            () = terminated => {}
+            () = signalled => {}
             () = parent_gone => {}
         }
     })
@@ -37,15 +37,19 @@ fn stdin_closed() -> oneshot::Receiver<()> {
 }
 
 #[cfg(unix)]
-fn terminated() -> io::Result<impl Future<Output = ()>> {
+fn signalled() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {
-        terminate.recv().await;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     })
 }
 
 #[cfg(not(unix))]
-fn terminated() -> io::Result<impl Future<Output = ()>> {
-    Ok(std::future::pending())
+fn signalled() -> io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

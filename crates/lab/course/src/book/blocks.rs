@@ -2,26 +2,35 @@
 
 use std::{
     path::Path,
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{
-    chart::{self, Chart, SweepPoint},
-    words::relative,
-};
 use anyhow::{Context as _, ensure};
-use lab_case::{BASELINE, CANDIDATE};
+use lab_case::{BASELINE, CANDIDATE, unknown};
 use lab_record::criterion::Bench;
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{
-    evaluate::{Drawn, Picture},
     excerpt::{excerpt, fenced, language, without_module_doc},
     names::{Names, failed},
-    nearest::unknown,
     page::CHAPTERS,
     sources::Sources,
 };
+use crate::{
+    chart::{self, Chart, SweepPoint},
+    words::relative,
+};
+
+/// A file that an expression drew.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Its path below `docs/src`.
+    pub path: String,
+    pub svg: String,
+}
+
+/// Pictures of the expression that is being evaluated.
+pub type Drawn = Arc<Mutex<Vec<Picture>>>;
 
 /// The tables, each a template over what the expression names, which is `it` there.
 const TABLES: [(&str, &str); 6] = [
