@@ -14,7 +14,7 @@ mod workspace;
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
 pub use counts::Reference;
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
-pub use nearest::{nearest, unknown};
+pub use nearest::unknown;
 pub use overrides::Overrides;
 pub use request::{BodySource, Request};
 pub use workspace::Workspace;

@@ -23,7 +23,7 @@ pub fn unknown<'a>(
 }
 
 /// The known name that is most like `name`, if any is similar.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let similarity = |other: &&str| strsim::jaro_winkler(other, name);
     let nearest = known.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
     nearest.filter(|nearest| similarity(nearest) > SIMILAR)

@@ -5,6 +5,8 @@
 //! does not expose is reported as unknown, never as a fault.
 
 mod checks;
+#[cfg(unix)]
+pub mod fake;
 mod finding;
 mod noise_floor;
 mod packages;
@@ -18,9 +20,6 @@ pub use packages::{container_sign, install, perf_package};
 pub use report::{summary, text};
 pub use system::{Needs, System};
 
-#[cfg(any(test, feature = "testing"))]
-#[cfg(unix)]
-pub mod fake;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A stand-in for `perf` that does what the file `perf.mode` beside it says: for tests. It hangs by
-# stopping itself, so that no child of it stays behind when it is killed.
+# A `perf` for tests that does what the file `perf.mode` next to it says. It hangs by stopping itself,
+# so that killing it leaves no child.
 mode=$(cat "$(dirname "$0")/perf.mode")
 denied() {
     echo 'Error:' >&2

@@ -82,7 +82,7 @@ impl Outcome {
     }
 
     /// The share of one core that the generator used, from 0 to 1.
-    fn generator_share(&self) -> Option<f64> {
+    pub fn generator_share(&self) -> Option<f64> {
         Some(self.generator_cpu?.as_secs_f64() / self.measured.as_secs_f64())
     }
 

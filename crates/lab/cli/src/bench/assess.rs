@@ -106,9 +106,7 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
             .max_by(f64::total_cmp),
         generator_cpu: outcomes
             .iter()
-            .filter_map(|outcome| {
-                Some(outcome.generator_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
-            })
+            .filter_map(|outcome| outcome.generator_share())
             .max_by(f64::total_cmp),
         sent: sum(|outcome| outcome.sent),
         ok: sum(|outcome| outcome.ok),

@@ -216,7 +216,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
 }
 
 /// How many rows of a table are printed; the page has all.
-const ROWS: usize = 5;
+const ROWS: usize = 6;
 /// A row whose name leaves room for the figures in 80 columns.
 fn fit(row: &[String]) -> Vec<String> {
     let longest = if row.len() > 4 { 25 } else { 36 };

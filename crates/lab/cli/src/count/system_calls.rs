@@ -37,9 +37,11 @@ impl SystemCalls {
         Ok(self.0.command("disable").await?)
     }
 
-    /// How many there were between `begin` and `end`.
-    pub async fn total(self) -> anyhow::Result<u64> {
-        count(&self.0.finish().await?)
+    /// How many there were between `begin` and `end`. `perf` reports it when the process has exited,
+    /// so stop the process first.
+    pub async fn total(mut self) -> anyhow::Result<u64> {
+        let message = tokio::time::timeout(PATIENCE, self.0.exited()).await;
+        count(&message.context("`perf` does not exit")?)
     }
 }
 

@@ -140,7 +140,7 @@ fn revisions_are_built_from_worktrees_and_compared() {
     // A second time, both are there. A bad path ends it before anything starts.
     let again = toy.lab(&[&args[..], &["--get", "no-slash"]].concat()).output().unwrap();
     assert!(!stderr(&again).contains("building"), "{}", stderr(&again));
-    assert!(stderr(&again).contains("has to start with /"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("must start with /"), "{}", stderr(&again));
     let missing = ["compare", "--rev", "main", "--rev", "gone", "--bin", "tiny", "--get", "/"];
     let output = toy.lab(&missing).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

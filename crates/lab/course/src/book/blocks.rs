@@ -2,27 +2,35 @@
 
 use std::{
     path::Path,
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
+use anyhow::{Context as _, ensure};
+use lab_case::{BASELINE, CANDIDATE, unknown};
+use lab_record::criterion::Bench;
+use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
+
+use super::{
+    excerpt::{excerpt, fenced, language, without_module_doc},
+    names::{Names, failed},
+    page::CHAPTERS,
+    sources::Sources,
+};
 use crate::{
     chart::{self, Chart, SweepPoint},
     words::relative,
 };
-use anyhow::{Context as _, ensure};
-use lab_case::{BASELINE, CANDIDATE};
-use lab_record::criterion::Bench;
-use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
-use similar::TextDiff;
 
-use super::{
-    evaluate::{Drawn, Picture},
-    excerpt::{excerpt, fenced, language, without_module_doc},
-    names::{Names, failed},
-    nearest::unknown,
-    page::CHAPTERS,
-    sources::Sources,
-};
+/// A file that an expression drew.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Its path below `docs/src`.
+    pub path: String,
+    pub svg: String,
+}
+
+/// Pictures of the expression that is being evaluated.
+pub type Drawn = Arc<Mutex<Vec<Picture>>>;
 
 /// The tables, each a template over what the expression names, which is `it` there.
 const TABLES: [(&str, &str); 6] = [
@@ -148,11 +156,11 @@ fn padded(markdown: &str) -> String {
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
     let (old, new) = (read(root, a)?, read(root, b)?);
-    let diff = TextDiff::from_lines(without_module_doc(&old), without_module_doc(&new));
-    let mut unified = diff.unified_diff();
-    let unified = unified.context_radius(3).header(a, b).to_string();
-    ensure!(!unified.is_empty(), "{a} and {b} are the same");
-    Ok(fenced("diff", &unified))
+    let mut diff = diffy::DiffOptions::new();
+    diff.set_original_filename(a.to_owned()).set_modified_filename(b.to_owned());
+    let patch = diff.create_patch(without_module_doc(&old), without_module_doc(&new));
+    ensure!(!patch.hunks().is_empty(), "{a} and {b} are the same");
+    Ok(fenced("diff", &patch.to_string()))
 }
 
 /// Both sides at every parameter, in the order in which slow was measured.

@@ -2,19 +2,19 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use anyhow::{anyhow, bail, ensure};
-use lab_case::Workspace;
+use lab_case::{Workspace, unknown};
 use lab_display::NONE;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 
 use super::{
-    blocks, filters,
+    blocks::{self, Drawn, Picture},
+    filters,
     mine::Mine,
     names::{failed, normal},
-    nearest::unknown,
     page::CHAPTERS,
     sources::Sources,
 };
@@ -28,18 +28,7 @@ pub struct Book {
     drawn: Drawn,
 }
 
-/// A file that an expression drew.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// Its path below `docs/src`.
-    pub path: String,
-    pub svg: String,
-}
-
 const MISSING: &str = "the record has no such figure, or one that must not be quoted";
-
-/// Pictures of the expression that is being evaluated.
-pub(super) type Drawn = Arc<Mutex<Vec<Picture>>>;
 
 impl Book {
     /// Reads what the pages quote. With `mine`, tables come with those of the reader's own runs.
@@ -76,7 +65,7 @@ impl Book {
         let value = value.map_err(|error| in_words(&error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| normal(&name.to_string()));
-            bail!("it is not a figure but has these: {}", names.collect::<Vec<_>>().join(", "));
+            bail!("it is a group of values: {}", names.collect::<Vec<_>>().join(", "));
         }
         let text = value.to_string();
         ensure!(!value.is_undefined() && !value.is_none() && text != NONE, MISSING);

@@ -1,13 +1,12 @@
 //! Excerpts of source files.
 
 use anyhow::Context as _;
-
-use super::nearest::unknown;
+use lab_case::unknown;
 
 /// The kinds of items that can be excerpted.
 const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
 
-/// What an item's line begins with, before its kind.
+/// What may precede the kind of an item.
 const QUALIFIERS: [&str; 6] = ["pub", "async", "const", "default", "extern", "unsafe"];
 
 /// The part of a file that `item` names: `fn read`, `struct Counter`, or `mod` for all but the
@@ -52,7 +51,7 @@ pub fn without_module_doc(text: &str) -> &str {
     rest.trim_start_matches('\n')
 }
 
-/// An item with its attributes and documentation, without the indent that it has in its file.
+/// An item with its attributes and documentation, without its indent.
 fn item(text: &str, kind: &str, name: &str) -> anyhow::Result<String> {
     let lines: Vec<_> = text.lines().collect();
     let head = lines.iter().position(|line| declares(line, kind, name));
@@ -75,25 +74,15 @@ fn declares(line: &str, kind: &str, name: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// The first line of the attributes and the documentation above `head`.
+/// The first line of the attributes and comments directly above `head`.
 fn start(lines: &[&str], head: usize) -> usize {
-    let mut start = head;
-    while let Some(above) = start.checked_sub(1) {
-        let line = lines[above].trim();
-        let is_ours = line.starts_with("#[") || line.starts_with("//") && !line.starts_with("//!");
-        if is_ours {
-            start = above;
-        } else if line.ends_with(")]") {
-            // The end of an attribute of several lines.
-            match (0..above).rev().find(|at| lines[*at].trim().starts_with("#[")) {
-                Some(first) => start = first,
-                None => break,
-            }
-        } else {
-            break;
-        }
-    }
-    start
+    let is_other = |line: &&str| {
+        line.trim().is_empty()
+            || indent(line) < indent(lines[head])
+            || line.ends_with([';', '{', '}'])
+            || line.starts_with("//!")
+    };
+    lines[..head].iter().rposition(is_other).map_or(0, |other| other + 1)
 }
 
 /// The last line: the brace with the indent of `head`, or the semicolon of what has no body.
@@ -121,7 +110,7 @@ mod tests {
         struct Unit;\n\nimpl Unit {\n    // Why.\n    const fn get<T>(&self) -> u8 {\n        1\n    }\n}\n";
 
     #[test]
-    fn a_function_comes_with_all_that_stands_above_it() {
+    fn a_function_comes_with_its_attributes_and_comments() {
         let read = item(SOURCE, "fn", "read").unwrap();
         assert!(read.starts_with("/// Reads.\n#[expect(\n"), "{read}");
         assert!(read.ends_with("    } else {\n        3\n    }\n}"), "{read}");
@@ -136,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_a_line_is_a_line() {
+    fn an_item_may_be_one_line() {
         assert_eq!(item(SOURCE, "fn", "reader").unwrap(), "fn reader() {}");
         assert_eq!(item(SOURCE, "struct", "Unit").unwrap(), "struct Unit;");
         assert_eq!(item(SOURCE, "fn", "write").unwrap_err().to_string(), "it has no `fn write`");

@@ -6,13 +6,13 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use lab_case::unknown;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{
     Page,
     markdown::{self, attributes},
-    nearest::unknown,
-    problem::{Problem, line_of},
+    page::{Problem, line_of},
 };
 
 /// The broken links of a page. Links to other sites are not followed.

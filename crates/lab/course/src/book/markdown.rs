@@ -16,8 +16,8 @@ pub fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
 
 /// The code in which a comment is text: fences, and code in a line.
 ///
-/// Not indented blocks: a marker that was indented by accident, as part of a list, would be a block
-/// that nobody ever fills.
+/// Not indented blocks: a marker that was indented by accident, as part of a list, would never be
+/// filled.
 pub fn code(text: &str) -> Vec<Range<usize>> {
     let is_code = |event: &Event| {
         matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{markdown, problem::line_of};
+use super::{markdown, page::line_of};
 
 /// Both ends of a marker.
 #[derive(Clone, Debug, PartialEq)]

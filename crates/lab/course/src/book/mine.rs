@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::origin;
 use anyhow::{Context as _, ensure};
 use lab_case::Workspace;
 use lab_record::{CaseRecord, Output, Store, read, write_whole};
 
 use super::{
     Book,
-    page::{CHAPTERS, chapters, files_below},
-    problem::Problem,
+    page::{CHAPTERS, Problem, chapters, files_below},
     splice::splice,
 };
+use crate::words::origin;
 
 /// The reader's newest run of each case, and where it comes from in words.
 #[derive(Clone, Debug)]

@@ -14,16 +14,16 @@
 //! The first comment holds an expression of [minijinja](https://docs.rs/minijinja) over
 //!
 //! - the cases, by name: `lock_scope`, and their variants `lock_scope.slow`. Their values are those
-//!   of the newest record below `docs/record`, under the names of `lab schema`, which end in their
+//!   of the newest record below `docs/record`, under the names of its fields, which end in their
 //!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. [`sources`] adds `args`, `counts`,
 //!   `profile`, `noise`, and the functions `share` and `cost`;
 //! - `benches`, Criterion's figures: `benches.alternatives_hot_clone.borrow.ns`;
 //! - `record`: its date, machine, pairs, command, build;
 //! - `cases`: all of them, for `table("summary", cases)`.
 //!
-//! In names, `_` stands for `-`, `.` and `/`. Values can be computed with: parentheses go around
-//! arithmetic before a filter. [`filters`] lists the filters, [`blocks`] the functions that make
-//! blocks. `lab docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
+//! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
+//! before a filter. [`filters`] lists the filters, [`blocks`] the functions that make blocks. `lab
+//! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
 //! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 
@@ -36,17 +36,15 @@ mod markdown;
 mod marker;
 mod mine;
 mod names;
-mod nearest;
 mod page;
-mod problem;
 mod sources;
 mod splice;
+mod stacks;
 #[cfg(test)]
 mod tests;
 
 pub use evaluate::Book;
 pub use links::broken;
 pub use mine::{Mine, write_mine};
-pub use page::{CHAPTERS, Page, contributing, spliced as pages};
-pub use problem::Problem;
+pub use page::{CHAPTERS, Page, Problem, contributing, spliced as pages};
 pub use splice::{Spliced, splice};

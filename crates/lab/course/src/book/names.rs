@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use lab_case::unknown;
 use minijinja::{
     Error, ErrorKind, State, Value,
     value::{Enumerator, Object, ObjectRepr},
 };
-
-use super::nearest::unknown;
+use serde::Serialize;
 
 /// Named values. An unknown name is an error that suggests a known one.
 ///
@@ -105,6 +105,11 @@ pub fn normal(name: &str) -> String {
 /// An error of an expression.
 pub fn failed(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("{why:#}"))
+}
+
+/// The fields of a record or a part of it.
+pub fn fields(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 fn from_json(name: &str, json: serde_json::Value) -> Value {

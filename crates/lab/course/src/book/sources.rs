@@ -1,31 +1,27 @@
 //! What the pages quote: the newest record, and the cases' own files.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
 };
 
+use anyhow::Context as _;
+use lab_case::{Case, Reference, Sweep, Workspace};
+use lab_record::{CaseRecord, Record, VariantRecord};
+use minijinja::{Error, Value};
+use serde_json::json;
+
+use super::{
+    names::{Names, failed, fields},
+    stacks::Stacks,
+};
 use crate::{
     publish::Benches,
     words::{self, origin},
 };
-use anyhow::{Context as _, anyhow};
-use lab_case::{Case, Reference, Sweep, Workspace};
-use lab_flame::{Folded, top_inclusive};
-use lab_record::{CaseRecord, Machine, Record, VariantRecord};
-use minijinja::{Error, Value, context};
-use serde::Serialize;
-use serde_json::json;
-
-use super::{
-    names::{Names, failed},
-    nearest::unknown,
-};
 
 /// Where the records are, below the workspace.
 const RECORDS: &str = "docs/record";
-/// How many functions the table of the most expensive ones lists.
-const TOP: usize = 8;
 
 /// What was read. A missing part is an error of the expression that needs it.
 #[derive(Debug)]
@@ -60,7 +56,7 @@ impl Sources {
     pub fn measured(&self, case: &str) -> Result<&CaseRecord, Error> {
         let cases = &self.record.as_ref().map_err(failed)?.cases;
         let found = cases.iter().find(|record| record.case == case);
-        found.ok_or_else(|| failed(format!("the record has no case `{case}`")))
+        found.ok_or_else(|| failed(not_in_the_record(case)))
     }
 
     pub fn benches(&self) -> Result<&Benches, Error> {
@@ -120,9 +116,9 @@ impl Sources {
             Err(why) => return self.names(case, None, "").missing(why.clone()),
         };
         let origin = origin(&record.command, &record.machine, record.created);
-        match self.measured(&case.name) {
-            Ok(measured) => self.names(case, Some(measured), &origin),
-            Err(error) => self.names(case, None, "").missing(error.to_string()),
+        match record.cases.iter().find(|record| record.case == case.name) {
+            Some(measured) => self.names(case, Some(measured), &origin),
+            None => self.names(case, None, "").missing(not_in_the_record(&case.name)),
         }
     }
 
@@ -188,9 +184,7 @@ impl Sources {
             .with("share", share_of)
             .with("top", Value::from_function(move || top.top()));
         let Some(record) = record else {
-            return names.missing(format!(
-                "the record has nothing of `{name}`: `just record` makes one with every step"
-            ));
+            return names.missing(not_in_the_record(name));
         };
         let open_loop = match &record.open_loop {
             Some(open_loop) if open_loop.invalid.is_none() => fields(open_loop),
@@ -223,82 +217,8 @@ impl Sources {
     }
 }
 
-/// The stacks of a variant, which are read when an expression needs them.
-#[derive(Clone, Debug)]
-struct Stacks {
-    dir: Result<PathBuf, String>,
-    variant: String,
-}
-
-impl Stacks {
-    fn read(&self, kind: Option<&str>) -> Result<Folded, Error> {
-        let kind = match kind.unwrap_or("cpu") {
-            "cpu" => "per-request",
-            kind @ ("waits" | "allocations") => kind,
-            kind => return Err(failed(unknown("kind", kind, ["cpu", "waits", "allocations"]))),
-        };
-        let path =
-            self.dir.as_ref().map_err(failed)?.join(format!("{}.{kind}.folded", self.variant));
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("{} is missing: `just record` draws it", path.display()));
-        let stacks = text.and_then(|text| {
-            text.parse().with_context(|| format!("{} is damaged", path.display()))
-        });
-        stacks.map_err(failed)
-    }
-
-    /// What a function cost with all that it called, and what everything cost: nanoseconds or bytes
-    /// of a request.
-    fn function(&self, name: &str, kind: Option<&str>) -> Result<(f64, f64), Error> {
-        let stacks = self.read(kind)?;
-        let rows = top_inclusive(&stacks, usize::MAX);
-        // `kernel` is all that the kernel did; the table has a row for each caller of it.
-        let has = |stack: &[String]| stack.iter().any(|frame| frame == name);
-        let any =
-            stacks.iter().filter(|(stack, _)| has(stack)).map(|(_, spent)| spent).sum::<u64>();
-        let row = rows.iter().find(|row| row.name == name).map(|row| row.inclusive);
-        match row.or((any > 0).then_some(any)) {
-            Some(spent) => Ok((spent as f64, stacks.total() as f64)),
-            None => {
-                Err(failed(unknown("function", name, rows.iter().map(|row| row.name.as_str()))))
-            }
-        }
-    }
-
-    /// The functions that cost most CPU time.
-    fn top(&self) -> Result<Vec<Value>, Error> {
-        let stacks = self.read(None)?;
-        let rows = top_inclusive(&stacks, TOP).into_iter().map(|row| {
-            let share = row.inclusive as f64 / stacks.total().max(1) as f64;
-            context! { name => row.name, inclusive => row.inclusive, own => row.own, share }
-        });
-        Ok(rows.collect())
-    }
-
-    /// How far to trust the stacks, from the `meta.json` beside them.
-    fn profile(&self) -> anyhow::Result<Value> {
-        #[derive(serde::Deserialize)]
-        struct Meta {
-            command: Vec<String>,
-            machine: Machine,
-            created: jiff::Timestamp,
-            variants: BTreeMap<String, serde_json::Value>,
-        }
-        let dir = self.dir.as_ref().map_err(|why| anyhow!("{why}"))?;
-        let path = dir.join("meta.json");
-        let text = std::fs::read(&path)
-            .with_context(|| format!("{} is missing: `just record` writes it", path.display()))?;
-        let mut meta: Meta = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is damaged", path.display()))?;
-        let own = meta.variants.remove(&self.variant);
-        let own = own.with_context(|| format!("{} was not profiled", self.variant))?;
-        let origin = origin(&meta.command, &meta.machine, meta.created);
-        Ok(Names::new("profile").with("origin", origin).with_fields(own).into())
-    }
-}
-
-fn fields(value: &impl Serialize) -> serde_json::Value {
-    serde_json::to_value(value).unwrap_or_default()
+fn not_in_the_record(name: &str) -> String {
+    format!("the record has nothing of `{name}`: `just record` makes one with all cases and steps")
 }
 
 fn flame(record: &Path, case: &str) -> PathBuf {

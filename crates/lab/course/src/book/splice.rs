@@ -2,9 +2,10 @@
 
 use super::{
     Page,
-    evaluate::{Book, Picture},
+    blocks::Picture,
+    evaluate::Book,
     marker::{Marker, markers},
-    problem::Problem,
+    page::Problem,
 };
 
 /// A page after splicing.
@@ -12,7 +13,7 @@ use super::{
 pub struct Spliced {
     /// The page anew. What could not be made is left as it was.
     pub text: String,
-    /// Pictures beside the pages, and the line of their marker.
+    /// Pictures next to the pages, and the line of their marker.
     pub pictures: Vec<(usize, Picture)>,
     /// Markers whose content is not what it should be.
     pub stale: Vec<Problem>,

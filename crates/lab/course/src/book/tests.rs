@@ -26,14 +26,15 @@ fn stale_and_empty_markers_are_named_and_filled() {
     let text = "a\n\nIt has <!-- lab: toy.users -->40<!-- /lab -->, or \
                 <!-- lab: toy.usrs -->9<!-- /lab --> or <!-- lab: toy.pairs --><!-- /lab -->.\n";
     let found = fixture.splice(text);
-    let told: Vec<_> = found.stale.iter().chain(&found.faults).map(ToString::to_string).collect();
+    let problems: Vec<_> =
+        found.stale.iter().chain(&found.faults).map(ToString::to_string).collect();
     assert_eq!(
-        told[0],
+        problems[0],
         "docs/src/README.md:3: `toy.users` is stale: it says `40` and should say \
                          `3000`; `just docs` fixes it"
     );
-    assert_eq!(told[1], "docs/src/README.md:3: `toy.pairs` is empty: `just docs` fills it");
-    assert!(told[2].starts_with("docs/src/README.md:3: `toy.usrs`: no value of toy is named"));
+    assert_eq!(problems[1], "docs/src/README.md:3: `toy.pairs` is empty: `just docs` fills it");
+    assert!(problems[2].starts_with("docs/src/README.md:3: `toy.usrs`: no value of toy is named"));
     assert!(found.text.contains("-->3000<!--") && found.text.contains("-->9<!--"));
 }
 
@@ -51,7 +52,7 @@ fn a_mistake_in_an_expression_is_explained() {
         ("toy.fixed.counts.upstream_tcp_connections", "the record has no such figure"),
         ("toy.users | thousand", "no filter is named `thousand`; did you mean `thousands`?"),
         ("toy.users / toy.pairs | figure", "put arithmetic in parentheses before a filter"),
-        ("toy.slow", "it is not a figure but has these: variant, counts,"),
+        ("toy.slow", "it is a group of values: variant, counts,"),
         ("toy.no_clone.throughput_rps", "the record has nothing of `no-clone`: `just record`"),
         ("toy.slow.speedup.throughput", "the record has no such figure"),
         ("toy.fixed.open_loop.latency_ms | p50", "or one that must not be quoted"),

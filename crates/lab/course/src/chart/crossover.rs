@@ -1,4 +1,4 @@
-//! Whether the winner changes over a sweep, said no more surely than the intervals allow.
+//! Whether the winner changes over a sweep, as far as the intervals allow a claim.
 
 use lab_case::{BASELINE, CANDIDATE};
 use lab_display::{factor, thousands};
@@ -10,47 +10,47 @@ use super::{SweepPoint, join};
 pub struct Finding {
     /// Where the lines cross, by the estimates on either side.
     pub crossings: Vec<f64>,
-    /// The finding in words, a sentence with its figures.
+    /// The finding with its figures.
     pub sentence: String,
-}
-
-/// Who is faster at a point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Winner {
-    Slow,
-    Fixed,
 }
 
 impl Finding {
     /// Of points in the order of their parameter.
     pub fn of(points: &[SweepPoint]) -> Self {
-        let decided: Vec<_> =
-            points.iter().filter_map(|point| Some((point, winner(point)?))).collect();
+        let decided = points.iter().filter_map(|point| Some((point, faster(point)?)));
+        let decided: Vec<_> = decided.collect();
         let changes: Vec<_> = decided.windows(2).filter(|pair| pair[0].1 != pair[1].1).collect();
-        let name = |winner| match winner {
-            Winner::Slow => BASELINE,
-            Winner::Fixed => CANDIDATE,
-        };
-        let [first, ..] = &decided[..] else {
-            let sentence = format!("No difference is shown at any of {} points.", points.len());
-            return Self { crossings: Vec::new(), sentence };
-        };
         let crossings: Vec<_> = changes
             .iter()
             .map(|pair| crossing(points, pair[0].0.parameter, pair[1].0.parameter))
             .collect();
-        let sentence = match (&changes[..], &crossings[..]) {
-            ([], _) => no_crossover(points, &decided, name(first.1)),
-            ([change], [at]) => format!(
-                "Crossover near {}: {} is faster below it (up to {}), {} above it (up to {}).",
-                about(*at),
-                name(change[0].1),
-                factor(most(&decided, change[0].1)),
-                name(change[1].1),
-                factor(most(&decided, change[1].1)),
-            ),
+        let leads = |name: &str| -> Vec<f64> {
+            let its = decided.iter().filter(|(_, faster)| *faster == name);
+            its.map(|(point, _)| lead(point)).collect()
+        };
+        let most = |name: &str| factor(leads(name).into_iter().fold(0.0, f64::max));
+        let sentence = match (&decided[..], &changes[..], &crossings[..]) {
+            ([], ..) => format!("No difference is shown at any of {} points.", points.len()),
+            ([(_, name), ..], [], _) => {
+                let least = factor(leads(name).into_iter().fold(f64::INFINITY, f64::min));
+                let range = match most(name) {
+                    most if most == least => format!("by {most}"),
+                    most => format!("by {least} to {most}"),
+                };
+                format!("No crossover in this range: {name} is faster at {}.", at(points, &range))
+            }
+            (_, [change], [near]) => {
+                let (below, above) = (change[0].1, change[1].1);
+                format!(
+                    "Crossover near {}: {below} is faster below it (up to {}), {above} above it (up \
+                     to {}).",
+                    about(*near),
+                    most(below),
+                    most(above),
+                )
+            }
             _ => {
-                let near: Vec<_> = crossings.iter().map(|at| about(*at)).collect();
+                let near: Vec<_> = crossings.iter().map(|near| about(*near)).collect();
                 format!("The faster one changes {} times: near {}.", near.len(), join(&near))
             }
         };
@@ -58,53 +58,32 @@ impl Finding {
     }
 }
 
-fn no_crossover(points: &[SweepPoint], decided: &[(&SweepPoint, Winner)], name: &str) -> String {
-    let by = decided.iter().map(|(point, winner)| lead(point, *winner));
-    let (least, most) =
-        by.fold((f64::INFINITY, 0.0_f64), |(least, most), by| (least.min(by), most.max(by)));
-    let range = match factor(least) == factor(most) {
-        true => format!("by {}", factor(most)),
-        false => format!("by {} to {}", factor(least), factor(most)),
-    };
-    if decided.len() == points.len() {
-        return format!(
-            "No crossover in this range: {name} is faster at all {} points, {range}.",
-            points.len()
-        );
-    }
-    let even = points.iter().filter(|point| winner(point).is_none());
+/// The points at which one side is faster, by a range of factors.
+fn at(points: &[SweepPoint], range: &str) -> String {
+    let even = points.iter().filter(|point| faster(point).is_none());
     let even: Vec<_> = even.map(|point| about(point.parameter)).collect();
-    format!(
-        "No crossover in this range: {name} is faster at {} of {} points, {range}; no difference \
-         is shown at {}.",
-        decided.len(),
-        points.len(),
-        join(&even)
-    )
-}
-
-/// The one whose whole interval is below the other's; nobody if they overlap.
-fn winner(SweepPoint { slow, fixed, .. }: &SweepPoint) -> Option<Winner> {
-    if fixed.high_ns < slow.low_ns {
-        Some(Winner::Fixed)
-    } else if slow.high_ns < fixed.low_ns {
-        Some(Winner::Slow)
-    } else {
-        None
+    let all = points.len();
+    match all - even.len() {
+        faster if faster == all => format!("all {all} points, {range}"),
+        faster => {
+            format!("{faster} of {all} points, {range}; no difference is shown at {}", join(&even))
+        }
     }
 }
 
-/// By what factor a side is faster at a point.
-fn lead(point: &SweepPoint, winner: Winner) -> f64 {
-    match winner {
-        Winner::Fixed => point.slow.ns / point.fixed.ns,
-        Winner::Slow => point.fixed.ns / point.slow.ns,
+/// The side whose whole interval is below the other's, if they do not overlap.
+fn faster(SweepPoint { slow, fixed, .. }: &SweepPoint) -> Option<&'static str> {
+    match () {
+        () if fixed.high_ns < slow.low_ns => Some(CANDIDATE),
+        () if slow.high_ns < fixed.low_ns => Some(BASELINE),
+        () => None,
     }
 }
 
-fn most(decided: &[(&SweepPoint, Winner)], of: Winner) -> f64 {
-    let its = decided.iter().filter(|(_, winner)| *winner == of);
-    its.map(|(point, winner)| lead(point, *winner)).fold(0.0, f64::max)
+/// How many times as long the slower side takes.
+fn lead(point: &SweepPoint) -> f64 {
+    let ratio = point.slow.ns / point.fixed.ns;
+    ratio.max(1.0 / ratio)
 }
 
 /// Where straight lines between the estimates cross on the chart's axes, between two parameters.
@@ -123,7 +102,7 @@ fn crossing(points: &[SweepPoint], from: f64, to: f64) -> f64 {
     }
 }
 
-/// Two digits: between two points of a sweep nobody knows more.
+/// Two digits: the points of a sweep are too far apart for more.
 fn about(value: f64) -> String {
     let digit = 10_f64.powf(value.abs().max(f64::MIN_POSITIVE).log10().floor() - 1.0);
     let rounded = (value / digit).round() * digit;

@@ -35,11 +35,11 @@ pub fn throughput(case: &CaseRecord) -> Chart {
             (row.draw(&scale, TOP + index as f64 * PITCH))
         }
     };
-    let told: Vec<_> = rows.iter().map(Row::in_a_sentence).collect();
+    let sentence: Vec<_> = rows.iter().map(Row::in_a_sentence).collect();
     let alt = format!(
         "Right answers per second of {}, the median run and in brackets the slowest to the fastest: {}.",
         case.case,
-        join(&told)
+        join(&sentence)
     );
     Chart::new(bottom + parts::BELOW, &title, alt, body)
 }

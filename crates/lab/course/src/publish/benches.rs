@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::AGAIN;
 
 /// The command that measures them all.
-const COMMAND: &str = "cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'";
+pub(super) const COMMAND: &str = "cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'";
 /// The groups are named after these and the case.
 const KINDS: [&str; 2] = ["alternatives-", "sweep-"];
 /// Figures that are this much older than the newest one come from another call of the command.
@@ -76,7 +76,7 @@ fn complaints(measured: &[Measured], cases: &[Case], since: Option<SystemTime>) 
     for it in measured.iter().filter(|it| since.is_some_and(|since| it.at < since)) {
         complaints.push(format!(
             "{} is older than Criterion's other figures, or than the commit that is checked out: \
-             remove it if this bench is gone; otherwise {AGAIN}",
+             remove it if this bench is gone; if not, {AGAIN}",
             it.dir.display()
         ));
     }

@@ -187,3 +187,9 @@ fn old_figures_of_criterion_are_refused() {
     bench(&fixture, "alternatives-toy", "clone", None, 84);
     complains(&fixture, &["alternatives-toy/clone is older", "sweep-toy/slow/10 is older"]);
 }
+
+#[test]
+fn a_record_names_the_command_that_the_recipe_runs() {
+    let justfile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../justfile");
+    assert!(std::fs::read_to_string(justfile).unwrap().contains(super::benches::COMMAND));
+}

@@ -1,11 +1,10 @@
 //! What our pictures share: a frame that works as a file of its own, scales and axes.
 //!
-//! There is one layout for every width, because Markdown shows one file to all readers. It is narrow
-//! and its text is large: on a desk a picture has its own size and the text around it, and on a
-//! phone, at two thirds of that, it is still readable.
+//! There is one layout for every width, because Markdown shows one file to all readers. A picture is
+//! narrow and its text is large: on a desk as large as the text around it, and on a phone, at two
+//! thirds of that, still readable.
 
 mod log_scale;
-#[cfg(feature = "testing")]
 pub mod probe;
 mod scale;
 

@@ -36,7 +36,7 @@
       const room = Math.floor((share * pixels - 6) / CHARACTER);
       text.textContent = label.length <= room ? label : room < 3 ? "" : `${label.slice(0, room - 1)}…`;
     }
-    // What lies on top of another match is part of it already.
+    // A match above another match counts already.
     let end = -1, sum = 0;
     for (const frame of found.sort((a, b) => a.x - b.x || b.width - a.width)) {
       if (frame.x < end - ROUNDING) continue;

@@ -13,8 +13,8 @@ use crate::stacks::Node;
 const STYLE: &str = include_str!("frames.css");
 const SCRIPT: &str = include_str!("frames.js");
 
-/// The width of the plain image, and its margin left and right, in pixels. The script knows the
-/// margin too.
+/// The width of the plain image, and its margin left and right, in pixels. The script has
+/// the same margin.
 const WIDTH: usize = 1200;
 const MARGIN: usize = 10;
 /// The height of a frame, without and with its gap.

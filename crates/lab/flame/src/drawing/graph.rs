@@ -15,7 +15,7 @@ pub struct Graph<'a> {
     pub palette: Palette,
     /// What the widths count.
     pub unit: Unit,
-    /// What the whole width stands for. Graphs with the same scale can be compared by eye.
+    /// The weight of the whole width. Graphs with the same scale can be compared by eye.
     pub scale: u64,
     /// The name of the pale frame that fills the graph up to its scale.
     pub filler: &'a str,

@@ -26,7 +26,7 @@ impl fmt::Display for Colour {
     }
 }
 
-/// Frames that stand for machinery, which is neither the case's fault nor its fix.
+/// Machinery: neither the case's fault nor its fix.
 const MACHINERY: [&str; 6] = ["http", "process", "tls", "tokio runtime", KERNEL, UNKNOWN];
 /// Functions of the C library's allocator.
 const ALLOCATOR: [&str; 14] = [

@@ -20,12 +20,12 @@ use crate::seen::{Part, Request, Spans};
 /// The height of a bar, and the distance from one row to the next.
 const BAR: f64 = 14.0;
 const PITCH: f64 = 21.0;
-/// The height of the bar for a wait downstream: it often lies on the time that something is held,
-/// and both have to be visible, in greyscale too.
+/// The height of the bar for a wait downstream: it often overlaps the time that something is held, and
+/// both have to be visible, in greyscale too.
 const INSET: f64 = 8.0;
 /// The least width of a bar: a lock held for a microsecond is held.
 const LEAST: f64 = 1.6;
-/// The height of a line of text, and of what stands above the rows of a variant.
+/// The height of a line of text, and of the text above the rows of a variant.
 const LINE: f64 = 21.0;
 const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.

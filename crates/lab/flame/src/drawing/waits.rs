@@ -84,8 +84,8 @@ impl Waits {
 
 /// What a request spent in each nest of its parts and in nothing deeper, in microseconds.
 ///
-/// All parts are children of the request, whatever the code looks like. What lies within another
-/// part *in time* is drawn on top of it, so no microsecond counts twice.
+/// All parts are children of the request, whatever the code looks like. A part that falls within
+/// another *in time* is drawn on top of it, so no microsecond counts twice.
 fn own_times(request: &Request) -> Vec<(Vec<String>, u64)> {
     let end_us = request.end_us.unwrap_or(request.start_us).max(request.start_us);
     let mut times = vec![(vec![request.name.clone()], end_us - request.start_us)];

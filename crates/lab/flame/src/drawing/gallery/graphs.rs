@@ -20,9 +20,9 @@ struct Kind {
     palette: Palette,
     unit: Unit,
     filler: &'static str,
-    /// What stands between a server's name and `.svg`.
+    /// Between the server's name and `.svg`.
     stem: &'static str,
-    /// The same for `.folded`.
+    /// Between the server's name and `.folded`.
     folded: &'static str,
 }
 

@@ -50,12 +50,12 @@ pub fn draw_page(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<
             output.write(&name, &recording.stacks.to_string())?;
         }
     }
-    page.files = beside(&page, output)?;
+    page.files = files_besides(&page, output)?;
     Ok(page)
 }
 
 /// Files that no section shows, and `meta.json`, which is written last.
-fn beside(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
+fn files_besides(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
     let shown: Vec<_> =
         page.sections.iter().flat_map(|section| &section.pictures).map(Picture::name).collect();
     let mut files = Vec::new();

@@ -114,16 +114,3 @@ fn without_a_profiler_there_is_the_systems_count() {
     assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);
     assert_eq!(page.files, ["meta.json"]);
 }
-
-/// Writes a page with all exhibits to the directory that LAB_EXAMPLES names.
-#[test]
-#[ignore = "to look at: LAB_EXAMPLES=DIR cargo test -p lab-flame -- --ignored"]
-fn example_page() {
-    use Exhibit::{Allocations, Counts, Cpu, Differential, Timeline, Waits};
-    let dir = std::env::var("LAB_EXAMPLES").expect("LAB_EXAMPLES names a directory");
-    let output = Output::begin(PathBuf::from(dir)).unwrap();
-    let exhibits = [Timeline, Waits, Cpu, Allocations, Counts, Differential];
-    let page = draw_page(&scene(&exhibits), &seen(), &output).unwrap();
-    output.write("index.html", &page.html()).unwrap();
-    output.finish().unwrap();
-}

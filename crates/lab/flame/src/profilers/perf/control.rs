@@ -80,28 +80,26 @@ impl Control {
             Ok(Ok(_)) if String::from_utf8_lossy(&answer).contains("ack") => Ok(()),
             Ok(_) => {
                 let exited = timeout(self.patience, self.exited()).await;
-                Err(exited.unwrap_or(Complaint::Silent(self.patience)))
+                Err(exited.map_or(Complaint::Silent(self.patience), Complaint::Exited))
             }
         }
     }
 
-    /// Waits until `perf` exits, which it should not do by itself.
-    pub async fn exited(&mut self) -> Complaint {
-        let _ = self.child.wait().await;
-        Complaint::Exited(self.message().await)
-    }
-
-    /// Asks `perf` to write its results and to exit; returns what it wrote to standard error.
-    pub async fn finish(mut self) -> Result<String, Complaint> {
+    /// Asks `perf record` to write its file and to exit. `perf stat` would drop its counts: let the
+    /// process that it counts exit instead.
+    pub async fn finish(mut self) -> Result<(), Complaint> {
         ask_to_exit(&mut self.child);
+        // It exits by the signal, so its status says nothing.
         match timeout(self.patience, self.child.wait()).await {
-            // It exits by the signal, so its status says nothing.
-            Ok(_) => Ok(self.message().await),
+            Ok(_) => Ok(()),
             Err(_) => Err(Complaint::Silent(self.patience)),
         }
     }
 
-    async fn message(&mut self) -> String {
+    /// Waits until `perf` exits, as it does when its process has; returns what it wrote to standard
+    /// error.
+    pub async fn exited(&mut self) -> String {
+        let _ = self.child.wait().await;
         // Do not wait long: a child of `perf` may hold the pipe open.
         let message = timeout(Duration::from_secs(1), &mut self.message).await;
         message.ok().and_then(Result::ok).unwrap_or_default()

@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use tokio::process::Command;
 
 use super::{
@@ -69,7 +68,6 @@ impl Perf<'_> {
         patience: Duration,
     ) -> Result<Recording, Failure> {
         let file = subject.dir.join(format!("{}.perf.data", subject.name));
-        fresh(&file).map_err(Failure::Fatal)?;
         let mut perf = self.attach(subject, &file, patience).await?;
         let explain = |complaint| self.explain(subject.pid, complaint);
 
@@ -78,7 +76,7 @@ impl Perf<'_> {
         }
         let window = tokio::select! {
             window = window::pass(subject.pid, length) => window?,
-            complaint = perf.exited() => return Err(explain(complaint).await),
+            message = perf.exited() => return Err(explain(Complaint::Exited(message)).await),
         };
         if let Err(complaint) = perf.command("disable").await {
             return Err(explain(complaint).await);
@@ -180,15 +178,5 @@ impl Perf<'_> {
             notices,
             ..recording
         })
-    }
-}
-
-/// Removes an old file, which `perf` would keep under another name.
-fn fresh(file: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot replace {}", file.display()))
-        }
-        _ => Ok(()),
     }
 }

@@ -74,8 +74,8 @@ pub fn is_noise(name: &Name) -> bool {
 
 fn is_glue(path: &Path) -> bool {
     let first = path.item.first().map_or("", String::as_str);
-    // The allocator's own names for `malloc` and `free`.
-    path.krate == "__rustc"
+    // Rust's own names for `malloc` and `free`, and the wrappers that record spans.
+    matches!(path.krate.as_str(), "__rustc" | "case_probe")
         || path.is_poll && COMBINATORS.contains(&path.krate.as_str())
         || path.is_poll && WRAPPERS.contains(&first)
         || path.is_standard() && CALLS.contains(&path.function())
