@@ -8,14 +8,14 @@ pub mod downstream;
 
 use std::time::Duration;
 
-use criterion::Criterion;
+use criterion::{Criterion, PlottingBackend};
 use tokio::runtime::{Builder, Runtime};
 
 /// Criterion for the benches in `micro/`: about three seconds a variant, and so less than a minute for
 /// all cases. Two seconds of measurement are enough for ten samples of the slowest variant.
 pub fn criterion() -> Criterion {
     Criterion::default()
-        .without_plots()
+        .plotting_backend(PlottingBackend::Plotters)
         .sample_size(10)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
