@@ -32,7 +32,7 @@ impl Background {
             counters: server.counters(),
             stop: Some(stop),
             thread: Some(std::thread::spawn(move || {
-                runtime.block_on(server.run(async { drop(stopped.await) }));
+                runtime.block_on(server.run(Box::pin(async { drop(stopped.await) })));
             })),
         })
     }

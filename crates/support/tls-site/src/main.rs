@@ -60,7 +60,7 @@ fn run(options: Options) -> anyhow::Result<()> {
             );
         }
         announce(&server.url()?, path);
-        server.run(stop).await;
+        server.run(Box::pin(stop)).await;
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::{
     convert::Infallible,
     future::ready,
     net::{self, SocketAddr},
-    pin::pin,
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
@@ -32,6 +32,9 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(120);
 /// How long requests in flight have after a stop was requested.
 const DRAIN: Duration = Duration::from_secs(2);
+
+/// Completes when a server has to stop.
+pub type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A site that listens, and answers once it [`run`](Server::run)s.
 pub struct Server {
@@ -72,11 +75,15 @@ impl Server {
         self.counters.clone()
     }
 
-    /// Answers until `stop` completes, then lets requests in flight end.
-    pub async fn run(self, stop: impl Future<Output = ()>) {
+    /// Answers until `stop` completes, then lets requests in flight end. Boxed, so that this crate
+    /// compiles the server, and not each caller.
+    pub fn run(self, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self.accept(stop))
+    }
+
+    async fn accept(self, mut stop: Stop) {
         let desk = Desk { site: site::resources().into(), counters: self.counters };
         let graceful = GracefulShutdown::new();
-        let mut stop = pin!(stop);
         loop {
             let stream = tokio::select! {
                 accepted = self.listener.accept() => match accepted {
