@@ -28,13 +28,13 @@ impl fmt::Display for Colour {
 
 /// Machinery: neither the case's fault nor its fix.
 const MACHINERY: [&str; 6] = ["http", "process", "tls", "tokio runtime", KERNEL, UNKNOWN];
-/// Functions of the C library's allocator.
+/// Functions of the C library's allocator, without underscores in front.
 const ALLOCATOR: [&str; 14] = [
-    "_int_free",
-    "_int_malloc",
-    "_int_realloc",
     "calloc",
     "free",
+    "int_free",
+    "int_malloc",
+    "int_realloc",
     "madvise",
     "malloc",
     "malloc_consolidate",
@@ -57,7 +57,7 @@ pub const SAME: Colour = Colour(248, 248, 248);
 pub const MORE: Colour = Colour(255, 125, 110);
 
 pub fn is_allocator(name: &str) -> bool {
-    ALLOCATOR.contains(&name.trim_start_matches("__"))
+    ALLOCATOR.contains(&name.trim_start_matches('_'))
 }
 
 pub fn is_machinery(name: &str) -> bool {

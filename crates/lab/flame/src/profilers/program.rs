@@ -2,7 +2,10 @@
 
 use std::{path::Path, process::Stdio, time::Duration};
 
-use tokio::{process::Command, time::timeout};
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
 
 use super::Obstacle;
 
@@ -27,12 +30,22 @@ pub async fn run(
     what: &str,
     patience: Duration,
 ) -> Result<String, Obstacle> {
-    let Ok(output) = timeout(patience, command.output()).await else {
+    wait(start(command, what)?, what, patience).await
+}
+
+pub fn start(command: &mut Command, what: &str) -> Result<Child, Obstacle> {
+    let child = command.spawn();
+    child.map_err(|error| Obstacle::new(format!("`{what}` cannot be started: {error}")))
+}
+
+/// Waits until a program exits; returns its standard output.
+pub async fn wait(child: Child, what: &str, patience: Duration) -> Result<String, Obstacle> {
+    let Ok(output) = timeout(patience, child.wait_with_output()).await else {
         let seconds = patience.as_secs();
         return Err(Obstacle::new(format!("`{what}` did not end within {seconds} s")));
     };
     let output =
-        output.map_err(|error| Obstacle::new(format!("`{what}` cannot be started: {error}")))?;
+        output.map_err(|error| Obstacle::new(format!("cannot wait for `{what}`: {error}")))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => {
@@ -40,6 +53,24 @@ pub async fn run(
             Err(Obstacle::new(format!("`{what}` failed: {}", gist(&message))))
         }
     }
+}
+
+/// Sends Ctrl-C, on which profilers write what they have recorded and exit.
+#[cfg(unix)]
+pub fn interrupt(child: &mut Child) {
+    use nix::{
+        sys::signal::{Signal, kill},
+        unistd::Pid,
+    };
+    // Nobody has waited for it yet, so the number is still its own.
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGINT);
+    }
+}
+
+#[cfg(not(unix))]
+pub fn interrupt(child: &mut Child) {
+    let _ = child.start_kill();
 }
 
 /// The first line with content: later lines are mostly advice.

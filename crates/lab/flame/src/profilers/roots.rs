@@ -16,29 +16,26 @@ fn is_nameless_runtime(frame: &str) -> bool {
     ["[libc.", "[libc-", "[libpthread", "[ld-", "[libdyld"].iter().any(|it| frame.starts_with(it))
 }
 
-/// Whether a thread starts here: names of glibc, musl, the dynamic linker, macOS and Rust.
-/// `ret_from_fork` is the kernel's side of a thread that has not run a line of its own yet.
+/// Whether a thread starts here: names of glibc, musl, the dynamic linker, macOS and Rust, with any
+/// number of underscores in front, because `samply` drops one. `ret_from_fork` is the kernel's side
+/// of a thread that has not run a line of its own yet.
 fn starts(frame: &str) -> bool {
     let name = format!("{:#}", demangle(frame.trim_end_matches("_[k]")));
-    let name = name.split('@').next().unwrap_or_default();
-    matches!(
-        name,
-        "_start"
-            | "start"
-            | "_start_c"
-            | "_dl_start_user"
-            | "main"
-            | "clone"
-            | "__clone"
-            | "clone3"
-            | "__clone3"
-            | "start_thread"
-            | "thread_start"
-            | "_pthread_start"
-    ) || name.ends_with("::thread_start")
-        || name.starts_with("__libc_start_")
-        || name.starts_with("libc_start_main")
-        || name.starts_with("ret_from_fork")
+    let name = name.split('@').next().unwrap_or_default().trim_start_matches('_');
+    let starts = [
+        "start",
+        "start_c",
+        "dl_start_user",
+        "main",
+        "clone",
+        "clone3",
+        "start_thread",
+        "thread_start",
+        "pthread_start",
+    ];
+    starts.contains(&name)
+        || name.ends_with("::thread_start")
+        || ["libc_start_", "ret_from_fork"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -55,6 +52,7 @@ mod tests {
             "__libc_start_call_main;main",
             "ret_from_fork_asm_[k];schedule_tail_[k]",
             "start;main",
+            "_clone3;start_thread",
             "[libc.so.6];[libc.so.6];<std::sys::thread::unix::Thread>::new::thread_start",
             "[libc-2.31.so];main;work",
         ] {

@@ -33,15 +33,18 @@ pub async fn record(
     length: Duration,
     patience: Duration,
 ) -> Result<Recording, Failure> {
+    const WHAT: &str = "samply record";
     let file = subject.dir.join(format!("{}.samply.json", subject.name));
     let mut command = program::command(samply);
     command
         .args(["record", "--save-only", "--unstable-presymbolicate"])
-        .args(["--rate", &RATE.to_string(), "--duration", &length.as_secs_f64().to_string()])
-        .arg("--output")
-        .arg(&file)
-        .args(["--pid", &subject.pid.to_string()]);
-    if let Err(obstacle) = program::run(&mut command, "samply record", length + patience).await {
+        .args(["--rate", &RATE.to_string(), "--pid", &subject.pid.to_string(), "--output"])
+        .arg(&file);
+    // On Linux, samply ignores `--duration` when it attaches.
+    let mut child = program::start(&mut command, WHAT)?;
+    let window = window::pass(subject.pid, length).await?;
+    program::interrupt(&mut child);
+    if let Err(obstacle) = program::wait(child, WHAT, 4 * patience).await {
         window::ensure_alive_for_a_while(subject.pid).await?;
         let fix = match cfg!(target_os = "macos") {
             // It may not attach before its binary is signed.
@@ -50,14 +53,16 @@ pub async fn record(
         };
         return Err(obstacle.fix(fix).into());
     }
-    window::ensure_alive(subject.pid)?;
     let names = file.with_extension("syms.json");
     let read = read_file(&file).and_then(|profile| read(&profile, &read_file(&names)?));
     let (stacks, cpu) = read.map_err(|error| {
         Obstacle::new(format!("cannot parse what `samply` wrote: {error:#}")).fix(INSTALL)
     })?;
-    // The window is the profiler's own: the system's CPU time over exactly that time is unknown.
-    Ok(Recording { sampled_cpu: cpu, ..Recording::new(Profiler::Samply, stacks, length) })
+    Ok(Recording {
+        sampled_cpu: cpu,
+        system_cpu: window.system_cpu,
+        ..Recording::new(Profiler::Samply, stacks, window.length)
+    })
 }
 
 fn read_file(file: &Path) -> anyhow::Result<String> {

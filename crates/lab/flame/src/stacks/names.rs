@@ -61,17 +61,21 @@ fn plain(symbol: &str) -> String {
     if name == "cfree" {
         return "free".to_owned();
     }
+    // `samply` drops one of the two underscores of the C library's own names.
+    let Some(bare) = name.strip_prefix('_').map(|name| name.strip_prefix('_').unwrap_or(name))
+    else {
+        return name.to_owned();
+    };
     // The C library has one copy of these functions for each kind of processor.
-    if let Some(bare) = name.strip_prefix("__")
-        && let Some((function, variant)) = bare.split_once('_')
+    if let Some((function, variant)) = bare.split_once('_')
         && ["mem", "str", "wcs", "wmem"].iter().any(|kind| function.starts_with(kind))
         && ["avx", "sse", "evex", "erms", "ssse"].iter().any(|isa| variant.starts_with(isa))
     {
         return function.to_owned();
     }
     // The names under which the C library calls its own functions.
-    for prefix in ["__GI___libc_", "__GI___", "__GI_", "__libc_"] {
-        if let Some(name) = name.strip_prefix(prefix)
+    for prefix in ["GI___libc_", "GI___", "GI_", "libc_"] {
+        if let Some(name) = bare.strip_prefix(prefix)
             && !name.starts_with("start")
         {
             return name.to_owned();
@@ -103,6 +107,7 @@ mod tests {
         assert_eq!(plain("cfree@GLIBC_2.2.5"), "free");
         assert_eq!(plain("__GI___libc_open"), "open");
         assert_eq!(plain("__GI___writev"), "writev");
+        assert_eq!(plain("_GI___libc_malloc"), "malloc");
         assert_eq!(plain("__libc_recv"), "recv");
         assert_eq!(plain("__memmove_avx512_unaligned_erms"), "memmove");
         assert_eq!(plain("unlink_chunk.constprop.0"), "unlink_chunk");

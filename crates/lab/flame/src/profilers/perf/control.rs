@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::super::program::gist;
+use super::super::program::{self, gist};
 
 /// Why `perf` does not work.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Control {
     /// Asks `perf record` to write its file and to exit. `perf stat` would drop its counts: let the
     /// process that it counts exit instead.
     pub async fn finish(mut self) -> Result<(), Complaint> {
-        ask_to_exit(&mut self.child);
+        program::interrupt(&mut self.child);
         // It exits by the signal, so its status says nothing.
         match timeout(self.patience, self.child.wait()).await {
             Ok(_) => Ok(()),
@@ -104,22 +104,4 @@ impl Control {
         let message = timeout(Duration::from_secs(1), &mut self.message).await;
         message.ok().and_then(Result::ok).unwrap_or_default()
     }
-}
-
-#[cfg(unix)]
-fn ask_to_exit(child: &mut Child) {
-    use nix::{
-        sys::signal::{Signal, kill},
-        unistd::Pid,
-    };
-    // Nobody has waited for it yet, so the number is still its own.
-    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
-        // `perf stat` writes its count at SIGINT only; `perf record` writes at either.
-        let _ = kill(Pid::from_raw(pid), Signal::SIGINT);
-    }
-}
-
-#[cfg(not(unix))]
-fn ask_to_exit(child: &mut Child) {
-    let _ = child.start_kill();
 }
