@@ -134,6 +134,7 @@ docs *FLAGS:
 [group('course')]
 new-case NAME:
     @{{ lab }} new-case {{ NAME }}
+    @cargo fmt --all
 
 _build:
     cargo build --release --workspace

@@ -1,6 +1,10 @@
 //! `lab verify`: every server starts, gives the right answers and stops; and every case is real.
 
-use std::{fs, path::Path, process::ExitCode};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Context as _;
 use lab_case::{BASELINE, CANDIDATE, Case, Reference, Workspace};
@@ -80,15 +84,7 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     let chapter = root.join(format!("docs/src/cases/{}.md", case.name));
     let bench = root.join(format!("benches/micro/{snake}.rs"));
     for place in [dir, chapter, bench] {
-        let unfinished = unfinished(&place)?;
-        lacks.extend(unfinished.iter().map(|line| {
-            format!(
-                "{} is left to do",
-                line.strip_prefix(root.to_string_lossy().as_ref())
-                    .unwrap_or(line)
-                    .trim_start_matches('/')
-            )
-        }));
+        unfinished(&place, root, &mut lacks)?;
     }
     Ok(lacks)
 }
@@ -109,18 +105,21 @@ fn same_count(dir: &Path, counter: &str) -> Option<String> {
     }
 }
 
-/// The places below a path where `TODO` is left, as `FILE:LINE`.
-fn unfinished(path: &Path) -> anyhow::Result<Vec<String>> {
+/// Adds every file in which `TODO` is left, with its lines.
+fn unfinished(path: &Path, root: &Path, lacks: &mut Vec<String>) -> anyhow::Result<()> {
     if path.is_dir() {
         let entries = path.read_dir().with_context(|| format!("cannot read {}", path.display()))?;
-        let mut found = Vec::new();
-        for entry in entries {
-            found.extend(unfinished(&entry?.path())?);
-        }
-        found.sort();
-        return Ok(found);
+        let mut paths =
+            entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+        paths.sort();
+        return paths.iter().try_for_each(|path| unfinished(path, root, lacks));
     }
     let text = fs::read_to_string(path).unwrap_or_default();
     let lines = text.lines().enumerate().filter(|(_, line)| line.contains("TODO"));
-    Ok(lines.map(|(index, _)| format!("{}:{}", path.display(), index + 1)).collect())
+    let lines: Vec<_> = lines.map(|(index, _)| (index + 1).to_string()).collect();
+    if !lines.is_empty() {
+        let file = path.strip_prefix(root).unwrap_or(path).display();
+        lacks.push(format!("TODO is left in {file}, line {}", lines.join(", ")));
+    }
+    Ok(())
 }
