@@ -69,7 +69,9 @@ pub fn build(
     let binaries: Vec<_> = servers.iter().cloned().chain(other).collect();
 
     cargo_build(workspace, &binaries, Some(instrumentation.feature()))?;
-    let directory = workspace.results().join(instrumentation.name());
+    // Its last part is the profile, as it is in cargo's own directories.
+    let profile = workspace.bin_dir().file_name().unwrap_or_default();
+    let directory = workspace.results().join(instrumentation.name()).join(profile);
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     for name in &binaries {
