@@ -127,19 +127,19 @@ fn steal(system: &System) -> Finding {
     Finding::ok(topic, found)
 }
 
-/// `lab` raises the soft limit itself, so only the hard limit matters.
+/// Every connection needs one.
 fn open_files(system: &System) -> Finding {
     let topic = "open files";
     let needed = system.needs.open_files;
     match system.open_files {
         None => Finding::note(topic, "the limit is unknown on this system").fix("ulimit -Hn"),
-        Some((_, hard)) if hard < needed => {
+        Some(hard) if hard < needed => {
             let found = format!("at most {hard}, and the largest case needs {needed}");
             Finding::fail(topic, found)
                 .fix(format!("sudo prlimit --pid $$ --nofile={needed}:{needed}"))
         }
-        Some((_, u64::MAX)) => Finding::ok(topic, format!("{needed} needed; no hard limit")),
-        Some((_, hard)) => Finding::ok(topic, format!("{needed} needed; the hard limit is {hard}")),
+        Some(u64::MAX) => Finding::ok(topic, format!("{needed} needed; no hard limit")),
+        Some(hard) => Finding::ok(topic, format!("{needed} needed; the hard limit is {hard}")),
     }
 }
 

@@ -34,7 +34,7 @@ impl Fake {
             root: dir.path().to_owned(),
             path: OsString::from(dir.path().join("bin")),
             cores: Some(4),
-            open_files: Some((1024, 1 << 20)),
+            open_files: Some(1 << 20),
             debug_build: false,
             needs: Needs {
                 open_files: 6_100,

@@ -21,8 +21,8 @@ pub struct System {
     pub path: OsString,
     /// Cores that this process may use.
     pub cores: Option<usize>,
-    /// The soft and the hard limit of open files.
-    pub open_files: Option<(u64, u64)>,
+    /// The hard limit of open files. `lab` raises the soft one itself.
+    pub open_files: Option<u64>,
     /// Whether `lab` itself is a debug build.
     pub debug_build: bool,
     pub needs: Needs,
@@ -45,7 +45,7 @@ impl System {
             root: PathBuf::from("/"),
             path: std::env::var_os("PATH").unwrap_or_default(),
             cores: std::thread::available_parallelism().ok().map(usize::from),
-            open_files: rlimit::getrlimit(rlimit::Resource::NOFILE).ok(),
+            open_files: rlimit::getrlimit(rlimit::Resource::NOFILE).ok().map(|(_, hard)| hard),
             debug_build: cfg!(debug_assertions),
             needs,
         }
@@ -59,16 +59,6 @@ impl System {
 
     pub fn number(&self, path: &str) -> Option<i64> {
         self.read(path)?.parse().ok()
-    }
-
-    /// The value after `KEY:` in a file such as `proc/self/status`.
-    pub fn value(&self, path: &str, key: &str) -> Option<String> {
-        let text = self.read(path)?;
-        let mut values = text.lines().filter_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == key).then(|| value.trim().to_owned())
-        });
-        values.next()
     }
 
     pub fn has(&self, path: &str) -> bool {
@@ -91,8 +81,10 @@ impl System {
     }
 
     pub fn is_root(&self) -> bool {
-        let uids = self.value("proc/self/status", "Uid").unwrap_or_default();
-        uids.split_whitespace().nth(1) == Some("0")
+        let status = self.read("proc/self/status").unwrap_or_default();
+        let uids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        // The real and the effective one.
+        uids.and_then(|uids| uids.split_whitespace().nth(1)) == Some("0")
     }
 
     /// Runs a program and returns its output, in English. `None` if there is no such program or it

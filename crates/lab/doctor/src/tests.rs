@@ -36,7 +36,7 @@ const FAULTS: [Fault; 15] = [
         "5.0 %",
     ),
     (
-        |fake| fake.system.open_files = Some((1024, 4096)),
+        |fake| fake.system.open_files = Some(4096),
         "open files",
         Status::Fail,
         "sudo prlimit --pid $$ --nofile=6100:6100",

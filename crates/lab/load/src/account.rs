@@ -1,24 +1,8 @@
 //! Counts every request exactly once, however it ends.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
-use super::{Fault, Latency};
-
-/// How requests ended: `ok + wrong + failed + unfinished == sent`.
-#[derive(Debug, Default)]
-pub struct Counts {
-    pub sent: u64,
-    pub ok: u64,
-    pub ok_in_time: u64,
-    pub wrong: u64,
-    pub failed: u64,
-    pub unfinished: u64,
-    pub first_fault: Option<String>,
-    pub latency: Latency,
-    pub youngest_unfinished: Option<Duration>,
-}
+use super::{Fault, Outcome};
 
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -32,12 +16,13 @@ pub struct Account {
     in_flight: Vec<Option<InFlight>>,
     /// Whether right answers count towards throughput: during the measurement.
     pub in_time: bool,
-    pub counts: Counts,
+    /// The counts and the latencies; the rest is still missing.
+    pub counts: Outcome,
 }
 
 impl Account {
     pub fn new(users: usize) -> Self {
-        Self { in_flight: vec![None; users], in_time: false, counts: Counts::default() }
+        Self { in_flight: vec![None; users], in_time: false, counts: Outcome::default() }
     }
 
     /// Begins the measurement of a closed loop. Requests in flight belong to it, since the server
@@ -93,7 +78,7 @@ impl Account {
 
     /// Records each request in flight, and those in `queue`, at its current age: a lower bound of
     /// its latency.
-    pub fn close(&mut self, queue: impl IntoIterator<Item = Instant>) -> Counts {
+    pub fn close(&mut self, queue: impl IntoIterator<Item = Instant>) -> Outcome {
         let ages: Vec<_> = self.open().chain(queue).map(|since| since.elapsed()).collect();
         let mut counts = std::mem::take(&mut self.counts);
         ages.iter().for_each(|age| counts.latency.record(*age));
@@ -105,6 +90,8 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]

@@ -4,10 +4,7 @@ use std::{collections::VecDeque, ops::Range};
 
 use tokio::time::Instant;
 
-use super::{
-    Fault, Latency, Punctuality,
-    account::{Account, Counts},
-};
+use super::{Fault, Latency, Outcome, Punctuality, account::Account};
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
@@ -91,7 +88,7 @@ impl ArrivalQueue {
         Punctuality { lag_p99_ms, queued: self.queued }
     }
 
-    pub fn close(&mut self) -> Counts {
+    pub fn close(&mut self) -> Outcome {
         let waiting: Vec<_> = self.waiting().collect();
         self.account.close(waiting)
     }

@@ -49,7 +49,7 @@ pub async fn run<D: Dial + Clone + 'static>(
         sleep(Duration::from_millis(5)).await;
     }
     let counts = account.borrow_mut().close(std::iter::empty());
-    Ok(Outcome::new(plan, counts, reading))
+    Ok(counts.with(plan, reading))
 }
 
 struct User<D: Dial> {

@@ -55,7 +55,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     }
 
     let mut queue = queue.borrow_mut();
-    let mut outcome = Outcome::new(plan, queue.close(), reading);
+    let mut outcome = queue.close().with(plan, reading);
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);

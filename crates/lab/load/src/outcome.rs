@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, LoadPlan, Punctuality, account::Counts, meter::Reading};
+use super::{Latency, LoadPlan, Punctuality, meter::Reading};
 
 /// The share of its core from which on the generator counts as saturated. It has one thread, so 1 is
 /// the maximum, and short waits keep it below that.
@@ -51,22 +51,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn new(plan: &LoadPlan, counts: Counts, reading: Reading) -> Self {
+    /// Adds what the system reports about the run to its counts.
+    pub(super) fn with(self, plan: &LoadPlan, reading: Reading) -> Self {
         Self {
             measured: reading.measured,
-            ok_in_time: counts.ok_in_time,
-            sent: counts.sent,
-            ok: counts.ok,
-            wrong: counts.wrong,
-            failed: counts.failed,
-            unfinished: counts.unfinished,
-            first_fault: counts.first_fault,
-            latency: counts.latency,
-            youngest_unfinished: counts.youngest_unfinished,
             server_cpu: reading.server_cpu,
             server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
             generator_cpu: reading.generator_cpu,
-            ..Self::default()
+            ..self
         }
     }
 

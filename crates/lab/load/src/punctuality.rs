@@ -1,18 +1,16 @@
 //! Whether an open loop kept its schedule. If it did not, part of its latencies is its own delay.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use super::Latency;
 
-/// The highest acceptable lag: a tenth of the 100 ms that people notice.
-const LAG_LIMIT: Duration = Duration::from_millis(10);
+/// The highest acceptable lag in milliseconds: a tenth of the 100 ms that people notice.
+const LAG_LIMIT_MS: f64 = 10.0;
 /// The highest acceptable lag as a share of the latency that it is part of.
 const LAG_SHARE: f64 = 0.25;
-/// Lag that is always acceptable: the resolution of Tokio's timer, which keeps the schedule where
-/// the system has no better one.
-const LAG_FLOOR: Duration = Duration::from_millis(2);
+/// Lag that is always acceptable, in milliseconds: the resolution of Tokio's timer, which keeps the
+/// schedule where the system has no better one.
+const LAG_FLOOR_MS: f64 = 2.0;
 
 /// How an open loop kept its schedule during the measurement.
 ///
@@ -29,19 +27,17 @@ pub struct Punctuality {
 
 impl Punctuality {
     /// Why the latencies of this run say more about the generator than about the server, if they
-    /// do: the p99 of the lag is above [`LAG_LIMIT`], or above both [`LAG_FLOOR`] and [`LAG_SHARE`]
-    /// of the p99 latency.
+    /// do: the p99 of the lag is above [`LAG_LIMIT_MS`], or above both [`LAG_FLOOR_MS`] and
+    /// [`LAG_SHARE`] of the p99 latency.
     pub fn fault(&self, latency: &Latency) -> Option<String> {
-        let in_ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         let lag = self.lag_p99_ms;
-        if lag > in_ms(LAG_LIMIT) {
-            let limit = in_ms(LAG_LIMIT);
+        if lag > LAG_LIMIT_MS {
             return Some(format!(
-                "the generator sent 1 % of the arrivals {lag:.1} ms late or more (limit {limit} ms)"
+                "the generator sent 1 % of the arrivals {lag:.1} ms late or more (limit {LAG_LIMIT_MS} ms)"
             ));
         }
         let latency = latency.percentile_ms(99.0)?;
-        (lag > in_ms(LAG_FLOOR) && lag > LAG_SHARE * latency).then(|| {
+        (lag > LAG_FLOOR_MS && lag > LAG_SHARE * latency).then(|| {
             format!("of the p99 of {latency:.1} ms, {lag:.1} ms are the generator's own lag")
         })
     }
@@ -49,6 +45,8 @@ impl Punctuality {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// The fault of a run with this lag and latency, in milliseconds.

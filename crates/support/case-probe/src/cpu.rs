@@ -11,12 +11,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use hyper::StatusCode;
+use hyper::{StatusCode, Uri};
 use pprof::{ProfilerGuard, ProfilerGuardBuilder};
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
-    query::Query,
+    query::number,
     routes::{Report, TEXT, failed},
 };
 
@@ -28,10 +28,10 @@ static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 /// none of 70 runs under load got stuck without it. `skip_libc=1` adds it for other systems.
 const SKIPPED: [&str; 3] = ["libgcc", "pthread", "vdso"];
 
-pub(crate) async fn answer(query: Query<'_>) -> Report {
-    let ms = query.number("ms", 5000, 1..=60_000)?;
-    let hz = query.number("hz", 499, 1..=999)?;
-    let skip_libc = query.number("skip_libc", 0, 0..=1)? == 1;
+pub(crate) async fn answer(uri: &Uri) -> Report {
+    let ms = number(uri, "ms", 5000, 1..=60_000)?;
+    let hz = number(uri, "hz", 499, 1..=999)?;
+    let skip_libc = number(uri, "skip_libc", 0, 0..=1)? == 1;
     let Ok(_permit) = ONE_AT_A_TIME.try_acquire() else {
         return Err((
             StatusCode::CONFLICT,

@@ -11,11 +11,12 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use hyper::Uri;
 use tokio::task::spawn_blocking;
 use tracking_allocator::AllocationRegistry;
 
 use crate::{
-    query::Query,
+    query::number,
     routes::{JSON, Report, TEXT, failed},
 };
 
@@ -34,8 +35,8 @@ pub(crate) fn reset() -> Report {
     Ok((TEXT, "counting from here\n".to_owned()))
 }
 
-pub(crate) async fn answer(query: Query<'_>) -> Report {
-    let inlined = query.number("inlined", 0, 0..=1)? == 1;
+pub(crate) async fn answer(uri: &Uri) -> Report {
+    let inlined = number(uri, "inlined", 0, 0..=1)? == 1;
     // The first look-up of names is slow.
     let report = move || {
         AllocationRegistry::untracked(|| {

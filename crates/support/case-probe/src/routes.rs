@@ -14,9 +14,6 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Response, StatusCode, Uri, header};
 
-#[cfg(feature = "profile")]
-use crate::query::Query;
-
 /// A content type and a body, or a status and an error message.
 pub(crate) type Report = Result<(&'static str, String), (StatusCode, String)>;
 
@@ -29,11 +26,11 @@ pub async fn answer(uri: &Uri) -> Option<Response<Full<Bytes>>> {
         #[cfg(feature = "count-allocations")]
         "/.lab/allocations" => crate::allocations::answer(),
         #[cfg(feature = "profile")]
-        "/.lab/spans" => crate::spans::answer(Query::of(uri)),
+        "/.lab/spans" => crate::spans::answer(uri),
         #[cfg(all(feature = "profile", unix))]
-        "/.lab/cpu" => crate::cpu::answer(Query::of(uri)).await,
+        "/.lab/cpu" => crate::cpu::answer(uri).await,
         #[cfg(feature = "profile-heap")]
-        "/.lab/heap" => crate::heap::answer(Query::of(uri)).await,
+        "/.lab/heap" => crate::heap::answer(uri).await,
         #[cfg(feature = "profile-heap")]
         "/.lab/heap/reset" => crate::heap::reset(),
         _ => return None,

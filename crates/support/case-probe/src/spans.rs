@@ -48,8 +48,10 @@ mod recorder {
         time::Instant,
     };
 
+    use hyper::Uri;
+
     use crate::{
-        query::Query,
+        query::number,
         record::Record,
         routes::{JSON, Report, failed},
     };
@@ -89,8 +91,8 @@ mod recorder {
         record().close(id, now_us());
     }
 
-    pub(crate) fn answer(query: Query<'_>) -> Report {
-        let last_ms = query.number("last_ms", 2000, 0..=86_400_000)?;
+    pub(crate) fn answer(uri: &Uri) -> Report {
+        let last_ms = number(uri, "last_ms", 2000, 0..=86_400_000)?;
         let recorded = {
             let record = record();
             let now_us = now_us();

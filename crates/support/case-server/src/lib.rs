@@ -7,30 +7,22 @@
 //! that the laboratory needs.
 
 mod erased;
-mod in_process;
 #[cfg(feature = "warp")]
 mod rejection;
 mod serve;
 mod stop;
 
-use std::{convert::Infallible, error::Error, net::SocketAddr, process::ExitCode, time::Duration};
+use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
-use bytes::Bytes;
 use clap::{Args, Command, FromArgMatches as _};
-use hyper::{
-    Request, Response,
-    body::{Body, Incoming},
-};
+use hyper::body::Incoming;
 use tokio::{
     net::{TcpListener, TcpSocket},
     runtime::Runtime,
 };
-use tower::Service;
 
-use erased::Erased;
-
-pub use in_process::InProcess;
+pub use erased::{Erased, InProcess, Variant};
 #[cfg(feature = "warp")]
 pub use rejection::explain;
 pub use serve::{Limits, serve};
@@ -60,17 +52,10 @@ pub struct NoOptions {}
 /// serves it until Ctrl-C, SIGTERM or the end of the parent, and reports an error in one line.
 ///
 /// `about` is the first line of `--help`. `service` runs inside the Tokio runtime.
-pub fn main<O, S, B>(about: &'static str, service: impl FnOnce(O) -> anyhow::Result<S>) -> ExitCode
+pub fn main<O, S>(about: &'static str, service: impl FnOnce(O) -> anyhow::Result<S>) -> ExitCode
 where
     O: Args,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    S: Variant<Incoming>,
 {
     let matches = command::<O>(about).get_matches();
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -112,7 +97,7 @@ async fn listen_and_serve(
     announce(listener.local_addr()?);
     let limits =
         Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
-    serve::serve_erased(listener, service, limits, Box::pin(stop)).await;
+    serve(listener, service, limits, Box::pin(stop)).await;
     Ok(())
 }
 

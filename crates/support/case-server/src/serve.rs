@@ -1,21 +1,17 @@
 //! The accept loop: one HTTP/1 server for warp and axum alike, with the limits of production.
 
-use std::{convert::Infallible, error::Error, pin::Pin, time::Duration};
+use std::{convert::Infallible, pin::Pin, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
-    Request, Response, StatusCode,
-    body::{Body, Incoming},
-    server::conn::http1,
-    service::service_fn,
+    Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn,
 };
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use tokio::net::{TcpListener, TcpStream};
-use tower::Service;
 
 use crate::erased::{Erased, ErasedBody};
 
@@ -42,27 +38,9 @@ impl Default for Limits {
 
 /// Serves every connection of `listener` until `stop` completes, then lets requests in flight end.
 ///
-/// A request that takes longer than [`Limits::request`] is dropped and answered with 503.
-pub async fn serve<S, B>(
-    listener: TcpListener,
-    service: S,
-    limits: Limits,
-    stop: impl Future<Output = ()> + Send,
-) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    serve_erased(listener, Erased::new(service), limits, Box::pin(stop)).await;
-}
-
-/// [`serve`] without type parameters, so that this crate compiles it and not each binary.
-pub(crate) async fn serve_erased(
+/// A request that takes longer than [`Limits::request`] is dropped and answered with 503. Without type
+/// parameters, so that this crate compiles it and not each binary.
+pub async fn serve(
     listener: TcpListener,
     service: Erased<Incoming>,
     limits: Limits,

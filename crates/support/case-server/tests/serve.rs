@@ -5,7 +5,7 @@
 use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
-use case_server::{Limits, serve};
+use case_server::{Erased, Limits, serve};
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming};
 use tokio::{
@@ -32,8 +32,8 @@ async fn server(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
-    let stopped = async { drop(stopped.await) };
-    (address, stop, tokio::spawn(serve(listener, service, limits, stopped)))
+    let stopped = Box::pin(async { drop(stopped.await) });
+    (address, stop, tokio::spawn(serve(listener, Erased::new(service), limits, stopped)))
 }
 
 /// Sends `request` and reads until the server closes the connection.

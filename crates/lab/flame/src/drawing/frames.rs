@@ -4,7 +4,6 @@
 //! the picture fits any width. A short script in the picture zooms and searches, without a network.
 //! Shown as a plain image, the picture is 1,200 pixels wide and scales.
 
-use anyhow::ensure;
 use maud::{Markup, PreEscaped, html};
 
 use super::palette::{Colour, is_machinery};
@@ -57,11 +56,7 @@ pub struct Frame {
 }
 
 /// Draws `whole`, all frames of `root` on it as `show` says, and a pale filler for the rest of
-/// `scale`.
-///
-/// # Errors
-///
-/// If there is nothing to draw, or more than the scale has room for.
+/// `scale`, which is at least the weight of `root` and not 0.
 pub fn draw(
     header: &Header,
     root: &Node,
@@ -69,10 +64,8 @@ pub fn draw(
     whole: Frame,
     filler: Frame,
     show: impl Fn(&[&str], &Node) -> Frame,
-) -> anyhow::Result<Drawing> {
+) -> Drawing {
     let total = root.inclusive;
-    ensure!(total > 0, "nothing to draw: no stack has any weight");
-    ensure!(total <= scale, "`{}` has more ({total}) than its scale ({scale})", header.title);
     let mut placed =
         vec![Placed { start: 0, width: scale, depth: 0, frame: whole, class: "whole" }];
     place(root, &mut Vec::new(), 0, scale, &show, &mut placed);
@@ -103,7 +96,7 @@ pub fn draw(
             script { (PreEscaped("<![CDATA[")) (PreEscaped(SCRIPT)) (PreEscaped("]]>")) }
         }
     };
-    Ok(Drawing { svg: svg.into_string(), height })
+    Drawing { svg: svg.into_string(), height }
 }
 
 /// A frame with its place, in units of the weights.

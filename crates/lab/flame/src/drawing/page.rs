@@ -50,7 +50,6 @@ impl Section {
 }
 
 impl Page {
-    /// The page as HTML.
     pub fn html(&self) -> String {
         let body = html! {
             header {

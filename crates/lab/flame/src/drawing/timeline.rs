@@ -31,10 +31,8 @@ const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
-/// The spans of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The server's name.
     pub name: &'a str,
     pub spans: &'a Spans,
 }
@@ -128,7 +126,6 @@ fn left_out(story: &Story) -> String {
     format!("not drawn: {least}{} more open requests", thousands(story.not_drawn as f64))
 }
 
-/// One request.
 fn row(request: &Request, index: usize, story: &Story, scale: &Scale, y: f64) -> Markup {
     let x = |us: u64| scale.at((us as f64 - story.begin_us) / 1e3);
     let end_us = request.end_us.unwrap_or(request.start_us);

@@ -152,11 +152,12 @@ impl Profilers {
                 found.usable.push(Profiler::PerfUserOnly);
             }
         }
-        match samply::look(&found.system) {
-            Ok(()) => found.usable.push(Profiler::Samply),
-            // On Linux `perf` is the one to install.
-            Err(_) if is_linux => {}
-            Err(obstacle) => found.unusable.push((Profiler::Samply, obstacle)),
+        if found.system.program("samply").is_some() {
+            found.usable.push(Profiler::Samply);
+        } else if !is_linux {
+            // On Linux, `perf` is the one to install.
+            let obstacle = Obstacle::new("`samply` is missing").fix(samply::INSTALL);
+            found.unusable.push((Profiler::Samply, obstacle));
         }
         if has_sampler {
             found.usable.push(Profiler::InProcess);
@@ -183,10 +184,6 @@ impl Profilers {
     }
 
     /// Records a server for as long as `window`; `None` if there is no profiler to record with.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Profiler`] if the profiler fails, [`Failure::Fatal`] if the server does.
     pub async fn record(
         &self,
         profiler: Profiler,

@@ -157,52 +157,47 @@ fn ms(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn notices(spoil: impl Fn(&mut Recording)) -> String {
-        let stacks = "main;work 5000\n".parse().unwrap();
+    #[test]
+    fn each_fault_has_its_notice() {
+        type Spoil = fn(&mut Recording);
+        let faults: [(Spoil, &[&str]); 6] = [
+            (
+                |it| {
+                    it.samples = 46;
+                    it.sampled_cpu = Duration::from_millis(92);
+                    it.system_cpu = Some(Duration::from_millis(93));
+                },
+                &["it used 93 ms of CPU in 10,000 ms", "That is the finding"],
+            ),
+            (|it| it.samples = 150, &["only 150 samples"]),
+            (
+                |it| it.rooted_share = Some(0.004),
+                &["100 % of the stacks were cut", "fix: keep unwind tables"],
+            ),
+            (|it| it.lost_share = 0.12, &["12 % of the samples were lost"]),
+            (|it| it.sampled_cpu /= 2, &["add up to 5,000 ms of CPU time"]),
+            (
+                |it| {
+                    it.profiler = Profiler::PerfUserOnly;
+                    it.sampled_cpu /= 2;
+                },
+                &["user frames only", "(5,000 ms)"],
+            ),
+        ];
         let window = Duration::from_secs(10);
-        let mut recording = Recording::new(Profiler::PerfWithKernel, stacks, window);
-        recording.sampled_cpu = window;
-        recording.system_cpu = Some(window);
-        spoil(&mut recording);
-        recording.with_notices().notices.join("\n")
-    }
-
-    #[test]
-    fn a_healthy_recording_has_no_notices() {
-        assert_eq!(notices(|_| {}), "");
-    }
-
-    #[test]
-    fn few_samples_are_a_finding_only_if_the_server_was_idle() {
-        let idle = notices(|it| {
-            it.samples = 46;
-            it.sampled_cpu = Duration::from_millis(92);
-            it.system_cpu = Some(Duration::from_millis(93));
-        });
-        assert!(idle.contains("it used 93 ms of CPU in 10,000 ms"), "{idle}");
-        assert!(idle.contains("That is the finding"), "{idle}");
-        let busy = notices(|it| it.samples = 150);
-        assert!(busy.starts_with("only 150 samples") && !busy.contains("idle"), "{busy}");
-    }
-
-    #[test]
-    fn cut_and_lost_samples_come_with_a_fix() {
-        let cut = notices(|it| it.rooted_share = Some(0.004));
-        assert!(cut.contains("100 % of the stacks were cut"), "{cut}");
-        assert!(cut.contains("fix: keep unwind tables"), "{cut}");
-        let lost = notices(|it| it.lost_share = 0.12);
-        assert!(lost.starts_with("12 % of the samples were lost"), "{lost}");
-    }
-
-    #[test]
-    fn missing_time_is_reported() {
-        let half = |it: &mut Recording| it.sampled_cpu = Duration::from_secs(5);
-        assert!(notices(half).contains("add up to 5,000 ms of CPU time"));
-        let user = notices(|it| {
-            it.profiler = Profiler::PerfUserOnly;
-            half(it);
-        });
-        assert!(user.starts_with("user frames only"), "{user}");
-        assert!(user.contains("(5,000 ms)") && !user.contains("trust"), "{user}");
+        let stacks = "main;work 5000\n".parse().unwrap();
+        let healthy = Recording {
+            sampled_cpu: window,
+            system_cpu: Some(window),
+            ..Recording::new(Profiler::PerfWithKernel, stacks, window)
+        };
+        assert!(healthy.clone().with_notices().notices.is_empty());
+        for (spoil, words) in faults {
+            let mut recording = healthy.clone();
+            spoil(&mut recording);
+            let notices = recording.with_notices().notices;
+            assert_eq!(notices.len(), 1, "{notices:?}");
+            assert!(words.iter().all(|word| notices[0].contains(word)), "{notices:?}");
+        }
     }
 }

@@ -5,28 +5,18 @@
 
 use std::{collections::HashMap, path::Path, time::Duration};
 
-use anyhow::Context as _;
-use serde::Deserialize;
+use anyhow::{Context as _, bail};
+use serde_json::Value;
 
 use super::{Failure, Obstacle, Profiler, Recording, Subject, program, window};
 use crate::stacks::Folded;
-use lab_doctor::System;
 
 /// The version whose files are known: their format is Firefox's and changes with it.
-const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup";
+pub const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup";
 
 /// Samples per second of each thread.
 const RATE: u32 = 1000;
 
-/// Checks whether it is installed. Whether it may attach is known only after trying.
-pub fn look(system: &System) -> Result<(), Obstacle> {
-    match system.program("samply") {
-        Some(_) => Ok(()),
-        None => Err(Obstacle::new("`samply` is missing").fix(INSTALL)),
-    }
-}
-
-/// Samples for the window and reads the files.
 pub async fn record(
     samply: &Path,
     subject: &Subject<'_>,
@@ -70,153 +60,85 @@ fn read_file(file: &Path) -> anyhow::Result<String> {
 }
 
 /// The stacks of all threads while they ran, in samples, and the CPU time of those samples.
+///
+/// The profile consists of tables whose columns refer to each other by index. Only the needed ones
+/// are read.
 fn read(profile: &str, names: &str) -> anyhow::Result<(Folded, Duration)> {
-    let profile: Profile = serde_json::from_str(profile).context("not a processed profile")?;
-    let names: Names = serde_json::from_str(names).context("not a file of symbols")?;
-    let names = names.by_address();
+    let profile: Value = serde_json::from_str(profile).context("not a profile")?;
+    let names: Value = serde_json::from_str(names).context("not a file of symbols")?;
+    let names = by_address(&names).context("not a file of symbols")?;
     let (mut stacks, mut cpu) = (Folded::default(), Duration::ZERO);
-    for thread in &profile.threads {
-        for (stack, used) in thread.samples.stack.iter().zip(&thread.samples.cpu) {
-            let used = used.unwrap_or_default();
+    for thread in profile["threads"].as_array().context("a profile without threads")? {
+        let samples =
+            ["stack", "threadCPUDelta"].map(|column| thread["samples"][column].as_array());
+        let [Some(sampled), Some(used)] = samples else { bail!("a thread without samples") };
+        for (stack, used) in sampled.iter().zip(used) {
+            // Microseconds since the previous sample: 0 while the thread waited.
+            let used = used.as_u64().unwrap_or_default();
             cpu += Duration::from_micros(used);
-            let Some(stack) = stack.filter(|_| used > 0) else { continue };
-            let frames = thread.frames(stack, &profile.libs, &names);
-            stacks.add(frames.context("an index leads nowhere")?, 1);
+            if used > 0 && !stack.is_null() {
+                let frames = frames(thread, index(stack), &profile["libs"], &names);
+                stacks.add(frames.context("an index leads nowhere")?, 1);
+            }
         }
     }
     Ok((stacks, cpu))
 }
 
-/// Firefox's processed profile, as far as it is needed: tables whose columns refer to each other by
-/// index.
-#[derive(Deserialize)]
-struct Profile {
-    libs: Vec<Lib>,
-    threads: Vec<Thread>,
-}
+/// The names of functions, by library and address.
+type Names<'a> = HashMap<(&'a str, i64), &'a str>;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Lib {
-    debug_name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Thread {
-    samples: Samples,
-    stack_table: StackTable,
-    frame_table: FrameTable,
-    func_table: FuncTable,
-    resource_table: ResourceTable,
-    string_array: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Samples {
-    stack: Vec<Option<usize>>,
-    /// Microseconds of CPU time since the previous sample: 0 while the thread waited.
-    #[serde(rename = "threadCPUDelta")]
-    cpu: Vec<Option<u64>>,
-}
-
-#[derive(Deserialize)]
-struct StackTable {
-    /// The stack without its innermost frame.
-    prefix: Vec<Option<usize>>,
-    frame: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-struct FrameTable {
-    /// Relative to the library; -1 if there is none.
-    address: Vec<i64>,
-    func: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-struct FuncTable {
-    name: Vec<usize>,
-    /// Where the function comes from; -1 if unknown.
-    resource: Vec<i64>,
-}
-
-#[derive(Deserialize)]
-struct ResourceTable {
-    lib: Vec<Option<usize>>,
-}
-
-/// The second file.
-#[derive(Deserialize)]
-struct Names {
-    string_table: Vec<String>,
-    data: Vec<LibNames>,
-}
-
-#[derive(Deserialize)]
-struct LibNames {
-    debug_name: String,
-    symbol_table: Vec<Symbol>,
-    /// An address and its index in the table of symbols.
-    known_addresses: Vec<(i64, usize)>,
-}
-
-#[derive(Deserialize)]
-struct Symbol {
-    symbol: usize,
-}
-
-impl Thread {
-    /// The names of a stack's frames, the outermost first.
-    fn frames(
-        &self,
-        stack: usize,
-        libs: &[Lib],
-        names: &HashMap<(&str, i64), &str>,
-    ) -> Option<Vec<String>> {
-        let mut frames = Vec::new();
-        let mut next = Some(stack);
-        while let Some(stack) = next {
-            frames.push(self.name(*self.stack_table.frame.get(stack)?, libs, names)?);
-            next = *self.stack_table.prefix.get(stack)?;
-            // A prefix has a lower index than its stack. A cycle would never end.
-            next.is_none_or(|prefix| prefix < stack).then_some(())?;
+fn by_address(names: &Value) -> Option<Names<'_>> {
+    let mut by_address = HashMap::new();
+    for lib in names["data"].as_array()? {
+        let lib_name = lib["debug_name"].as_str()?;
+        for known in lib["known_addresses"].as_array()? {
+            let symbol = index(&known[1]).and_then(|at| index(&lib["symbol_table"][at]["symbol"]));
+            let name = symbol.and_then(|at| names["string_table"][at].as_str());
+            if let (Some(address), Some(name)) = (known[0].as_i64(), name) {
+                by_address.insert((lib_name, address), name);
+            }
         }
-        frames.reverse();
-        Some(frames)
     }
-
-    fn name(
-        &self,
-        frame: usize,
-        libs: &[Lib],
-        names: &HashMap<(&str, i64), &str>,
-    ) -> Option<String> {
-        let func = *self.frame_table.func.get(frame)?;
-        let address = *self.frame_table.address.get(frame)?;
-        let resource = usize::try_from(*self.func_table.resource.get(func)?).ok();
-        let lib = resource.and_then(|resource| *self.resource_table.lib.get(resource)?);
-        let Some(lib) = lib.and_then(|lib| libs.get(lib)) else {
-            return self.string_array.get(*self.func_table.name.get(func)?).cloned();
-        };
-        let name = names.get(&(lib.debug_name.as_str(), address));
-        Some(name.map_or_else(|| format!("[{}]", lib.debug_name), |name| (*name).to_owned()))
-    }
+    Some(by_address)
 }
 
-impl Names {
-    fn by_address(&self) -> HashMap<(&str, i64), &str> {
-        let of = |lib: &'_ LibNames, address: &(i64, usize)| {
-            let symbol = lib.symbol_table.get(address.1)?.symbol;
-            Some((address.0, self.string_table.get(symbol)?.as_str()))
-        };
-        let all = self.data.iter().flat_map(|lib| {
-            let names = lib.known_addresses.iter().filter_map(move |address| of(lib, address));
-            names.map(|(address, name)| ((lib.debug_name.as_str(), address), name))
-        });
-        all.collect()
+/// An index into a table; `null` and -1 are none.
+fn index(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
+/// The names of a stack's frames, the outermost first.
+fn frames(
+    thread: &Value,
+    stack: Option<usize>,
+    libs: &Value,
+    names: &Names,
+) -> Option<Vec<String>> {
+    let mut frames = Vec::new();
+    let mut next = stack;
+    while let Some(stack) = next {
+        let frame = index(&thread["stackTable"]["frame"][stack])?;
+        frames.push(name(thread, frame, libs, names)?);
+        // The stack without its innermost frame has a lower index. A cycle would never end.
+        next = index(&thread["stackTable"]["prefix"][stack]);
+        next.is_none_or(|prefix| prefix < stack).then_some(())?;
     }
+    frames.reverse();
+    Some(frames)
+}
+
+fn name(thread: &Value, frame: usize, libs: &Value, names: &Names) -> Option<String> {
+    let func = index(&thread["frameTable"]["func"][frame])?;
+    let address = thread["frameTable"]["address"][frame].as_i64()?;
+    let resource = index(&thread["funcTable"]["resource"][func]);
+    let lib = resource.and_then(|resource| index(&thread["resourceTable"]["lib"][resource]));
+    let Some(lib) = lib.and_then(|lib| libs[lib]["debugName"].as_str()) else {
+        let name = index(&thread["funcTable"]["name"][func])?;
+        return thread["stringArray"][name].as_str().map(str::to_owned);
+    };
+    let name = names.get(&(lib, address));
+    Some(name.map_or_else(|| format!("[{lib}]"), |name| (*name).to_owned()))
 }
 
 #[cfg(test)]

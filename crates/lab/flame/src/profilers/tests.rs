@@ -36,9 +36,11 @@ fn look(fake: &Fake) -> Profilers {
     Profilers::look(fake.system.clone(), false)
 }
 
-/// The obstacle to the best profiler.
-fn obstacle(fake: &Fake) -> String {
-    look(fake).unusable().first().unwrap().1.to_string()
+/// All obstacles, the one to the best profiler first.
+fn obstacles(fake: &Fake) -> String {
+    let profilers = look(fake);
+    let obstacles = profilers.unusable().iter().map(|(_, obstacle)| obstacle.to_string());
+    obstacles.collect::<Vec<_>>().join("\n")
 }
 
 /// A process that does nothing.
@@ -90,76 +92,67 @@ async fn failure(mode: &str) -> String {
 
 #[test]
 fn a_healthy_machine_has_all_profilers_but_samply() {
-    let profilers = Profilers::look(machine("ok").system.clone(), true);
+    let fake = machine("ok");
+    let profilers = Profilers::look(fake.system.clone(), true);
     use Profiler::{InProcess, None, PerfUserOnly, PerfWithKernel, Samply};
     assert_eq!(profilers.usable(), [PerfWithKernel, PerfUserOnly, InProcess, None]);
     assert!(profilers.unusable().is_empty());
-    let fake = machine("ok");
     fake.program("samply", ":");
     assert_eq!(look(&fake).usable(), [PerfWithKernel, PerfUserOnly, Samply, None]);
 }
 
-#[test]
-fn a_missing_perf_is_reported_once_with_its_package() {
-    let fake = Fake::healthy();
-    fake.remove("bin/perf");
-    let profilers = Profilers::look(fake.system.clone(), true);
-    assert_eq!(profilers.usable(), [Profiler::InProcess, Profiler::None]);
-    assert_eq!(profilers.unusable().len(), 1);
-    assert_eq!(obstacle(&fake), "`perf` is missing; fix: sudo apt-get install linux-perf");
-}
+/// How `perf` behaves, the kernel's setting, and parts of the obstacles.
+const OBSTACLES: [(&str, &str, &[&str]); 6] = [
+    (
+        "no-kernel",
+        "2",
+        &[
+            "is 2, which keeps `perf` out of the kernel; fix: sudo sysctl kernel.perf_event_paranoid=1",
+        ],
+    ),
+    (
+        "denied",
+        "1",
+        &[
+            "(EPERM) though perf_event_paranoid is 1",
+            "start the container with `--cap-add=PERFMON`",
+        ],
+    ),
+    ("denied", "4", &["is 4, which lets only root use `perf`; fix: sudo sysctl"]),
+    ("other-kernel", "1", &["another kernel:", "linux-tools-$(uname -r)"]),
+    ("no-events", "1", &["this kernel, or the sandbox on top of it, has no perf events"]),
+    ("counts-nothing", "1", &["`perf` counts nothing: <not supported>"]),
+];
 
 #[test]
-fn a_paranoid_kernel_leaves_the_programs_own_frames() {
-    let fake = machine("no-kernel");
-    fake.write("proc/sys/kernel/perf_event_paranoid", "2");
-    assert_eq!(look(&fake).usable(), [Profiler::PerfUserOnly, Profiler::None]);
-    assert_eq!(
-        obstacle(&fake),
-        "kernel.perf_event_paranoid is 2, which keeps `perf` out of the kernel; fix: sudo sysctl \
-         kernel.perf_event_paranoid=1"
-    );
-}
-
-#[test]
-fn a_more_paranoid_kernel_leaves_no_perf() {
-    let fake = machine("denied");
-    fake.write("proc/sys/kernel/perf_event_paranoid", "4");
-    let profilers = look(&fake);
-    assert_eq!(profilers.usable(), [Profiler::None]);
-    let last = profilers.unusable().last().unwrap().1.to_string();
-    assert!(last.contains("is 4, which lets only root use `perf`; fix: sudo sysctl"), "{last}");
-}
-
-#[test]
-fn a_container_that_forbids_perf_is_not_a_paranoid_kernel() {
-    let said = obstacle(&machine("denied"));
-    assert!(said.contains("(EPERM) though perf_event_paranoid is 1"), "{said}");
-    assert!(said.contains("fix: start the container with `--cap-add=PERFMON`"), "{said}");
-    // With both, either is a fix.
+fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
+    for (mode, paranoid, words) in OBSTACLES {
+        let fake = machine(mode);
+        fake.write("proc/sys/kernel/perf_event_paranoid", paranoid);
+        let said = obstacles(&fake);
+        assert!(words.iter().all(|word| said.contains(word)), "{mode}: {said}");
+        // Only the kernel's frames are out of reach in one of them.
+        let usable = look(&fake).usable().contains(&Profiler::PerfUserOnly);
+        assert_eq!(usable, mode == "no-kernel", "{mode}");
+    }
+    // In a container of a strict host, either is a fix.
     let fake = machine("denied");
     fake.write(".dockerenv", "");
     fake.write("proc/sys/kernel/perf_event_paranoid", "2");
-    let said = obstacle(&fake);
+    let said = obstacles(&fake);
     assert!(said.contains("--cap-add=PERFMON`, or on its host `sudo sysctl"), "{said}");
 }
 
 #[test]
-fn a_perf_of_another_kernel_or_without_events_is_skipped() {
-    let said = obstacle(&machine("other-kernel"));
-    assert!(said.contains("another kernel:") && said.contains("linux-tools-$(uname -r)"), "{said}");
-    let said = obstacle(&machine("no-events"));
-    assert_eq!(said, "this kernel, or the sandbox on top of it, has no perf events");
-    let said = obstacle(&machine("counts-nothing"));
-    assert!(said.starts_with("`perf` counts nothing: <not supported>"), "{said}");
-}
-
-#[test]
-fn on_macos_samply_is_the_profiler_to_install() {
+fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
     let fake = Fake::healthy();
+    fake.remove("bin/perf");
+    let profilers = look(&fake);
+    assert_eq!((profilers.usable(), profilers.unusable().len()), (&[Profiler::None][..], 1));
+    assert_eq!(obstacles(&fake), "`perf` is missing; fix: sudo apt-get install linux-perf");
+    // macOS.
     fake.remove("proc");
-    assert_eq!(look(&fake).usable(), [Profiler::None]);
-    assert!(obstacle(&fake).contains("fix: cargo install --locked samply@0.13.1 && samply setup"));
+    assert!(obstacles(&fake).contains("fix: cargo install --locked samply@0.13.1 && samply setup"));
     fake.program("samply", ":");
     assert_eq!(look(&fake).usable(), [Profiler::Samply, Profiler::None]);
 }

@@ -9,7 +9,6 @@ pub use path::Path;
 /// What a symbol names, without hash, generics, modules and closures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Name {
-    /// A Rust function.
     Rust(Path),
     /// The drop of a value and everything it owns: its type.
     Drop(Path),
@@ -86,33 +85,16 @@ fn plain(symbol: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Name, plain};
+    use super::Name;
 
-    /// Names from a recording of the cases' servers, and how they should read.
+    /// Names from recordings of the cases' servers, and a few made-up ones, and how they should read.
     const NAMES: &str = include_str!("../../tests/fixtures/names.txt");
 
     #[test]
-    fn recorded_names_shrink_to_type_and_function() {
+    fn names_shrink_to_type_and_function() {
         for line in NAMES.lines() {
-            let (symbol, name) = line.split_once(" => ").unwrap();
+            let (symbol, name) = line.split_once(" => ").unwrap_or((line, line));
             assert_eq!(Name::of(symbol).to_string(), name, "from {symbol}");
-        }
-        for name in ["main", "malloc", "[libc.so.6]", "bson::Document::clone", "String::clone"] {
-            assert_eq!(Name::of(name).to_string(), name);
-        }
-    }
-
-    #[test]
-    fn c_names_lose_versions_and_prefixes_but_not_their_meaning() {
-        assert_eq!(plain("cfree@GLIBC_2.2.5"), "free");
-        assert_eq!(plain("__GI___libc_open"), "open");
-        assert_eq!(plain("__GI___writev"), "writev");
-        assert_eq!(plain("_GI___libc_malloc"), "malloc");
-        assert_eq!(plain("__libc_recv"), "recv");
-        assert_eq!(plain("__memmove_avx512_unaligned_erms"), "memmove");
-        assert_eq!(plain("unlink_chunk.constprop.0"), "unlink_chunk");
-        for name in ["_int_malloc", "__libc_start_main", "__madvise", "epoll_wait", ".text"] {
-            assert_eq!(plain(name), name);
         }
     }
 }

@@ -28,7 +28,6 @@ impl Node {
         root
     }
 
-    /// The node at the end of `path`.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, frame| node.calls.get(*frame))
     }

@@ -1,5 +1,7 @@
 //! Weights in the words of a reader.
 
+use lab_display::significant;
+
 /// What the weights in a flame graph count, for one request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unit {
@@ -25,13 +27,8 @@ impl Unit {
             value /= 1000.0;
             step += 1;
         }
-        let decimals = match value {
-            _ if step == 0 => 0,
-            ..9.995 => 2,
-            ..99.95 => 1,
-            _ => 0,
-        };
-        format!("{value:.decimals$} {}", steps[step])
+        let digits = if step == 0 { weight.to_string() } else { significant(value) };
+        format!("{digits} {}", steps[step])
     }
 }
 

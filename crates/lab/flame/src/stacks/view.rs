@@ -96,35 +96,30 @@ mod tests {
     const WORKER: &str = "clone3;start_thread;tokio::runtime::scheduler::multi_thread::worker::run";
 
     #[test]
-    fn stacks_start_at_the_cases_own_code_without_glue() {
-        let stack = format!(
+    fn stacks_start_at_the_cases_own_code_and_leave_the_machinery_out() {
+        let through_glue = format!(
             "{WORKER};<warp::filter::then::ThenFuture<T,F> as core::future::future::Future>::poll;\
              hot_clone::slow::sum_in_rounds;<alloc::string::String as core::clone::Clone>::clone;\
              __rustc::__rust_alloc;malloc 7\n"
         );
-        assert_eq!(view(&stack), "sum_in_rounds;String::clone;malloc 7\n");
-    }
-
-    #[test]
-    fn both_variants_get_the_same_names() {
-        let stacks = "double_parse::slow::summarise;double_parse::slow::parse 1\n\
-                      double_parse::fixed::summarise;double_parse::fixed::parse 2\n\
-                      double_parse::fixed::summarise;double_parse::shape::check 3\n";
-        assert_eq!(view(stacks), "summarise;parse 3\nsummarise;shape::check 3\n");
-    }
-
-    #[test]
-    fn stacks_outside_the_case_become_one_frame() {
+        let both_variants = "double_parse::slow::summarise;double_parse::slow::parse 1\n\
+                             double_parse::fixed::summarise;double_parse::fixed::parse 2\n\
+                             double_parse::fixed::summarise;double_parse::shape::check 3\n";
+        let kernel = "hot_clone::slow::cpu;malloc;asm_exc_page_fault_[k];exc_page_fault_[k] 1\n";
         let http = format!("{WORKER};hyper::proto::h1::conn::Conn<I,B,T>::poll_read_head 1\n");
-        assert_eq!(view(&http), "http 1\n");
         let parked = format!("{WORKER};mio::poll::Poll::poll;epoll_wait;do_epoll_wait_[k] 2\n");
-        assert_eq!(view(&parked), "tokio runtime;kernel 2\n");
         let tls = format!("{WORKER};hyper::a::Conn::poll;rustls::conn::Connection::write 3\n");
-        assert_eq!(view(&tls), "tls 3\n");
-        assert_eq!(
-            view("alloc::string::String::clone;malloc 4\n"),
-            "unknown caller;String::clone;malloc 4\n"
-        );
+        for (raw, simplified) in [
+            (&*through_glue, "sum_in_rounds;String::clone;malloc 7\n"),
+            (both_variants, "summarise;parse 3\nsummarise;shape::check 3\n"),
+            (kernel, "cpu;malloc;kernel 1\n"),
+            (&http, "http 1\n"),
+            (&parked, "tokio runtime;kernel 2\n"),
+            (&tls, "tls 3\n"),
+            ("alloc::string::String::clone;malloc 4\n", "unknown caller;String::clone;malloc 4\n"),
+        ] {
+            assert_eq!(view(raw), simplified, "{raw}");
+        }
     }
 
     /// Stacks of the cases' servers as `perf` printed them, and the result.
@@ -133,12 +128,6 @@ mod tests {
         let raw = include_str!("../../tests/fixtures/recorded.raw");
         let simplified = include_str!("../../tests/fixtures/recorded.folded");
         assert_eq!(view(raw), simplified);
-    }
-
-    #[test]
-    fn the_kernel_is_one_frame_on_top_of_who_called_it() {
-        let stack = "hot_clone::slow::cpu;malloc;asm_exc_page_fault_[k];exc_page_fault_[k] 1\n";
-        assert_eq!(view(stack), "cpu;malloc;kernel 1\n");
     }
 
     #[test]

@@ -28,7 +28,6 @@ pub enum Body {
 impl From<Framing> for Body {
     fn from(framing: Framing) -> Self {
         match framing {
-            Framing::Length(0) => Self::Complete,
             Framing::Length(length) => Self::Rest(length),
             Framing::Chunked => Self::ChunkSize,
             Framing::ToClose => Self::ToClose,
@@ -45,17 +44,18 @@ impl Body {
             let rest = &bytes[taken..];
             match *self {
                 Self::Complete => return Ok(taken),
+                Self::Rest(0) => *self = Self::Complete,
+                Self::Chunk(0) => *self = Self::ChunkEnd,
                 _ if rest.is_empty() => return Ok(taken),
                 Self::ToClose => {
                     content(rest);
                     taken += rest.len();
                 }
-                Self::Rest(left) | Self::Chunk(left) => {
-                    let piece =
-                        &rest[..usize::try_from(left).unwrap_or(rest.len()).min(rest.len())];
-                    content(piece);
-                    taken += piece.len();
-                    *self = self.without(piece.len() as u64);
+                Self::Rest(ref mut left) | Self::Chunk(ref mut left) => {
+                    let length = usize::try_from(*left).unwrap_or(rest.len()).min(rest.len());
+                    content(&rest[..length]);
+                    taken += length;
+                    *left -= length as u64;
                 }
                 Self::ChunkSize => {
                     let size = httparse::parse_chunk_size(rest);
@@ -82,17 +82,6 @@ impl Body {
                     *self = Self::Complete;
                 }
             }
-        }
-    }
-
-    /// The state after this many bytes of content.
-    fn without(self, bytes: u64) -> Self {
-        match self {
-            Self::Rest(left) if left == bytes => Self::Complete,
-            Self::Rest(left) => Self::Rest(left - bytes),
-            Self::Chunk(left) if left == bytes => Self::ChunkEnd,
-            Self::Chunk(left) => Self::Chunk(left - bytes),
-            other => other,
         }
     }
 }

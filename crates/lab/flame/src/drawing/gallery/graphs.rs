@@ -51,7 +51,6 @@ const WAITS: Kind = Kind {
     folded: ".waits",
 };
 
-/// The graph of one server.
 struct Side<'a> {
     server: &'a str,
     stacks: &'a Folded,
@@ -78,7 +77,7 @@ impl Kind {
             };
             output.write(&format!("{server}{}.folded", self.folded), &stacks.to_string())?;
             let stem = format!("{server}{}", self.stem);
-            section.pictures.push(file(output, &stem, caption, &graph.draw(stacks)?)?);
+            section.pictures.push(file(output, &stem, caption, &graph.draw(stacks))?);
             section.tables.push(table);
         }
         Ok(())
@@ -117,7 +116,6 @@ fn cpu_side<'a>(
     Side { server, stacks, notes, caption, table }
 }
 
-/// What a request costs.
 fn cpu_lead(scene: &Scene, stacks: &[Folded]) -> String {
     match (scene.servers.as_slice(), stacks) {
         ([slow, fixed], [slow_stacks, fixed_stacks]) => format!(
@@ -152,7 +150,6 @@ fn cpu_total(seen: &Seen) -> Option<Section> {
     Some(section)
 }
 
-/// Where bytes are allocated.
 pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
     let stacks: Vec<_> = seen.heaps.iter().map(|heap| scene.view.of(&heap.stacks)).collect();
     let bytes = |stacks: &Folded| Unit::Bytes.short(stacks.total());

@@ -148,7 +148,7 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
     );
     let mut section = Section::new("What the fix changed", lead);
     let title = format!("{slow_name} to {fixed_name}: the change");
-    let drawing = differential::draw(title, vec![seen.profiler.to_string()], slow, fixed)?;
+    let drawing = differential::draw(title, vec![seen.profiler.to_string()], slow, fixed);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
     section.pictures.push(file(output, "diff", caption, &drawing)?);
     let row = |pair: RowPair| {

@@ -25,7 +25,6 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     facts
 }
 
-/// The profiler and its clock.
 fn profiler(seen: &Seen) -> String {
     let recordings = || seen.observations.iter().filter_map(|it| it.recording.as_ref());
     let by_timer = recordings().next().is_some() && recordings().all(|it| it.by_timer);

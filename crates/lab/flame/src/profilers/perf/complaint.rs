@@ -49,7 +49,6 @@ impl Complaint {
     }
 }
 
-/// The command that installs `perf`.
 pub fn install(system: &System) -> String {
     doctor::install(system, &doctor::perf_package(system))
 }

@@ -14,11 +14,8 @@ use super::super::program::{self, gist};
 /// Why `perf` does not work.
 #[derive(Debug)]
 pub enum Complaint {
-    /// It cannot be started.
     NoStart(String),
-    /// It did not obey for this long.
     Silent(Duration),
-    /// It exited with this message.
     Exited(String),
 }
 

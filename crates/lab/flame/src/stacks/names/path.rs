@@ -142,31 +142,3 @@ fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     parts.push(&text[start.min(text.len())..]);
     parts
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_has_crate_modules_and_item() {
-        let path = Path::of_function("double_parse::slow::CommandResponse::body");
-        assert_eq!((path.krate.as_str(), path.modules.join("::")), ("double_parse", "slow".into()));
-        assert_eq!(path.item, ["CommandResponse", "body"]);
-        assert_eq!(Path::of_function("double_parse::shape::walk").modules, ["shape"]);
-    }
-
-    #[test]
-    fn a_generic_parameter_gives_way_to_its_trait() {
-        let handler =
-            Path::of_function("<F as axum::handler::Handler<(M,T1),S>>::call::{{closure}}");
-        assert_eq!(handler.to_string(), "axum::Handler::call");
-        let waits = Path::of_function("<tokio::time::sleep::Sleep as core::future::Future>::poll");
-        assert_eq!((waits.to_string().as_str(), waits.is_poll), ("tokio::Sleep::poll", true));
-    }
-
-    #[test]
-    fn arrows_and_brackets_in_generics_do_not_confuse() {
-        let path = Path::of_function("a::b<fn(u8) -> c::D<[u8; 2]>>::e");
-        assert_eq!(path.to_string(), "a::b::e");
-    }
-}
