@@ -49,7 +49,9 @@ pub fn build(
     let binaries: Vec<_> = cases.iter().flat_map(variants).chain(helpers).collect();
 
     cargo_build(workspace, &binaries, Some(feature))?;
-    let directory = workspace.results().join(name);
+    // Its last part is the profile, as it is in cargo's own directories.
+    let profile = workspace.bin_dir().file_name().unwrap_or_default();
+    let directory = workspace.results().join(name).join(profile);
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     for name in &binaries {
