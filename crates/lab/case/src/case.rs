@@ -29,10 +29,8 @@ pub struct Case {
     pub question: String,
     /// In the order of the lesson; each is the binary `CASE-VARIANT`.
     pub variants: Vec<String>,
-    /// Arguments for every variant.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Environment of every variant.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Servers that a variant needs, in the order in which they start.
@@ -105,6 +103,17 @@ impl Case {
         Self::parse(&name.to_string_lossy(), &text).with_context(|| path.display().to_string())
     }
 
+    /// The binary of a variant.
+    pub fn server(&self, variant: &str) -> String {
+        format!("{}-{variant}", self.name)
+    }
+
+    /// The other binaries: companions, and programs that print request bodies.
+    pub fn helpers(&self) -> impl Iterator<Item = &String> {
+        let bodies = self.requests.iter().filter_map(|request| request.body.as_ref());
+        self.companions.iter().map(|companion| &companion.bin).chain(bodies.map(|body| &body.bin))
+    }
+
     /// The case as it is counted.
     pub fn counted(&self) -> Self {
         let mut case = self.clone();
@@ -166,20 +175,15 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_a_fixed_variant_is_rejected() {
-        let error = Case::parse("toy", &CASE.replace("fixed", "better")).unwrap_err();
-        assert_eq!(error.to_string(), "`variants` lacks `fixed`");
-    }
-
-    #[test]
-    fn a_request_needs_exactly_one_answer() {
-        let error = Case::parse("toy", &CASE.replace("answer = \"6\"", "bytes = 6")).unwrap_err();
-        assert!(error.to_string().contains("needs either `answer`, or both"), "{error}");
-    }
-
-    #[test]
-    fn a_misspelt_key_is_rejected() {
-        assert!(Case::parse("toy", &CASE.replace("think_ms", "thinking")).is_err());
+    fn mistakes_in_a_case_file_are_explained() {
+        for (right, wrong, why) in [
+            ("fixed", "better", "`variants` lacks `fixed`"),
+            ("answer = \"6\"", "bytes = 6", "a request needs either `answer`, or both"),
+            ("think_ms", "thinking", "unknown field `thinking`"),
+        ] {
+            let error = Case::parse("toy", &CASE.replace(right, wrong)).unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
+        }
     }
 
     #[test]

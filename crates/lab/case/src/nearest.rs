@@ -12,7 +12,9 @@ pub fn unknown<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) -> anyhow::Error {
     let mut known: Vec<_> = known.into_iter().collect();
-    let guess = match nearest(name, known.iter().copied()) {
+    let similarity = |other: &&str| strsim::jaro_winkler(other, name);
+    let nearest = known.iter().copied().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let guess = match nearest.filter(|nearest| similarity(nearest) > SIMILAR) {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
         None => String::new(),
     };
@@ -20,13 +22,6 @@ pub fn unknown<'a>(
     known.truncate(LISTED);
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     anyhow::anyhow!("no {kind} is named `{name}`{guess} (known: {known}{more})")
-}
-
-/// The known name that is most like `name`, if any is similar.
-fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let similarity = |other: &&str| strsim::jaro_winkler(other, name);
-    let nearest = known.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
-    nearest.filter(|nearest| similarity(nearest) > SIMILAR)
 }
 
 #[cfg(test)]

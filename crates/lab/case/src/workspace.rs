@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use super::{Case, unknown};
+use super::{Case, Reference, unknown};
 
 /// The directories of the cases, of their binaries and of the results.
 #[derive(Clone, Debug)]
@@ -36,12 +36,10 @@ impl Workspace {
         Ok(Self { root, bin_dir })
     }
 
-    /// The directory with the cases' crates below it.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directory of the binaries.
     pub fn bin_dir(&self) -> &Path {
         &self.bin_dir
     }
@@ -73,27 +71,28 @@ impl Workspace {
         }
         let mut picked: Vec<Case> = Vec::new();
         for name in names {
-            let case = pick(&cases, name)?;
+            let case = cases.iter().find(|case| case.name == *name);
+            let known = || cases.iter().map(|case| case.name.as_str());
+            let case = case.ok_or_else(|| unknown("case", name, known()))?;
             if picked.iter().all(|other| other.name != case.name) {
-                picked.push(case);
+                picked.push(case.clone());
             }
         }
         Ok(picked)
     }
 
-    /// The directory of a case.
     pub fn case_dir(&self, case: &Case) -> PathBuf {
         self.root.join("crates").join(&case.name)
     }
 
-    /// The directory of the benches.
-    pub fn benches(&self) -> PathBuf {
-        self.root.join("benches")
+    /// What the case's `counts.toml` says.
+    pub fn counts(&self, case: &Case) -> anyhow::Result<Reference> {
+        Reference::read(&self.case_dir(case).join("counts.toml"))
     }
 
     /// The path of a binary, which has to exist.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.bin_dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
+        let path = self.bin_dir.join(name);
         if !path.is_file() {
             bail!("{} is missing; build it with `cargo build --release`", path.display());
         }
@@ -137,9 +136,4 @@ fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
-}
-
-fn pick(cases: &[Case], name: &str) -> anyhow::Result<Case> {
-    let found = cases.iter().find(|case| case.name == name).cloned();
-    found.ok_or_else(|| unknown("case", name, cases.iter().map(|case| case.name.as_str())))
 }

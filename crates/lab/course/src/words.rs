@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use lab_record::{CaseRecord, Machine};
-use lab_stats::Speedup;
+use lab_record::Machine;
 
 /// What was run, on which machine, and when.
 pub fn origin(command: &[String], machine: &Machine, date: jiff::Timestamp) -> String {
@@ -17,30 +16,14 @@ pub fn machine_in_words(machine: &Machine) -> String {
     format!("{cpu} ({} {cores}, {kind})", machine.cores)
 }
 
-/// The day in UTC.
 pub fn day(date: jiff::Timestamp) -> String {
     date.strftime("%Y-%m-%d").to_string()
 }
 
 /// A command line without the directory of its program, which is of no use on another machine.
 pub fn command_line(words: &[String]) -> String {
-    let program = words.first().map(|program| {
-        program.rsplit(['/', '\\']).next().unwrap_or(program).trim_end_matches(".exe")
-    });
+    let program = words.first().map(|program| program.rsplit('/').next().unwrap_or(program));
     shell_words::join(program.into_iter().chain(words.iter().skip(1).map(String::as_str)))
-}
-
-/// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
-pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
-    let intervals = cases.into_iter().filter_map(|case| case.speedup.throughput);
-    let lowest = intervals.map(|speedup| speedup.confidence).reduce(f64::min)?;
-    Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
-}
-
-/// How far the baseline is from itself, in throughput or CPU time, whichever is more.
-pub fn worst_noise(case: &CaseRecord) -> Option<Speedup> {
-    let controls = [case.control.speedup.throughput, case.control.speedup.cpu_per_request];
-    controls.into_iter().flatten().max_by(|one, other| one.reach().total_cmp(&other.reach()))
 }
 
 /// The path from a directory to a file, both absolute, as a link.

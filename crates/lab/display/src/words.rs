@@ -22,6 +22,14 @@ pub fn thousands(value: f64) -> String {
     grouped
 }
 
+/// Formats a number of things: `1 pair`, `6 pairs`.
+pub fn plural(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{} {one}s", thousands(count as f64)),
+    }
+}
+
 /// Formats with three significant digits: `19.6`, `276`, `5,405`.
 pub fn significant(value: f64) -> String {
     match value {
@@ -51,27 +59,39 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
+/// The same, or what is shown if there is none.
+pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
+    found.map_or(missing.to_owned(), |found| speedup(&found))
+}
+
 /// Formats the reach of a control: `±2.0 %`.
 pub fn noise(control: &Speedup) -> String {
     format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
 }
 
-/// A table with one row per count and one column per server. The row of `upstream.tcp_connections` is
-/// called `tcp connections`.
-pub fn counts(title: &str, servers: &[(String, BTreeMap<String, f64>)]) -> Table {
-    let names: BTreeSet<_> = servers.iter().flat_map(|(_, counts)| counts.keys()).collect();
+/// The counts of a server by name.
+type Counts = BTreeMap<String, f64>;
+
+/// A table with one row per count and one column per server.
+pub fn counts(title: &str, servers: &[(String, Counts)]) -> String {
     let header: Vec<_> =
         std::iter::once(title).chain(servers.iter().map(|(server, _)| server.as_str())).collect();
-    let rows = names.into_iter().map(|name| {
-        let count = |(_, counts): &(String, BTreeMap<String, f64>)| match counts.get(name) {
+    table(&header, count_rows(&servers.iter().map(|(_, counts)| counts).collect::<Vec<_>>()))
+}
+
+/// Its rows. The row of `upstream.tcp_connections` is called `tcp connections`.
+pub fn count_rows(servers: &[&Counts]) -> Vec<Vec<String>> {
+    let names: BTreeSet<_> = servers.iter().flat_map(|counts| counts.keys()).collect();
+    let row = |name: &String| {
+        let count = |counts: &&Counts| match counts.get(name) {
             Some(count) if count.fract() == 0.0 => thousands(*count),
             Some(count) => format!("{count:.1}"),
             None => NONE.to_owned(),
         };
         let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
         std::iter::once(label).chain(servers.iter().map(count)).collect()
-    });
-    table(&header, rows)
+    };
+    names.into_iter().map(row).collect()
 }
 
 /// A path relative to the current directory, if it is below that.
@@ -92,7 +112,7 @@ pub fn paragraph(text: &str) -> String {
 pub const NONE: &str = "n/a";
 
 /// An aligned table without lines: the first column is left-aligned, the others right-aligned.
-pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
@@ -101,7 +121,7 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Ta
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table
+    table.trim_fmt()
 }
 
 #[cfg(test)]

@@ -49,7 +49,6 @@ struct Estimates {
 
 #[derive(Deserialize)]
 struct Estimate {
-    /// Nanoseconds.
     point_estimate: f64,
     confidence_interval: Interval,
 }

@@ -16,7 +16,6 @@ pub const VERSION: u32 = 2;
 pub struct Record {
     pub version: u32,
     pub created: jiff::Timestamp,
-    /// The command line that made it.
     pub command: Vec<String>,
     /// Whether it was made with `--quick`.
     pub quick: bool,
@@ -50,15 +49,12 @@ pub struct CaseRecord {
     pub users: usize,
     /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
-    /// Pairs of runs.
     pub pairs: usize,
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
-    /// Seconds of each measurement.
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
-    /// The verdict on the candidate against the baseline.
     pub verdict: Verdict,
     /// The rule that decided the verdict, in a sentence.
     pub reason: String,
@@ -66,7 +62,6 @@ pub struct CaseRecord {
     pub variants: Vec<VariantRecord>,
     /// The candidate over the baseline.
     pub speedup: Speedups,
-    /// The baseline over itself: the noise floor of this machine.
     pub control: Control,
     /// The lowest throughput factor that the case promises.
     pub promised_throughput: Option<f64>,
@@ -78,7 +73,7 @@ pub struct CaseRecord {
     pub open_runs: Vec<Run>,
 }
 
-/// The baseline against itself.
+/// The baseline over itself: the noise floor of this machine.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Control {
     /// How many runs of the baseline followed another one.
@@ -93,7 +88,6 @@ pub struct VariantRecord {
     pub variant: String,
     /// Right answers per second: the median run.
     pub throughput_rps: f64,
-    /// Latency over all runs.
     pub latency_ms: Latencies,
     /// CPU time of the server per right answer, in microseconds: the median run.
     pub cpu_us_per_request: Option<f64>,
@@ -105,9 +99,9 @@ pub struct VariantRecord {
     pub sent: u64,
     pub ok: u64,
     pub wrong: u64,
-    /// Requests without an answer.
+    /// Without an answer.
     pub failed: u64,
-    /// Requests that were still waiting when the run ended.
+    /// Still waiting when the run ended.
     pub unfinished: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
@@ -132,7 +126,6 @@ pub struct OpenLoopRecord {
     pub offered: u64,
     pub ok: u64,
     pub wrong: u64,
-    /// Arrivals without an answer.
     pub failed: u64,
     /// Arrivals that were still waiting when the run ended; recorded with their age.
     pub unfinished: u64,
@@ -164,7 +157,6 @@ pub struct Speedups {
     pub latency_p50: Option<Speedup>,
 }
 
-/// One run of one variant.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
     pub variant: String,
@@ -178,6 +170,12 @@ pub struct Run {
 impl CaseRecord {
     pub fn variant(&self, name: &str) -> Option<&VariantRecord> {
         self.variants.iter().find(|variant| variant.variant == name)
+    }
+
+    /// How far the baseline is from itself, in throughput or CPU time, whichever is more.
+    pub fn worst_noise(&self) -> Option<Speedup> {
+        let controls = [self.control.speedup.throughput, self.control.speedup.cpu_per_request];
+        controls.into_iter().flatten().max_by(|one, other| one.reach().total_cmp(&other.reach()))
     }
 
     /// Whether every answer was right.

@@ -18,5 +18,5 @@ pub use document::{
 pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
 pub use output::Output;
-pub use rows::{claim_row, illustration_row, notes, open_loop_row};
+pub use rows::{claim_row, confidence, illustration_row, notes, open_loop_row};
 pub use store::{Store, read};

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Values that the system does not reveal are `None`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Machine {
-    /// Such as `linux`.
     pub os: String,
-    /// Such as `x86_64`.
     pub arch: String,
     pub cpu: Option<String>,
     /// Cores that this process may use.
@@ -76,7 +74,6 @@ pub fn load_average() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
-/// The first line of a file.
 fn line(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.lines().next()?.trim().to_owned())
 }

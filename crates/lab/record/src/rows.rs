@@ -1,20 +1,25 @@
 //! The rows of a record's tables, and the notes below them.
 
-use lab_display::{NONE, factor, significant, speedup, thousands, time_ms};
-use lab_stats::Speedup;
+use lab_display::{NONE, factor, significant, speedup_or, thousands, time_ms};
 
 use super::{CaseRecord, Latencies, VariantRecord};
 
 /// Throughput and CPU per request, each followed by its speedup over the baseline.
 pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
-    let over = |found: Option<Speedup>| found.map_or(String::new(), |found| speedup(&found));
     vec![
         variant.variant.clone(),
         significant(variant.throughput_rps),
-        over(variant.speedup.and_then(|speedup| speedup.throughput)),
+        speedup_or("", variant.speedup.and_then(|over| over.throughput)),
         variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
-        over(variant.speedup.and_then(|speedup| speedup.cpu_per_request)),
+        speedup_or("", variant.speedup.and_then(|over| over.cpu_per_request)),
     ]
+}
+
+/// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
+pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
+    let intervals = cases.into_iter().filter_map(|case| case.speedup.throughput);
+    let lowest = intervals.map(|speedup| speedup.confidence).reduce(f64::min)?;
+    Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
 }
 
 /// Latency and errors of the open loop, if it was measured.

@@ -14,7 +14,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store in a directory of results.
     pub fn new(results: &Path) -> Self {
         Self { dir: results.join("runs") }
     }

@@ -6,11 +6,8 @@ use lab_stats::schedule;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Pairs of runs.
     pub pairs: usize,
-    /// Load before each measurement.
     pub warm_up: Duration,
-    /// Length of each measurement.
     pub measurement: Duration,
     /// How long the last requests may take after the measurement.
     pub grace: Duration,
@@ -26,7 +23,6 @@ impl Effort {
         self.warm_up + self.measurement + self.grace / 4 + Duration::from_millis(300)
     }
 
-    /// The number of runs of a comparison.
     pub fn runs(self, subjects: usize) -> usize {
         let open = if self.open_loop.is_zero() { 0 } else { subjects };
         schedule(subjects, self.pairs).len() + open

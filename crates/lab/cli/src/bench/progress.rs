@@ -1,6 +1,6 @@
 //! The progress of the runs, and the time that is left.
 
-use std::{fmt::Write as _, io::IsTerminal as _, time::Duration};
+use std::{io::IsTerminal as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
@@ -45,28 +45,15 @@ impl Progress {
         Self { bar, runs: 0.into(), said: String::new().into(), ticker }
     }
 
-    /// A run of the closed loop begins.
-    pub fn run(&self, case: &str, round: Option<usize>, effort: Effort, variant: &str) {
+    /// The next run of a case begins; `which` one is shown.
+    pub fn run(&self, case: &str, which: &str, effort: Effort) {
         let run = self.runs.get();
         self.runs.set(run + 1);
         self.bar.set_position(effort.run().as_millis() as u64 * run);
-        let mut message = case.to_owned();
-        let _ = match round {
-            Some(round) => write!(message, "  pair {} of {}  {variant}", round + 1, effort.pairs),
-            None => write!(message, "  control  {variant}"),
-        };
-        self.bar.set_message(message);
+        self.bar.set_message(format!("{case}  {which}"));
         if !std::io::stderr().is_terminal() && self.said.replace(case.to_owned()) != case {
             eprintln!("measuring {case}");
         }
-    }
-
-    /// A run of the open loop begins.
-    pub fn open_loop(&self, case: &str, effort: Effort, variant: &str) {
-        let run = self.runs.get();
-        self.runs.set(run + 1);
-        self.bar.set_position(effort.run().as_millis() as u64 * run);
-        self.bar.set_message(format!("{case}  open loop  {variant}"));
     }
 
     /// Hides the bar while `print` runs.

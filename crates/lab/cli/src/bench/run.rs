@@ -4,7 +4,7 @@ use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{Case, Request, Workspace};
-use lab_display::thousands;
+use lab_display::plural;
 use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
@@ -23,7 +23,6 @@ pub struct Comparison {
     /// The name in progress and messages.
     pub name: String,
     pub load: Load,
-    /// The requests of one visit.
     pub asks: Vec<Ask>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
@@ -56,14 +55,10 @@ impl Comparison {
 
     /// The load in words, such as `3,000 users, 0.5 s between requests`.
     pub fn load_in_words(&self) -> String {
-        let count = |count: usize, one: &str| match count {
-            1 => format!("1 {one}"),
-            count => format!("{} {one}s", thousands(count as f64)),
-        };
-        let users = count(self.load.users, "user");
+        let users = plural(self.load.users, "user");
         let connections = match self.load.connections {
             1 => String::new(),
-            connections => format!(" with {}", count(connections, "connection")),
+            connections => format!(" with {}", plural(connections, "connection")),
         };
         let pause = match self.load.think_ms {
             0 => "without a pause".to_owned(),
@@ -71,7 +66,7 @@ impl Comparison {
         };
         let visit = match self.asks.len() {
             1 => String::new(),
-            requests => format!(", {} per visit", count(requests, "request")),
+            requests => format!(", {} per visit", plural(requests, "request")),
         };
         format!("{users}{connections}, {pause}{visit}")
     }
@@ -84,11 +79,14 @@ impl Comparison {
     ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
         for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
-            let (variant, launch) = &self.subjects[subject];
-            progress.run(&self.name, round, effort, variant);
-            let load_average = load_average();
-            let outcome = self.run(launch, effort, Arrivals::ClosedLoop(self.load)).await?;
-            runs.push(Run { variant: variant.clone(), pair: round, load_average, outcome });
+            let (variant, _) = &self.subjects[subject];
+            let which = match round {
+                Some(round) => format!("pair {} of {}  {variant}", round + 1, effort.pairs),
+                None => format!("control  {variant}"),
+            };
+            progress.run(&self.name, &which, effort);
+            let run = self.run(subject, effort, Arrivals::ClosedLoop(self.load)).await?;
+            runs.push(Run { pair: round, ..run });
         }
         Ok(runs)
     }
@@ -115,21 +113,16 @@ impl Comparison {
         });
         let effort = Effort { measurement: effort.open_loop, ..effort };
         let mut runs = Vec::new();
-        for (variant, launch) in &self.subjects {
-            progress.open_loop(&self.name, effort, variant);
-            let load_average = load_average();
-            let outcome = self.run(launch, effort, arrivals).await?;
-            runs.push(Run { variant: variant.clone(), pair: None, load_average, outcome });
+        for (subject, (variant, _)) in self.subjects.iter().enumerate() {
+            progress.run(&self.name, &format!("open loop  {variant}"), effort);
+            runs.push(self.run(subject, effort, arrivals).await?);
         }
         Ok(runs)
     }
 
-    async fn run(
-        &self,
-        launch: &Launch,
-        effort: Effort,
-        arrivals: Arrivals,
-    ) -> anyhow::Result<Outcome> {
+    async fn run(&self, subject: usize, effort: Effort, arrivals: Arrivals) -> anyhow::Result<Run> {
+        let (variant, launch) = &self.subjects[subject];
+        let load_average = load_average();
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
         let plan = LoadPlan {
@@ -146,7 +139,7 @@ impl Comparison {
             .watch(async { generate(&plan).await.with_context(|| launch.name.clone()) })
             .await?;
         stage.clear().await?;
-        Ok(outcome)
+        Ok(Run { variant: variant.clone(), pair: None, load_average, outcome })
     }
 }
 

@@ -4,34 +4,35 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, factor, significant, speedup};
-use lab_record::{CaseRecord, Record, claim_row, illustration_row, notes, open_loop_row};
-use lab_stats::{Speedup, Verdict};
+use lab_display::{NONE, factor, plural, significant, speedup_or};
+use lab_record::{
+    CaseRecord, Record, claim_row, confidence, illustration_row, notes, open_loop_row,
+};
+use lab_stats::Verdict;
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{}  {title}", style(&case.case).bold().cyan());
     out!("{}", case.load);
-    let plural = if case.pairs == 1 { "" } else { "s" };
-    out!("{} pair{plural} of runs, {} s each\n", case.pairs, case.measurement_s);
+    out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
     let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
-    out!("{}\n", lab_display::table(&header, case.variants.iter().map(claim_row)).trim_fmt());
+    out!("{}\n", lab_display::table(&header, case.variants.iter().map(claim_row)));
     let header = ["illustration", "p50", "p90", "p99", "peak MiB", "errors"];
     let rows = case.variants.iter().map(illustration_row);
-    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
+    out!("{}\n", lab_display::table(&header, rows));
 
     if let Some(rate) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
         let first = format!("illustration, open loop at {}/s", significant(rate.rate_per_s));
         let header = [first.as_str(), "p50", "p90", "p99", "queued", "errors"];
         let rows = case.variants.iter().filter_map(open_loop_row);
-        out!("{}\n", lab_display::table(&header, rows).trim_fmt());
+        out!("{}\n", lab_display::table(&header, rows));
     }
     let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
     let exact: Vec<_> = exact.collect();
     if exact.iter().any(|(_, counts)| !counts.is_empty()) {
-        out!("{}\n", lab_display::counts("exact, per visit", &exact).trim_fmt());
+        out!("{}\n", lab_display::counts("exact, per visit", &exact));
     }
     if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
         out!("  {}", style(case.verdict).bold());
@@ -52,29 +53,21 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
         header.push("Criterion");
     }
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
-        let text = |found: Option<Speedup>| found.map_or(NONE.into(), |found| speedup(&found));
-        let noise = [case.control.speedup.throughput, case.control.speedup.cpu_per_request];
-        let noise = noise.iter().flatten().max_by(|a, b| a.reach().total_cmp(&b.reach()));
         let mut row = vec![
             case.case.clone(),
             case.pairs.to_string(),
-            text(case.speedup.throughput),
-            text(case.speedup.cpu_per_request),
-            noise.map_or(NONE.into(), lab_display::noise),
+            speedup_or(NONE, case.speedup.throughput),
+            speedup_or(NONE, case.speedup.cpu_per_request),
+            case.worst_noise().map_or(NONE.into(), |noise| lab_display::noise(&noise)),
         ];
         if with_micro {
             row.push(micro.map_or(NONE.into(), factor));
         }
         row
     });
-    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
-    let confidence = record.cases.iter().filter_map(|case| case.speedup.throughput);
-    let confidence = confidence.map(|speedup| speedup.confidence).reduce(f64::min);
-    if let Some(confidence) = confidence {
-        out!(
-            "  The brackets show a {:.1} % interval, from pairs of runs.",
-            (confidence * 1000.0).floor() / 10.0
-        );
+    out!("{}\n", lab_display::table(&header, rows));
+    if let Some(confidence) = confidence(&record.cases) {
+        out!("  The brackets show a {confidence} interval, from pairs of runs.");
     }
     if record.quick {
         out!("  These figures are too few for a verdict; run without --quick to get one.");

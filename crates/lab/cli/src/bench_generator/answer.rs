@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::cmd::closed;
+use crate::cmd::{block_on, closed};
 
 pub const BODY: &str = "Hello, generator!";
 /// The end of a request without a body.
@@ -19,18 +19,14 @@ const END: &[u8] = b"\r\n\r\n";
 
 /// Serves until standard input closes, as it does when the process that started this one exits.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         println!("listening on http://{}", listener.local_addr()?);
         tokio::select! {
-            result = accept(&listener) => result,
-            () = closed(tokio::io::stdin()) => Ok(()),
+            result = accept(&listener) => result.map(|()| ExitCode::SUCCESS),
+            () = closed(tokio::io::stdin()) => Ok(ExitCode::SUCCESS),
         }
-    })?;
-    // A blocked read of standard input must not keep the process alive.
-    runtime.shutdown_background();
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 async fn accept(listener: &TcpListener) -> anyhow::Result<()> {

@@ -3,19 +3,8 @@
 
 pub mod answer;
 pub mod ours;
-mod server;
 pub mod wrk;
 
-pub use server::AnswerServer;
-
-/// Who generates the load.
-#[derive(Clone, Copy, Debug)]
-pub enum Rival {
-    Ours,
-    Wrk,
-}
-
-/// The result of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// Answers per second.

@@ -3,30 +3,25 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, process::children_cpu_time};
+use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, address, process::children_cpu_time};
 
-use super::{AnswerServer, Run, answer::BODY};
-use crate::bench::generate;
+use super::{Run, answer::BODY};
+use crate::{bench::generate, servers::Server};
 
-pub fn run(
-    server: &AnswerServer,
-    connections: usize,
-    measurement: Duration,
-) -> anyhow::Result<Run> {
+pub async fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::Result<Run> {
     // Like wrk: requests one after the other on each connection, and all of them count.
     let plan = LoadPlan {
-        target: server.address,
-        server_pid: server.pid(),
+        target: address(server.url())?,
+        server_pid: server.pid()?,
         arrivals: Arrivals::ClosedLoop(Load { users: connections, think_ms: 0, connections: 1 }),
         warm_up: Duration::ZERO,
-        measurement,
+        measurement: Duration::from_secs(seconds.into()),
         grace: Duration::from_secs(1),
         asks: vec![Ask::get("/", Answer::Text(BODY.to_owned()))],
         pin: true,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let before = children_cpu_time();
-    let outcome = runtime.block_on(generate(&plan))?;
+    let outcome = generate(&plan).await?;
     let after = children_cpu_time();
 
     let fault = outcome.first_fault.as_deref().unwrap_or("it stopped answering");

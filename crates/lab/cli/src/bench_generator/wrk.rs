@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use lab_load::process::children_cpu_time;
 
-use super::{AnswerServer, Run};
-use crate::servers::affinity;
+use super::Run;
+use crate::servers::{Server, affinity};
 
 /// Why wrk cannot be measured here, if it cannot.
 pub fn missing() -> Option<&'static str> {
@@ -19,16 +19,18 @@ pub fn missing() -> Option<&'static str> {
 }
 
 /// Runs wrk with one thread, like our generator.
-pub fn run(server: &AnswerServer, connections: usize, seconds: u16) -> anyhow::Result<Run> {
+pub fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::Result<Run> {
     let mut command = Command::new("wrk");
     command
         .args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s")])
-        .arg(format!("http://{}/", server.address))
+        .arg(server.url().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
     let before = children_cpu_time();
-    let wrk = affinity::on_generator_core(|| command.spawn()).context("cannot start wrk")?;
+    let confined = affinity::to_generator_core();
+    let wrk = command.spawn().context("cannot start wrk")?;
+    drop(confined);
     let output = wrk.wait_with_output()?;
     let after = children_cpu_time();
     ensure!(output.status.success(), "wrk failed");

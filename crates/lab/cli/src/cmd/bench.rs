@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_case::{BASELINE, CANDIDATE, Case, Reference, Workspace};
+use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_record::{Build, CaseRecord, Record, Store, criterion};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
@@ -116,7 +116,7 @@ async fn measure(
         let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);
         record.steps_note = case.steps_note.clone();
-        let counts = Reference::read(&workspace.case_dir(case).join("counts.toml")).ok();
+        let counts = workspace.counts(case).ok();
         for variant in &mut record.variants {
             let counts = counts.as_ref().map(|counts| counts.of(&variant.variant));
             let counts = counts.into_iter().flatten();

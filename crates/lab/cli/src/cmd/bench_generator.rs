@@ -3,16 +3,20 @@
 //! A generator that wastes CPU leaves less to the server, and one that is slower than the server
 //! measures itself. So `lab` compares its generator with wrk, in pairs, as it compares servers.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use anyhow::Context as _;
 use lab_display::thousands;
 use lab_stats::Speedup;
 use serde::Serialize;
 
+use super::block_on;
 use crate::{
-    bench_generator::{AnswerServer, Rival, Run, ours, wrk},
-    servers::affinity::Cores,
+    bench_generator::{Run, ours, wrk},
+    servers::{
+        Launch, Stage,
+        affinity::{Cores, to_server_cores},
+    },
 };
 
 #[derive(Debug, clap::Args)]
@@ -57,8 +61,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if cfg!(debug_assertions) {
         eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
-    let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
-    let rounds = measure(&lab, options)?;
+    let rounds = block_on(measure(options))?;
 
     let ratios = |ratio: fn(&Round) -> f64| Speedup::of_pairs(rounds.iter().map(ratio));
     let document = Document {
@@ -82,32 +85,31 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs both generators in every round, and prints each round.
-fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
-    let server = AnswerServer::start(lab)?;
+async fn measure(options: &Options) -> anyhow::Result<Vec<Round>> {
+    let confined = to_server_cores();
+    let stage = Stage::set(&Launch::of_lab("lab answer", vec!["answer".to_owned()])?).await?;
+    drop(confined);
+    let server = &stage.server;
     let (seconds, connections) = (options.seconds, usize::from(options.connections));
-    let run = |rival: Rival, seconds: u16| match rival {
-        Rival::Ours => ours::run(&server, connections, Duration::from_secs(seconds.into())),
-        Rival::Wrk => wrk::run(&server, connections, seconds),
-    };
     let pinned = match Cores::shared_out() {
         Some(cores) => format!("generators on core {}, server on the others", cores.generator),
         None => "not pinned".to_owned(),
     };
     eprintln!("{connections} connections, {seconds} s a run, {pinned}");
     // A warm-up of one second each: page faults, CPU frequency.
-    run(Rival::Ours, 1)?;
-    run(Rival::Wrk, 1)?;
+    ours::run(server, connections, 1).await?;
+    wrk::run(server, connections, 1)?;
 
     eprintln!("round    lab req/s    wrk req/s  ratio   lab us   wrk us  ratio");
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
         let (ours, wrk);
         if number % 2 == 1 {
-            ours = run(Rival::Ours, seconds)?;
-            wrk = run(Rival::Wrk, seconds)?;
+            ours = ours::run(server, connections, seconds).await?;
+            wrk = wrk::run(server, connections, seconds)?;
         } else {
-            wrk = run(Rival::Wrk, seconds)?;
-            ours = run(Rival::Ours, seconds)?;
+            wrk = wrk::run(server, connections, seconds)?;
+            ours = ours::run(server, connections, seconds).await?;
         }
         eprintln!(
             "{number:>5} {:>12} {:>12} {:>6.3} {:>8.2} {:>8.2} {:>6.3}",
@@ -120,5 +122,6 @@ fn measure(lab: &Path, options: &Options) -> anyhow::Result<Vec<Round>> {
         );
         rounds.push(Round { ours, wrk });
     }
+    stage.clear().await?;
     Ok(rounds)
 }

@@ -12,7 +12,6 @@ use crate::{
     servers::instrumented::{self, Instrumentation},
 };
 
-/// What to count, and what to do with it.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The cases; all if none is named
@@ -32,7 +31,6 @@ pub struct Options {
     pub runs: u16,
 }
 
-/// The head of a `counts.toml`.
 const HEAD: &str = "\
 # What one visit costs each variant, counted by `lab count`: allocations of the server process, the
 # bytes they request, and what the companions count. `just test` fails when a count moves by more
@@ -91,7 +89,7 @@ async fn count_all(
     options: &Options,
 ) -> anyhow::Result<BTreeMap<String, Counted>> {
     let mut all = BTreeMap::new();
-    let notes = std::cell::RefCell::new(Vec::new());
+    let mut notes = Vec::new();
     for case in cases {
         let mut counted = Counted::new();
         for run in 0..options.runs {
@@ -99,15 +97,12 @@ async fn count_all(
                 let of =
                     if options.runs > 1 { format!(", run {}", run + 1) } else { String::new() };
                 eprintln!("counting {}-{variant}{of}", case.name);
+                let (counts, note) = count::measure(workspace, case, variant).await?;
                 // The same for every variant, so print it once.
-                let note = |text| {
-                    let mut notes = notes.borrow_mut();
-                    if !notes.contains(&text) {
-                        eprintln!("note: {text}");
-                        notes.push(text);
-                    }
-                };
-                let counts = count::measure(workspace, case, variant, note).await?;
+                if let Some(note) = note.filter(|note| !notes.contains(note)) {
+                    eprintln!("note: {note}");
+                    notes.push(note);
+                }
                 counted.entry(variant.clone()).or_default().push(counts);
             }
         }
@@ -126,7 +121,7 @@ fn print_case(case: &Case, counted: &Counted) {
     };
     out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
     let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
-    out!("{}\n", count::table(&rows.collect::<Vec<_>>()).trim_fmt());
+    out!("{}\n", count::table(&rows.collect::<Vec<_>>()));
     for variant in &case.variants {
         for line in counted.get(variant).map(|runs| count::spread(runs)).unwrap_or_default() {
             out!("  {variant} does not repeat: {line}");

@@ -31,7 +31,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
     let header = ["server", "req/s", "after", "factor", "CPU/req", "after", "less by"];
     let rows = cases.iter().flat_map(|(one, other)| rows(one, other));
-    out!("{}\n", lab_display::table(&header, rows).trim_fmt());
+    out!("{}\n", lab_display::table(&header, rows));
     for note in notes(&before, &after) {
         out!("  note: {note}");
     }

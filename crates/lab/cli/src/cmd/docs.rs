@@ -7,7 +7,6 @@ use lab_record::{Store, write_whole};
 
 use super::Places;
 
-/// What to do with the pages.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Change nothing; fail if a marker is stale or a link is broken
@@ -64,7 +63,6 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(report(problems))
 }
 
-/// Writes what has changed.
 fn write(page: &Page, spliced: &Spliced, book: &Book) -> anyhow::Result<()> {
     if spliced.text != page.text {
         write_whole(&page.path, &spliced.text)?;
@@ -97,7 +95,6 @@ fn report(mut problems: Vec<Problem>) -> ExitCode {
     }
     problems.sort();
     problems.iter().for_each(|problem| out!("{problem}"));
-    let plural = if problems.len() == 1 { "" } else { "s" };
-    eprintln!("error: {} problem{plural} in the pages", problems.len());
+    eprintln!("error: {} in the pages", lab_display::plural(problems.len(), "problem"));
     ExitCode::FAILURE
 }

@@ -57,11 +57,8 @@ fn needs(places: &Places) -> Needs {
     let cases = workspace.cases().unwrap_or_default();
     let connections = cases.iter().map(|case| case.load.users * case.load.connections).max();
     let binaries = cases.iter().flat_map(|case| {
-        let variants = case.variants.iter().map(|variant| format!("{}-{variant}", case.name));
-        let companions = case.companions.iter().map(|companion| companion.bin.clone());
-        let bodies =
-            case.requests.iter().filter_map(|request| Some(request.body.as_ref()?.bin.clone()));
-        variants.chain(companions).chain(bodies).collect::<Vec<_>>()
+        let servers = case.variants.iter().map(|variant| case.server(variant));
+        servers.chain(case.helpers().cloned()).collect::<Vec<_>>()
     });
     Needs {
         open_files: open_files(connections.unwrap_or(3_000)),

@@ -27,7 +27,6 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    /// The flags, or their defaults.
     pub fn effort(&self) -> Effort {
         let [warm_up, measurement, grace, open_loop] = match self.quick {
             false => [800, 1400, 1000, 2000],
@@ -45,12 +44,17 @@ impl EffortOptions {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if !(0.1..=3600.0).contains(&seconds) {
-        return Err("has to be between 0.1 and 3600 seconds".to_owned());
+/// A number from 0.1 to `most`.
+fn number(text: &str, most: f64, unit: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("not a number of {unit}"))?;
+    if !(0.1..=most).contains(&number) {
+        return Err(format!("has to be between 0.1 and {most} {unit}"));
     }
-    Ok(Duration::from_secs_f64(seconds))
+    Ok(number)
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    number(text, 3600.0, "seconds").map(Duration::from_secs_f64)
 }
 
 fn seconds_or_none(text: &str) -> Result<Duration, String> {
@@ -58,9 +62,5 @@ fn seconds_or_none(text: &str) -> Result<Duration, String> {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let percent: f64 = text.parse().map_err(|_| "not a number of percent".to_owned())?;
-    if !(0.1..=100.0).contains(&percent) {
-        return Err("has to be between 0.1 and 100 percent".to_owned());
-    }
-    Ok(percent)
+    number(text, 100.0, "percent")
 }

@@ -3,9 +3,8 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::ValueEnum;
-use lab_display::{NONE, significant, speedup, time_ms};
-use lab_record::{Record, Store, read};
-use lab_stats::Speedup;
+use lab_display::time_ms;
+use lab_record::{Record, Store, claim_row, read};
 
 use super::Places;
 
@@ -44,19 +43,14 @@ fn markdown(record: &Record) -> String {
     let mut text = "| server | req/s | over slow | CPU per request | over slow | p50 | p99 |\n\
                     |---|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
-    let over = |found: Option<Speedup>| found.map_or(String::new(), |found| speedup(&found));
     for case in &record.cases {
         for variant in &case.variants {
             let bound = if variant.latency_ms.lower_bounds { "≥ " } else { "" };
             let _ = writeln!(
                 text,
-                "| {}-{} | {} | {} | {} | {} | {bound}{} | {bound}{} |",
+                "| {}-{} | {bound}{} | {bound}{} |",
                 case.case,
-                variant.variant,
-                significant(variant.throughput_rps),
-                over(variant.speedup.and_then(|over| over.throughput)),
-                variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
-                over(variant.speedup.and_then(|over| over.cpu_per_request)),
+                claim_row(variant).join(" | "),
                 time_ms(variant.latency_ms.p50),
                 time_ms(variant.latency_ms.p99),
             );

@@ -21,7 +21,6 @@ use crate::{
     watch::{Progress, Subjects},
 };
 
-/// Records where the time goes and draws it, on a page of its own for each case.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -74,9 +73,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Ended::Interrupted => return Ok(interrupted()),
     };
     if options.open {
-        opener::open(&page).with_context(|| {
-            format!("no browser could be started; open {} yourself", page.display())
-        })?;
+        super::open(&page)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -204,7 +201,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
             out!("\n{}", lab_display::paragraph(&table.caption));
             let header: Vec<_> = table.head.iter().map(String::as_str).collect();
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
-            out!("{}", lab_display::table(&header, rows).trim_fmt());
+            out!("{}", lab_display::table(&header, rows));
         }
     }
     out!("");

@@ -6,14 +6,13 @@ use anyhow::Context as _;
 use lab_load::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::closed;
+use super::{block_on, closed};
 use crate::servers::affinity;
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
 /// [`lab_load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(async {
+    let outcome = block_on(async {
         let mut stdin = BufReader::new(tokio::io::stdin());
         let mut plan = String::new();
         stdin.read_line(&mut plan).await.context("cannot read the load plan")?;
@@ -27,8 +26,6 @@ pub fn run() -> anyhow::Result<ExitCode> {
             () = closed(stdin) => Ok(None),
         }
     })?;
-    // A blocked read of standard input must not keep the process alive.
-    runtime.shutdown_background();
     match outcome {
         Some(outcome) => {
             println!("{}", serde_json::to_string(&outcome)?);

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{NONE, speedup};
+use lab_display::{NONE, speedup_or};
 use lab_record::{Build, Store, read};
 
 use super::Places;
@@ -36,8 +36,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
                 path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                 commit(&record.build),
                 case.pairs.to_string(),
-                case.speedup.throughput.map_or(NONE.into(), |found| speedup(&found)),
-                case.speedup.cpu_per_request.map_or(NONE.into(), |found| speedup(&found)),
+                speedup_or(NONE, case.speedup.throughput),
+                speedup_or(NONE, case.speedup.cpu_per_request),
                 noise.map_or(NONE.into(), |control| lab_display::noise(&control)),
             ]);
         }
@@ -50,7 +50,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["run", "commit", "pairs", "by req/s", "by CPU per req", "A/A noise"];
-    out!("{}", lab_display::table(&header, rows).trim_fmt());
+    out!("{}", lab_display::table(&header, rows));
     out!("\n  A + marks uncommitted changes.");
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,6 @@ pub struct Options {
     pub update: bool,
 }
 
-/// The head of the reference.
 const HEAD: &str = "\
 # Instructions of one request, counted under Valgrind by `just bench-instructions`, which fails when one
 # of them moves by more than 1 %. Where that is meant, `just bench-instructions --update` writes this
@@ -41,7 +40,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let benches = places.workspace()?.benches();
+    let benches = places.workspace()?.root().join("benches");
     let output = Command::new("cargo")
         .args(["bench", "--package", "benches", "--features", "instructions"])
         .args(["--bench", "instructions", "--", "--output-format=json"])

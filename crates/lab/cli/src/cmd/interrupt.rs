@@ -3,16 +3,15 @@
 use std::{future::Future, process::ExitCode};
 
 use anyhow::Context as _;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    signal::unix::{SignalKind, signal},
+};
 
 /// Runs a verb to its end or until Ctrl-C. Ctrl-C drops everything that the verb holds, which stops
 /// its servers.
 pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<Ended<T>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the Tokio runtime")?;
-    runtime.block_on(async {
+    block_on(async {
         tokio::select! {
             // The signal first: a terminal sends it to the servers as well, and their ends are no error.
             biased;
@@ -25,19 +24,23 @@ pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow
     })
 }
 
-/// Completes on Ctrl-C, and on SIGTERM on Unix.
+/// Does some work on this thread.
+pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the Tokio runtime")?;
+    let result = runtime.block_on(work);
+    // A blocked read of standard input must not keep the process alive.
+    runtime.shutdown_background();
+    result
+}
+
+/// Completes on Ctrl-C and on SIGTERM.
 async fn signalled() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
-        }
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 pub enum Ended<T> {

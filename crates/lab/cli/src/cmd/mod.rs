@@ -20,16 +20,16 @@ mod own_server;
 mod places;
 mod record;
 mod report;
-#[cfg(unix)]
 mod supervise;
 mod verify;
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-pub(crate) use interrupt::closed;
 use interrupt::{Ended, interrupted, interruptible};
+pub(crate) use interrupt::{block_on, closed};
 use places::Places;
 
 use crate::bench_generator::answer;
@@ -44,7 +44,6 @@ struct Lab {
     places: Places,
 }
 
-/// The verbs.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List the cases and their variants
@@ -81,7 +80,6 @@ enum Command {
     #[command(hide = true)]
     Generate,
     /// Run a server that does not watch its parent, and end it with `lab`
-    #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Options),
     /// Measure the load generator itself against wrk
@@ -111,7 +109,6 @@ pub fn run() -> ExitCode {
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Instructions(options) => instructions::run(&lab.places, &options),
         Command::Generate => generate::run(),
-        #[cfg(unix)]
         Command::Supervise(options) => supervise::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),
         Command::Answer => answer::run(),
@@ -123,4 +120,10 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Opens a page in the reader's browser.
+fn open(page: &Path) -> anyhow::Result<()> {
+    opener::open(page)
+        .with_context(|| format!("no browser could be started; open {} yourself", page.display()))
 }

@@ -10,7 +10,6 @@ use anyhow::{Context as _, ensure};
 
 use super::Places;
 
-/// What the case is called.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The name of the crate, in kebab-case

@@ -7,7 +7,7 @@ use lab_load::{Load, allow_connections};
 
 use crate::{
     bench::Comparison,
-    servers::{Address, Check, Launch, Requests, learn_answers},
+    servers::{Address, Launch, Requests, learn_answers},
 };
 
 #[derive(Debug, clap::Args)]
@@ -46,11 +46,11 @@ impl OwnServer {
         for (name, command) in commands {
             subjects.push(((*name).to_owned(), self.launch(name, command)?));
         }
-        let check = learn_answers(&mut asks, &subjects).await;
+        let learned = learn_answers(&mut asks, &subjects).await;
         let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
-        let check = if announced { check.context(NO_ADDRESS) } else { check };
-        if let Check::StatusOnly(why) = check? {
-            eprintln!("note: {why}");
+        let learned = if announced { learned.context(NO_ADDRESS) } else { learned };
+        if let Some(note) = learned? {
+            eprintln!("note: {note}");
         }
         let load = Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 };
         allow_connections(load.users)?;

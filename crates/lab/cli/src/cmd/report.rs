@@ -5,14 +5,12 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::Context as _;
 use lab_case::Workspace;
 use lab_course::report;
 use lab_record::{Record, Store, read};
 
 use super::Places;
 
-/// Which run, and where its page goes.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The run: a file, the start of its name, or `latest`
@@ -35,19 +33,15 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     write(workspace.as_ref(), &results, &record, &path)?;
     out!("  Report     {}", lab_display::path(&path));
     if options.open {
-        opener::open(&path).with_context(|| {
-            format!("no browser could be started; open {} yourself", path.display())
-        })?;
+        super::open(&path)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of the last run.
 pub fn page(results: &Path) -> PathBuf {
     results.join("report.html")
 }
 
-/// Writes the page of a record.
 pub fn write(
     workspace: Option<&Workspace>,
     results: &Path,

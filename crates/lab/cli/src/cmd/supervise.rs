@@ -20,7 +20,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::closed;
+use super::{block_on, closed};
 
 /// How long the server may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -35,8 +35,7 @@ pub struct Options {
 /// Runs the command in its own process group until it ends, standard input closes, or a signal comes.
 /// Then ends the whole group.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(async {
+    block_on(async {
         let (program, args) = options.command.split_first().context("there is no command")?;
         let mut server = Command::new(program)
             .args(args)
@@ -63,9 +62,6 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let _ = timeout(PATIENCE, server.wait()).await;
         let _ = killpg(group, Signal::SIGKILL);
         server.wait().await?;
-        anyhow::Ok(ExitCode::SUCCESS)
-    });
-    // A blocked read of standard input must not keep the process alive.
-    runtime.shutdown_background();
-    code
+        Ok(ExitCode::SUCCESS)
+    })
 }

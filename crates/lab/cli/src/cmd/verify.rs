@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_case::{BASELINE, CANDIDATE, Case, Reference, Workspace};
+use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     servers::Launch,
 };
 
-/// What to verify.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The cases; all if none is named
@@ -72,7 +71,7 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
         lacks.push("slow.rs and fixed.rs are the same: write the fault and the fix".to_owned());
     }
     match &case.counter {
-        Some(counter) => lacks.extend(same_count(&dir, counter)),
+        Some(counter) => lacks.extend(same_count(workspace, case, counter)),
         None if !dir.join("tests/mechanism.rs").is_file() => lacks.push(
             "nothing counts the fault: name a `counter` in case.toml, or add tests/mechanism.rs"
                 .to_owned(),
@@ -90,8 +89,8 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
 }
 
 /// Why the counter does not explain the fault, if it does not.
-fn same_count(dir: &Path, counter: &str) -> Option<String> {
-    let reference = match Reference::read(&dir.join("counts.toml")) {
+fn same_count(workspace: &Workspace, case: &Case, counter: &str) -> Option<String> {
+    let reference = match workspace.counts(case) {
         Ok(reference) => reference,
         Err(error) => return Some(format!("{error:#}")),
     };

@@ -6,7 +6,6 @@ use anyhow::{Context as _, ensure};
 use http::Uri;
 use lab_load::{Answer, Ask, Connection, Prepared, address};
 
-/// Counters by name.
 pub type Reading = BTreeMap<String, u64>;
 
 /// A path that answers with a JSON object of counters.

@@ -25,32 +25,33 @@ const PRICE_READINGS: u32 = 5;
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
 /// [`crate::servers::instrumented::build`].
 ///
-/// `note` receives the reason if something is not counted.
+/// Also returns a note if system calls are not counted.
 pub async fn measure(
     workspace: &Workspace,
     case: &Case,
     variant: &str,
-    note: impl Fn(String),
-) -> anyhow::Result<Counts> {
+) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
     let files = tempfile::tempdir().context("cannot make a temporary directory")?;
     let asks = asks(workspace, &case, files.path()).await?;
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
-    let counted = on_stage(&stage, &case, &asks, note).await;
+    let counted = on_stage(&stage, &case, &asks).await;
     stage.clear().await?;
     let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
-    if let Some(calls) = calls {
-        counts.system_calls = Some(calls.total().await? as f64 / f64::from(counts.visits));
+    match calls {
+        Ok(calls) => {
+            counts.system_calls = Some(calls.total().await? as f64 / f64::from(counts.visits));
+            Ok((counts, None))
+        }
+        Err(error) => Ok((counts, Some(format!("no system calls: {error:#}")))),
     }
-    Ok(counts)
 }
 
 async fn on_stage(
     stage: &Stage,
     case: &Case,
     asks: &[Ask],
-    note: impl Fn(String),
-) -> anyhow::Result<(Counts, Option<SystemCalls>)> {
+) -> anyhow::Result<(Counts, anyhow::Result<SystemCalls>)> {
     let servers = std::iter::once(&stage.server).chain(stage.companions());
     let pids = servers.map(Server::pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
@@ -69,17 +70,16 @@ async fn on_stage(
     }
     let price = median_growth(&readings);
 
-    let attached = SystemCalls::attach(stage.server.pid()?).await;
-    let mut calls = attached.inspect_err(|error| note(format!("no system calls: {error:#}"))).ok();
+    let mut calls = SystemCalls::attach(stage.server.pid()?).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {
         idle().await?;
-        if let Some(calls) = &mut calls {
+        if let Ok(calls) = &mut calls {
             calls.begin().await?;
         }
         visitor.visit_in_steps(&idle).await?;
-        if let Some(calls) = &mut calls {
+        if let Ok(calls) = &mut calls {
             calls.end().await?;
         }
         readings.push(gauges.read().await?);

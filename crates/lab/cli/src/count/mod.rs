@@ -3,16 +3,14 @@
 //! A clock says how fast a server is, here and now. A count says how much it does, so it can be a
 //! test: allocations of the running server, its system calls, and whatever its companions count.
 //!
-//! The servers are built to count; see [`crate::instrumented`].
+//! The servers are built to count; see [`crate::servers::instrumented`].
 
 mod counts;
 mod gauge;
 mod measure;
 pub mod reference;
-mod report;
 mod system_calls;
 
-pub use counts::Counts;
+pub use counts::{Counts, spread, table};
 pub use measure::measure;
-pub use report::{spread, table};
 pub use system_calls::system_calls;

@@ -7,7 +7,6 @@ use std::{
 
 use lab_display::thousands;
 
-/// Counts by section and name.
 pub type Table = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// By how many per cent a count may move, unless its case says otherwise. Whatever does not repeat

@@ -9,13 +9,11 @@ use tokio::process::Command;
 
 use crate::servers::{Launch, Stage};
 
-/// Every system call of the process.
 const EVENT: &str = "raw_syscalls:sys_enter";
 
 /// How long `perf` may take to answer a command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// `perf`, attached to a process.
 pub struct SystemCalls(Control);
 
 impl SystemCalls {
@@ -45,9 +43,7 @@ impl SystemCalls {
     }
 }
 
-/// Visits before counting.
 const WARM_UP: u32 = 20;
-/// Visits that count.
 const VISITS: u32 = 100;
 
 /// The mean of a server's system calls per visit, over one connection, one request at a time.

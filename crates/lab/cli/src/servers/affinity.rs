@@ -28,31 +28,28 @@ impl Cores {
 }
 
 /// Pins the calling thread, and the threads and processes that it starts later, to the generator's
-/// core. Returns whether that worked.
-///
-/// Call it before the process has other threads; it does not pin those.
-pub fn pin_generator() -> bool {
-    Cores::shared_out().is_some_and(|cores| system::allow(&[cores.generator]))
+/// core. Call it before the process has other threads; it does not pin those.
+pub fn pin_generator() {
+    if let Some(cores) = Cores::shared_out() {
+        system::allow(&[cores.generator]);
+    }
 }
 
-/// Calls `start`, and pins the processes that it starts to the server's cores.
+/// Moves the calling thread to the server's cores, until the result is dropped.
 ///
-/// A child inherits the cores of the thread that starts it. So this moves the calling thread before
-/// the start and back afterwards. Moving the child would be too late: a server reads the number of its
-/// cores when it starts its threads.
-pub fn on_server_cores<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::shared_out().map(|cores| Confined::to(&cores.server));
-    start()
+/// A child inherits the cores of the thread that starts it. Moving the child would be too late: a
+/// server reads the number of its cores when it starts its threads.
+pub fn to_server_cores() -> Option<Confined> {
+    Cores::shared_out().map(|cores| Confined::to(&cores.server))
 }
 
-/// Calls `start`, and pins the processes that it starts to the generator's core.
-pub fn on_generator_core<T>(start: impl FnOnce() -> T) -> T {
-    let _back = Cores::shared_out().map(|cores| Confined::to(&[cores.generator]));
-    start()
+/// Moves the calling thread to the generator's core, until the result is dropped.
+pub fn to_generator_core() -> Option<Confined> {
+    Cores::shared_out().map(|cores| Confined::to(&[cores.generator]))
 }
 
 /// The calling thread on some of its cores, until this is dropped.
-struct Confined {
+pub struct Confined {
     before: Vec<usize>,
 }
 
@@ -85,10 +82,12 @@ mod system {
         (0..CpuSet::count()).filter(|core| set.is_set(*core) == Ok(true)).collect()
     }
 
-    /// Pins the calling thread to these cores; returns whether that worked.
-    pub fn allow(cores: &[usize]) -> bool {
+    /// Pins the calling thread to these cores, if the system permits it.
+    pub fn allow(cores: &[usize]) {
         let mut set = CpuSet::new();
-        cores.iter().all(|core| set.set(*core).is_ok()) && sched_setaffinity(SELF, &set).is_ok()
+        if cores.iter().all(|core| set.set(*core).is_ok()) {
+            let _ = sched_setaffinity(SELF, &set);
+        }
     }
 }
 
@@ -98,9 +97,7 @@ mod system {
         Vec::new()
     }
 
-    pub fn allow(_cores: &[usize]) -> bool {
-        false
-    }
+    pub fn allow(_cores: &[usize]) {}
 }
 
 #[cfg(test)]
@@ -125,10 +122,12 @@ mod tests {
             let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
             list.unwrap().trim().to_owned()
         };
-        let in_child = on_generator_core(|| std::thread::spawn(child).join().unwrap());
-        assert_eq!(in_child, cores.generator.to_string());
-        let server_cores = on_server_cores(system::allowed);
-        assert_eq!(server_cores, cores.server);
+        let confined = to_generator_core();
+        assert_eq!(std::thread::spawn(child).join().unwrap(), cores.generator.to_string());
+        drop(confined);
+        let confined = to_server_cores();
+        assert_eq!(system::allowed(), cores.server);
+        drop(confined);
         assert_eq!(system::allowed(), before);
     }
 }

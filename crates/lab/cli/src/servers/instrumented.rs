@@ -24,31 +24,6 @@ pub enum Instrumentation {
     Heap,
 }
 
-impl Instrumentation {
-    /// The directory of its servers.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Counts => "counting",
-            Self::Spans => "profiled",
-            Self::Heap => "heap",
-        }
-    }
-
-    /// The feature that makes it.
-    fn feature(self) -> &'static str {
-        match self {
-            Self::Counts => "case-server/count-allocations",
-            Self::Spans => "case-server/profile",
-            Self::Heap => "case-server/profile-heap",
-        }
-    }
-
-    /// Whether it is of use for a variant: pictures show slow and fixed alone.
-    fn is_for(self, variant: &str) -> bool {
-        self == Self::Counts || [BASELINE, CANDIDATE].contains(&variant)
-    }
-}
-
 /// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
 /// Cargo's own output goes to standard error.
 pub fn build(
@@ -56,22 +31,27 @@ pub fn build(
     cases: &[Case],
     instrumentation: Instrumentation,
 ) -> anyhow::Result<Workspace> {
-    let variants = |case: &Case| {
-        let variants = case.variants.iter().filter(|variant| instrumentation.is_for(variant));
-        variants.map(|variant| format!("{}-{variant}", case.name)).collect::<Vec<_>>()
+    let (name, feature) = match instrumentation {
+        Instrumentation::Counts => ("counting", "case-server/count-allocations"),
+        Instrumentation::Spans => ("profiled", "case-server/profile"),
+        Instrumentation::Heap => ("heap", "case-server/profile-heap"),
     };
-    let servers: Vec<_> = cases.iter().flat_map(variants).collect();
-    let other = cases.iter().flat_map(|case| {
-        let bodies = case.requests.iter().filter_map(|request| request.body.as_ref());
-        let companions = case.companions.iter().map(|companion| &companion.bin);
-        companions.chain(bodies.map(|body| &body.bin)).cloned()
-    });
-    let binaries: Vec<_> = servers.iter().cloned().chain(other).collect();
+    let variants = |case: &Case| {
+        // Pictures show slow and fixed alone.
+        let is_wanted = |variant: &&String| {
+            instrumentation == Instrumentation::Counts
+                || [BASELINE, CANDIDATE].contains(&variant.as_str())
+        };
+        let variants = case.variants.iter().filter(is_wanted);
+        variants.map(|variant| case.server(variant)).collect::<Vec<_>>()
+    };
+    let helpers = cases.iter().flat_map(|case| case.helpers().cloned());
+    let binaries: Vec<_> = cases.iter().flat_map(variants).chain(helpers).collect();
 
-    cargo_build(workspace, &binaries, Some(instrumentation.feature()))?;
+    cargo_build(workspace, &binaries, Some(feature))?;
     // Its last part is the profile, as it is in cargo's own directories.
     let profile = workspace.bin_dir().file_name().unwrap_or_default();
-    let directory = workspace.results().join(instrumentation.name()).join(profile);
+    let directory = workspace.results().join(name).join(profile);
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     for name in &binaries {

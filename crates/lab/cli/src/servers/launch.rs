@@ -8,7 +8,6 @@ use lab_case::{Case, Workspace};
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The server's name in messages.
     pub name: String,
     pub program: PathBuf,
     /// Arguments. Placeholders stand for what is known only at the start: `{scratch}` is a directory
@@ -42,33 +41,30 @@ impl Launch {
     pub fn of_case(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
         let mut companions = Vec::new();
         for companion in &case.companions {
-            let launch =
-                Self::own(workspace, &companion.bin, &companion.args, BTreeMap::new(), Vec::new())?;
+            let launch = Self::own(workspace, &companion.bin, &companion.args)?;
             companions.push((companion.name.clone(), launch));
         }
-        let bin = format!("{}-{variant}", case.name);
-        Self::own(workspace, &bin, &case.args, case.env.clone(), companions)
+        let launch = Self::own(workspace, &case.server(variant), &case.args)?;
+        Ok(Self { env: case.env.clone(), companions, ..launch })
     }
 
-    /// One of the workspace's own servers, which announce themselves and exit with their parent.
-    fn own(
-        workspace: &Workspace,
-        bin: &str,
-        args: &[String],
-        env: BTreeMap<String, String>,
-        companions: Vec<(String, Self)>,
-    ) -> anyhow::Result<Self> {
+    /// One of the workspace's own servers.
+    fn own(workspace: &Workspace, bin: &str, args: &[String]) -> anyhow::Result<Self> {
         let args = args.iter().cloned().chain(["--exit-with-parent".to_owned()]).collect();
-        let (name, program) = (bin.to_owned(), workspace.binary(bin)?);
-        Ok(Self {
-            name,
+        Ok(Self::announced(bin, workspace.binary(bin)?, args))
+    }
+
+    /// A server that announces itself and exits with its parent.
+    fn announced(name: &str, program: PathBuf, args: Vec<String>) -> Self {
+        Self {
+            name: name.to_owned(),
             program,
             args,
-            env,
+            env: BTreeMap::new(),
             address: Address::Announced,
             supervised: false,
-            companions,
-        })
+            companions: Vec::new(),
+        }
     }
 
     /// The reader's own command line, split into words like in a shell.
@@ -83,16 +79,14 @@ impl Launch {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
         ensure!(!words.is_empty(), "the {name} command is empty");
-        let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
         let args = ["supervise", "--"].map(str::to_owned).into_iter().chain(words).collect();
-        Ok(Self {
-            name: name.to_owned(),
-            program: lab,
-            args,
-            env,
-            address,
-            supervised: true,
-            companions: Vec::new(),
-        })
+        let launch = Self::of_lab(name, args)?;
+        Ok(Self { env, address, supervised: true, ..launch })
+    }
+
+    /// `lab` itself as a server.
+    pub fn of_lab(name: &str, args: Vec<String>) -> anyhow::Result<Self> {
+        let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
+        Ok(Self::announced(name, lab, args))
     }
 }

@@ -8,5 +8,5 @@ pub mod revisions;
 mod server;
 
 pub use launch::{Address, Launch};
-pub use requests::{Check, Requests, learn_answers};
+pub use requests::{Requests, learn_answers};
 pub use server::{Server, Stage};

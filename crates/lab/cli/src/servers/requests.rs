@@ -1,9 +1,6 @@
 //! The requests of a comparison without a case file, and the expected answers.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::{Answer, Ask, Visitor};
@@ -31,7 +28,6 @@ pub struct Requests {
     pub requests: Option<PathBuf>,
 }
 
-/// A file of requests.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -75,7 +71,11 @@ impl Requests {
             let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
             for entry in file.request {
                 let body = match (entry.body, entry.body_file) {
-                    (Some(text), None) => Some(write(dir, asks.len(), &text)?),
+                    (Some(text), None) => {
+                        let file = dir.join(format!("body-{}", asks.len()));
+                        std::fs::write(&file, text)?;
+                        Some(file)
+                    }
                     (None, file) => file,
                     _ => bail!("{}: a request has both `body` and `body_file`", path.display()),
                 };
@@ -105,36 +105,21 @@ impl Requests {
     }
 }
 
-fn write(dir: &Path, index: usize, text: &str) -> anyhow::Result<PathBuf> {
-    let path = dir.join(format!("body-{index}"));
-    std::fs::File::create(&path)?.write_all(text.as_bytes())?;
-    Ok(path)
-}
-
-/// How much of each answer can be checked.
-#[derive(Debug)]
-pub enum Check {
-    /// Status and body.
-    Whole,
-    /// The status alone; says why.
-    StatusOnly(String),
-}
-
 /// Learns the expected answers from the baseline, which is the first subject, and compares every
 /// other subject's answers with them before anything is measured: a server with other answers is not
 /// a faster version of the baseline.
 ///
 /// If the baseline answers a request differently each time, with a date or an id, only the status is
-/// checked.
+/// checked, and this returns a note about it.
 pub async fn learn_answers(
     asks: &mut [Ask],
     subjects: &[(String, Launch)],
-) -> anyhow::Result<Check> {
+) -> anyhow::Result<Option<String>> {
     let (name, baseline) = subjects.first().context("there is a baseline")?;
     // Twice from one server and once from another: an answer may depend on time or on chance.
     let [first, again] = answers(baseline, asks).await.with_context(|| name.clone())?;
     let [fresh, _] = answers(baseline, asks).await.with_context(|| name.clone())?;
-    let mut check = Check::Whole;
+    let mut note = None;
     for (index, ask) in asks.iter_mut().enumerate() {
         let (status, body) = &first[index];
         let what = format!("{} {}", ask.method, ask.path);
@@ -148,10 +133,9 @@ pub async fn learn_answers(
             let (bytes, crc32) = (body.len() as u64, crc32fast::hash(body));
             ask.expected.answer = Answer::Digest { bytes, crc32 };
         } else {
-            let why = format!(
+            note = Some(format!(
                 "the {name} answers {what} differently each time, so only the status is checked"
-            );
-            check = Check::StatusOnly(why);
+            ));
         }
     }
     for (name, subject) in &subjects[1..] {
@@ -163,10 +147,9 @@ pub async fn learn_answers(
             }
         }
     }
-    Ok(check)
+    Ok(note)
 }
 
-/// Status and body of every answer.
 type Answers = Vec<(u16, Vec<u8>)>;
 
 /// The answers of a fresh server to two visits.

@@ -16,7 +16,7 @@ pub fn build(revision: &str, bin: &str) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("there is no revision `{revision}`"))?;
     let top = PathBuf::from(git(Path::new("."), &["rev-parse", "--show-toplevel"])?);
     let kept = top.join("target/lab/revisions").join(&commit);
-    let binary = kept.join(bin).with_extension(std::env::consts::EXE_EXTENSION);
+    let binary = kept.join(bin);
     if binary.is_file() {
         return Ok(binary);
     }
@@ -36,7 +36,7 @@ pub fn build(revision: &str, bin: &str) -> anyhow::Result<PathBuf> {
     let built = built.context("cannot run cargo")?;
     ensure!(built.success(), "cargo could not build {bin} at {revision}");
     std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-    let fresh = target.join("release").join(bin).with_extension(std::env::consts::EXE_EXTENSION);
+    let fresh = target.join("release").join(bin);
     std::fs::copy(&fresh, &binary).with_context(|| format!("cannot copy {}", fresh.display()))?;
     Ok(binary)
 }

@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use crate::servers::{Launch, Stage};
 
-/// Visits before sampling begins.
 const WARM_UP: u32 = 2;
 /// How long visits are sampled, and at least how many, however long they take.
 const WINDOW: Duration = Duration::from_secs(2);

@@ -22,7 +22,6 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Where a server answers with the spans of the last two seconds.
 const SPANS: &str = "/.lab/spans?last_ms=2000";
 
-/// How servers are watched.
 #[derive(Debug)]
 pub struct Watch<'a> {
     pub comparison: &'a Comparison,
@@ -31,9 +30,7 @@ pub struct Watch<'a> {
     pub has_sampler: bool,
     /// Whether to ask the servers for their spans.
     pub has_spans: bool,
-    /// How long to record.
     pub window: Duration,
-    /// Where the profiler's own files go.
     pub scratch: &'a Path,
 }
 
@@ -74,7 +71,6 @@ impl Watch<'_> {
         })
     }
 
-    /// Records while the load runs.
     async fn see(
         &self,
         profiler: Profiler,

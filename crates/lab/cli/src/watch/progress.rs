@@ -12,7 +12,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of the case, or server, `name`.
     pub fn new(name: &str) -> Self {
         let bar = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("  {spinner} {msg}  {elapsed}");

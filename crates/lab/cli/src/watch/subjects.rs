@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, bail};
-use lab_case::{Case, Exhibit, Reference, Workspace, usual};
+use lab_case::{Case, Exhibit, Workspace, usual};
 use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
 
 use super::{Progress, heap, observe::Watch};
@@ -35,7 +35,7 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
-        let counts = Reference::read(&workspace.case_dir(case).join("counts.toml"))?;
+        let counts = workspace.counts(case)?;
         let counts = comparison.subjects.iter().map(|(variant, _)| counts.of(variant));
         let snake = |name: &String| name.replace('-', "_");
         let scene = Scene {

@@ -9,10 +9,7 @@ use crate::toy::{SHORT, Toy, has_ended, send, stderr, wait_until};
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
     let toy = Toy::new(&[]);
-    let output = toy
-        .lab(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat())
-        .output()
-        .unwrap();
+    let output = toy.run(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let case = &document["cases"][0];
@@ -52,16 +49,7 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
 }
 
 #[test]
-fn wrong_answers_are_an_error() {
-    let toy = Toy::new(&["--answer", "7"]);
-    let output = toy.bench(&[]);
-    assert!(!output.status.success());
-    assert!(stderr(&output).contains("`7` instead of `6`"), "{}", stderr(&output));
-    assert!(toy.results().is_empty());
-}
-
-#[test]
-fn a_server_that_dies_or_never_answers_is_an_error_with_its_last_words() {
+fn a_server_that_dies_or_does_not_answer_right_is_an_error_with_its_last_words() {
     for (args, messages) in [
         (
             &["--die-at-start"][..],
@@ -71,6 +59,7 @@ fn a_server_that_dies_or_never_answers_is_an_error_with_its_last_words() {
             &["--die-at-request", "20"],
             ["toy-slow died under load (exit code 4)", "| out of memory, says the stand-in"],
         ),
+        (&["--answer", "7"], ["toy: a run of slow had no right answer", "`7` instead of `6`"]),
         (&["--stall"], ["toy: a run of slow had no right answer in time", "--measurement"]),
     ] {
         let toy = Toy::new(args);

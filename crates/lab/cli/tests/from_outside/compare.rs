@@ -15,7 +15,7 @@ fn server(toy: &Toy, args: &str) -> String {
 
 fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
     let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
-    toy.lab(&[&sides[..], &SHORT[..], args].concat()).output().unwrap()
+    toy.run(&[&sides[..], &SHORT[..], args].concat())
 }
 
 #[test]
@@ -134,15 +134,15 @@ fn revisions_are_built_from_worktrees_and_compared() {
     git(&["commit", "--quiet", "--message", "second", "--allow-empty"]);
     let args = ["compare", "--rev", "main~1", "--rev", "main", "--bin", "tiny", "--get", "/"];
     let args = [&args[..], &SHORT[..], &["--port-arg", "--port"]].concat();
-    let output = toy.lab(&args).output().unwrap();
+    let output = toy.run(&args);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("building tiny at main~1"), "{}", stderr(&output));
     // A second time, both are there. A bad path ends it before anything starts.
-    let again = toy.lab(&[&args[..], &["--get", "no-slash"]].concat()).output().unwrap();
+    let again = toy.run(&[&args[..], &["--get", "no-slash"]].concat());
     assert!(!stderr(&again).contains("building"), "{}", stderr(&again));
     assert!(stderr(&again).contains("must start with /"), "{}", stderr(&again));
     let missing = ["compare", "--rev", "main", "--rev", "gone", "--bin", "tiny", "--get", "/"];
-    let output = toy.lab(&missing).output().unwrap();
+    let output = toy.run(&missing);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("there is no revision `gone`"), "{}", stderr(&output));
 }

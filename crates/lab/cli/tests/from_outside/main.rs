@@ -4,13 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
-mod bench_generator;
 mod compare;
-mod count;
 mod docs;
-mod doctor;
 mod flame;
-mod record;
 mod records;
 mod toy;
 mod verbs;

@@ -78,9 +78,14 @@ impl Toy {
         lab
     }
 
+    /// Runs `lab` to its end.
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.lab(args).output().unwrap()
+    }
+
     /// Runs a short bench to its end.
     pub fn bench(&self, args: &[&str]) -> Output {
-        self.lab(&[&["bench"], &SHORT[..], args].concat()).output().unwrap()
+        self.run(&[&["bench"], &SHORT[..], args].concat())
     }
 
     /// The kept records.
@@ -123,6 +128,10 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 pub fn send(signal: &str, pid: u32) {

@@ -1,31 +1,40 @@
-//! The command line: names, help, and errors that say what to do.
+//! The smaller verbs, and errors that say what to do.
 
 use std::process::Command;
 
-use crate::toy::{Toy, stderr, wait_until};
+use serde_json::Value;
+
+use crate::toy::{Toy, stderr, stdout, wait_until};
 
 #[test]
 fn list_names_the_cases_and_their_variants() {
-    let output = Toy::new(&[]).lab(&["list"]).output().unwrap();
-    let list = String::from_utf8(output.stdout).unwrap();
+    let list = stdout(&Toy::new(&[]).run(&["list"]));
     assert!(list.contains("toy") && list.contains("A stand-in") && list.contains("slow, fixed"));
 }
 
 #[test]
-fn an_unknown_case_suggests_the_nearest() {
-    let output = Toy::new(&[]).lab(&["bench", "tow"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("no case is named `tow`; did you mean `toy`?"));
+fn mistakes_are_explained() {
+    let toy = Toy::new(&[]);
+    for (args, code, message) in [
+        (&["bench", "tow"][..], 1, "no case is named `tow`; did you mean `toy`?"),
+        (&["bench", "--measurement", "0"], 2, "has to be between 0.1 and 3600 seconds"),
+        (&["record", "--name", "../elsewhere"], 2, "letters, digits and hyphens"),
+        (&["record", "--force"], 1, "there are no runs yet; `just record` makes"),
+        (&["report"], 1, "`lab bench` makes one"),
+    ] {
+        let output = toy.run(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+    assert!(!toy.path("docs/record").exists());
 }
 
 #[test]
 fn a_missing_binary_shows_the_command_that_builds_it() {
     let toy = Toy::new(&[]);
     std::fs::remove_file(toy.path("target/bin/toy-fixed")).unwrap();
-    let output = toy.bench(&[]);
-    assert!(
-        stderr(&output).contains("toy-fixed is missing; build it with `cargo build --release`")
-    );
+    let error = stderr(&toy.bench(&[]));
+    assert!(error.contains("toy-fixed is missing; build it with `cargo build --release`"));
     assert!(toy.started().is_empty());
 }
 
@@ -43,27 +52,56 @@ fn outside_a_workspace_lab_explains_root() {
 #[test]
 fn a_broken_case_file_is_an_error_with_its_path() {
     let toy = Toy::new(&[]);
-    let path = toy.path("crates/toy/case.toml");
-    std::fs::write(&path, "title = \"no more than that\"").unwrap();
-    let output = toy.lab(&["list"]).output().unwrap();
-    assert!(stderr(&output).contains("crates/toy/case.toml: "), "{}", stderr(&output));
-    assert!(stderr(&output).contains("missing field"), "{}", stderr(&output));
-}
-
-#[test]
-fn a_measurement_of_no_time_is_rejected() {
-    let output = Toy::new(&[]).lab(&["bench", "--measurement", "0"]).output().unwrap();
-    assert!(stderr(&output).contains("has to be between 0.1 and 3600 seconds"));
+    std::fs::write(toy.path("crates/toy/case.toml"), "title = \"no more than that\"").unwrap();
+    let error = stderr(&toy.run(&["list"]));
+    assert!(error.contains("crates/toy/case.toml: ") && error.contains("missing field"), "{error}");
 }
 
 #[test]
 fn verify_rejects_wrong_answers() {
-    let right = Toy::new(&[]).lab(&["verify"]).output().unwrap();
-    assert!(right.status.success());
+    assert!(Toy::new(&[]).run(&["verify"]).status.success());
     let toy = Toy::new(&["--answer", "7"]);
-    let wrong = toy.lab(&["verify"]).output().unwrap();
+    let wrong = toy.run(&["verify"]);
     assert_eq!(wrong.status.code(), Some(1));
-    assert!(String::from_utf8(wrong.stdout).unwrap().contains("GET /: `7` instead of `6`"));
+    assert!(stdout(&wrong).contains("GET /: `7` instead of `6`"));
     wait_until("the servers were started", || toy.started().len() == 2);
     toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn count_refuses_and_stops_a_server_that_does_not_count() {
+    let toy = Toy::new(&[]);
+    let output = toy.run(&["count", "--check"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = stderr(&output);
+    assert!(error.contains("toy-slow: this server does not count its allocations"), "{error}");
+    toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
+    let output = Toy::new(&[]).run(&["doctor", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    assert_eq!(findings[0]["topic"], "cores");
+    assert_eq!(findings[findings.len() - 1]["topic"], "noise floor");
+    let failed = findings.iter().any(|finding| finding["status"] == "fail");
+    assert_eq!(output.status.success(), !failed, "{document}{}", stderr(&output));
+    let speedup = &document["noise_floor"]["speedup"];
+    assert!(speedup["confidence"].as_f64().unwrap() > 0.95, "{speedup}");
+}
+
+#[test]
+fn without_wrk_bench_generator_is_skipped() {
+    let toy = Toy::new(&[]);
+    for (flags, message) in [
+        (&["bench-generator"][..], "skipped: wrk"),
+        (&["bench-generator", "--json"], "{\"skipped\""),
+    ] {
+        let output = toy.lab(flags).env("PATH", toy.path(".")).output().unwrap();
+        assert!(output.status.success());
+        assert!(
+            stdout(&output).starts_with(message) && stdout(&output).contains("apt install wrk")
+        );
+    }
 }

@@ -21,7 +21,6 @@ use crate::{
     words::relative,
 };
 
-/// A file that an expression drew.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// Its path below `docs/src`.
@@ -42,7 +41,6 @@ const TABLES: [(&str, &str); 6] = [
     ("top", include_str!("tables/top.md")),
 ];
 
-/// Adds the functions to an environment.
 pub(super) fn add_to(
     env: &mut Environment<'static>,
     sources: &Arc<Sources>,
@@ -187,7 +185,6 @@ fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
     Ok(points)
 }
 
-/// The text of a file of the workspace.
 fn read(root: &Path, file: &str) -> Result<String, Error> {
     let text = std::fs::read_to_string(root.join(file));
     text.map_err(|error| failed(format!("cannot read {file}: {error}")))
@@ -200,7 +197,6 @@ fn link(state: &State, to: &Path) -> Result<String, Error> {
     Ok(relative(Path::new(page), to))
 }
 
-/// Text between the brackets of a link or an image.
 fn bracketed(text: &str) -> String {
     text.replace('[', "\\[").replace(']', "\\]")
 }

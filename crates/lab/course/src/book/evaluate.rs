@@ -72,7 +72,6 @@ impl Book {
         Ok((text, drawn))
     }
 
-    /// Where a picture belongs.
     pub fn place(&self, picture: &Picture) -> PathBuf {
         self.root.join(CHAPTERS).join(&picture.path)
     }
@@ -103,7 +102,8 @@ fn in_words(error: &Error) -> anyhow::Error {
     let detail = error.detail().unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownFilter => {
-            unknown("filter", detail.split(' ').nth(1).unwrap_or_default(), filters::NAMES)
+            let name = detail.split(' ').nth(1).unwrap_or_default();
+            unknown("filter", name, filters::NAMES.split(' '))
         }
         ErrorKind::UndefinedError => anyhow!(MISSING),
         ErrorKind::InvalidOperation if detail.contains("unsupported types") => {

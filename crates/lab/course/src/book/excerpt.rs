@@ -1,23 +1,16 @@
 //! Excerpts of source files.
 
 use anyhow::Context as _;
-use lab_case::unknown;
-
-/// The kinds of items that can be excerpted.
-const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
 
 /// What may precede the kind of an item.
 const QUALIFIERS: [&str; 6] = ["pub", "async", "const", "default", "extern", "unsafe"];
 
-/// The part of a file that `item` names: `fn read`, `struct Counter`, or `mod` for all but the
-/// leading `//!` lines. Without it, the whole file.
+/// The item that `wanted` names, as in `fn read` or `struct Counter`; without it, the whole file.
 pub fn excerpt(text: &str, wanted: Option<&str>) -> anyhow::Result<String> {
-    Ok(match wanted.map(|item| item.split_once(' ').unwrap_or((item, ""))) {
-        None => text.trim_end().to_owned(),
-        Some(("mod", "")) => without_module_doc(text).trim_end().to_owned(),
-        Some((kind, name)) if KINDS.contains(&kind) => item(text, kind, name)?,
-        Some((kind, _)) => return Err(unknown("kind of item", kind, KINDS)),
-    })
+    match wanted {
+        None => Ok(text.trim_end().to_owned()),
+        Some(wanted) => item(text, wanted),
+    }
 }
 
 /// Text in a fence that it cannot end.
@@ -31,13 +24,9 @@ pub fn fenced(language: &str, text: &str) -> String {
 
 /// How a fence names a file's language. Excerpts of Rust are no tests of their own.
 pub fn language(file: &str) -> &'static str {
-    match file.rsplit(['.', '/']).next() {
+    match file.rsplit('.').next() {
         Some("rs") => "rust,ignore",
         Some("toml") => "toml",
-        Some("json") => "json",
-        Some("sh") => "sh",
-        Some("yml" | "yaml") => "yaml",
-        Some("justfile") => "make",
         _ => "text",
     }
 }
@@ -52,13 +41,14 @@ pub fn without_module_doc(text: &str) -> &str {
 }
 
 /// An item with its attributes and documentation, without its indent.
-fn item(text: &str, kind: &str, name: &str) -> anyhow::Result<String> {
+fn item(text: &str, wanted: &str) -> anyhow::Result<String> {
+    let (kind, name) = wanted.split_once(' ').unwrap_or((wanted, ""));
     let lines: Vec<_> = text.lines().collect();
     let head = lines.iter().position(|line| declares(line, kind, name));
-    let head = head.with_context(|| format!("it has no `{kind} {name}`"))?;
+    let head = head.with_context(|| format!("it has no `{wanted}`"))?;
     let indent = indent(lines[head]);
     let start = start(&lines, head);
-    let end = end(&lines, head, indent).with_context(|| format!("`{kind} {name}` has no end"))?;
+    let end = end(&lines, head, indent).with_context(|| format!("`{wanted}` has no end"))?;
     let excerpt = lines[start..=end].iter().map(|line| line.get(indent..).unwrap_or(""));
     Ok(excerpt.collect::<Vec<_>>().join("\n"))
 }
@@ -111,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_function_comes_with_its_attributes_and_comments() {
-        let read = item(SOURCE, "fn", "read").unwrap();
+        let read = item(SOURCE, "fn read").unwrap();
         assert!(read.starts_with("/// Reads.\n#[expect(\n"), "{read}");
         assert!(read.ends_with("    } else {\n        3\n    }\n}"), "{read}");
     }
@@ -119,22 +109,16 @@ mod tests {
     #[test]
     fn a_method_loses_its_indent() {
         assert_eq!(
-            item(SOURCE, "fn", "get").unwrap(),
+            item(SOURCE, "fn get").unwrap(),
             "// Why.\nconst fn get<T>(&self) -> u8 {\n    1\n}"
         );
     }
 
     #[test]
     fn an_item_may_be_one_line() {
-        assert_eq!(item(SOURCE, "fn", "reader").unwrap(), "fn reader() {}");
-        assert_eq!(item(SOURCE, "struct", "Unit").unwrap(), "struct Unit;");
-        assert_eq!(item(SOURCE, "fn", "write").unwrap_err().to_string(), "it has no `fn write`");
-    }
-
-    #[test]
-    fn the_documentation_of_a_module_can_be_left_out() {
-        assert!(without_module_doc(SOURCE).starts_with("use a::b;"));
-        assert_eq!(without_module_doc("fn a() {}\n"), "fn a() {}\n");
+        assert_eq!(item(SOURCE, "fn reader").unwrap(), "fn reader() {}");
+        assert_eq!(item(SOURCE, "struct Unit").unwrap(), "struct Unit;");
+        assert_eq!(item(SOURCE, "fn write").unwrap_err().to_string(), "it has no `fn write`");
     }
 
     #[test]

@@ -102,7 +102,6 @@ pub fn normal(name: &str) -> String {
     name.replace(['-', '.', '/'], "_")
 }
 
-/// An error of an expression.
 pub fn failed(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("{why:#}"))
 }

@@ -11,7 +11,6 @@ use anyhow::{Context as _, ensure};
 pub const CHAPTERS: &str = "docs/src";
 const README: &str = "README.md";
 
-/// A Markdown file.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Its path below the workspace, with `/` between the parts.

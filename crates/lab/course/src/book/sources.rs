@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use lab_case::{Case, Reference, Sweep, Workspace};
-use lab_record::{CaseRecord, Record, VariantRecord};
+use lab_record::{CaseRecord, Record, VariantRecord, confidence};
 use minijinja::{Error, Value};
 use serde_json::json;
 
@@ -52,7 +52,6 @@ impl Sources {
         Ok(Self { root, cases: workspace.cases()?, record, benches, dir })
     }
 
-    /// The record of a case.
     pub fn measured(&self, case: &str) -> Result<&CaseRecord, Error> {
         let cases = &self.record.as_ref().map_err(failed)?.cases;
         let found = cases.iter().find(|record| record.case == case);
@@ -69,7 +68,6 @@ impl Sources {
         found.ok_or_else(|| failed(format!("no case file describes a `[sweep.{group}]`")))
     }
 
-    /// The directory of a case's pictures.
     pub fn flame(&self, case: &str) -> Result<PathBuf, Error> {
         self.dir.as_ref().map(|dir| flame(dir, case)).map_err(failed)
     }
@@ -84,7 +82,7 @@ impl Sources {
             .with("date", words::day(record.created))
             .with("machine", words::machine_in_words(&record.machine))
             .with("pairs", record.cases.iter().map(|case| case.pairs).min())
-            .with("confidence", words::confidence(&record.cases))
+            .with("confidence", confidence(&record.cases))
             .with("command", words::command_line(&record.command))
             .with("build", Names::new("build").with_fields(fields(&record.build)))
             .into()
@@ -159,9 +157,9 @@ impl Sources {
             variants: Vec::new(),
             ..measured.clone()
         };
-        let noise = words::worst_noise(measured);
+        let noise = measured.worst_noise();
         names
-            .with("confidence", words::confidence([measured]))
+            .with("confidence", confidence([measured]))
             .with("noise", noise.map(|noise| Names::new("noise").with_fields(fields(&noise))))
             .with_fields(fields(&without_runs))
     }

@@ -8,7 +8,6 @@ use super::{
     page::Problem,
 };
 
-/// A page after splicing.
 #[derive(Debug)]
 pub struct Spliced {
     /// The page anew. What could not be made is left as it was.
@@ -22,7 +21,6 @@ pub struct Spliced {
     pub markers: usize,
 }
 
-/// Fills the markers of a page.
 pub fn splice(page: &Page, book: &Book) -> Spliced {
     let (found, malformed) = markers(&page.text);
     let problem = |line, what| Problem { page: page.name.clone(), line, what };

@@ -17,9 +17,7 @@ use super::{
 /// The percentiles that are marked and named. The axis gives each further nine the same length.
 const MARKED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 const LEFT: f64 = 76.0;
-/// The room for a variant's name.
 const NAME: f64 = 110.0;
-/// The height of the plot.
 const HEIGHT: f64 = 250.0;
 
 /// Latency over percentiles, of the baseline and the candidate. The open loop is dashed.

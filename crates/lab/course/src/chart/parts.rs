@@ -51,7 +51,6 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A round time.
 pub fn time(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{} ns", round(ns)),
@@ -102,7 +101,6 @@ pub fn at_least(class: &str, x: f64, y: f64) -> Markup {
     }
 }
 
-/// A line through points.
 pub fn line(class: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Markup {
     let points: Vec<_> = points.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y))).collect();
     html! { polyline class={ "line " (class) } points=(points.join(" ")) {} }

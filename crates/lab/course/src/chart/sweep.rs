@@ -81,7 +81,6 @@ fn draw(class: &str, points: &[SweepPoint], side: Side, across: &Across, up: &Lo
     }
 }
 
-/// The axis of the parameter.
 enum Across {
     Logarithmic(LogScale),
     Linear(Scale),

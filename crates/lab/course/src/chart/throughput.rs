@@ -12,7 +12,6 @@ use super::{Chart, join, parts, sides};
 
 /// The distance from one variant to the next.
 const PITCH: f64 = 60.0;
-/// Where the first variant begins.
 const TOP: f64 = 52.0;
 /// The shortest interval that is drawn: a shorter one would hide a short bar.
 const LEAST_INTERVAL: f64 = 4.0;

@@ -5,12 +5,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use lab_case::{Case, Workspace};
 use lab_record::criterion::{self, Bench, Measured};
 use serde::{Deserialize, Serialize};
 
-use super::AGAIN;
+use super::{AGAIN, read_json};
 
 /// The command that measures them all.
 pub(super) const COMMAND: &str = "cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'";
@@ -19,12 +19,9 @@ const KINDS: [&str; 2] = ["alternatives-", "sweep-"];
 /// Figures that are this much older than the newest one come from another call of the command.
 const ONE_CALL: Duration = Duration::from_secs(3600);
 
-/// Figures of one call of Criterion.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Benches {
-    /// The command that made them.
     pub made: String,
-    /// The version of Criterion.
     pub criterion: Option<String>,
     /// What `ns` is an estimate of.
     pub estimate: String,
@@ -38,9 +35,7 @@ pub struct Benches {
 impl Benches {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         ensure!(path.is_file(), "{} is missing: `just record` makes it", path.display());
-        let text =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
+        read_json(path)
     }
 
     /// The last figures, and why not to publish them. `since` is the time of the commit that is

@@ -17,6 +17,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use lab_case::{Case, Workspace};
 use lab_record::{Build, CaseRecord, Output, Record, Store};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use benches::Benches;
@@ -26,10 +27,8 @@ const AGAIN: &str = "`just record` makes all of it again";
 /// The file that describes the pictures of a case.
 const META: &str = "meta.json";
 
-/// A record that could be published.
 #[derive(Debug)]
 pub struct Draft {
-    /// The file of the run.
     pub run: PathBuf,
     pub record: Record,
     pub benches: Benches,
@@ -61,7 +60,8 @@ impl Draft {
                 complaints.push(format!("there are no pictures of {name}: {AGAIN}"));
                 continue;
             }
-            let build = serde_json::from_value(read_json(&dir.join(META))?["build"].take());
+            let mut meta: Value = read_json(&dir.join(META))?;
+            let build = serde_json::from_value(meta["build"].take());
             let build =
                 build.with_context(|| format!("{} is damaged", dir.join(META).display()))?;
             complaints.extend(other_build(&format!("the flame graph of {name}"), &build, &now));
@@ -195,7 +195,7 @@ fn copy(from: &Path, into: &Path) -> anyhow::Result<u64> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let copy = into.join(&name);
         if name == META {
-            let mut meta = read_json(&path)?;
+            let mut meta: Value = read_json(&path)?;
             if let Some(program) = meta["command"].get_mut(0) {
                 *program = file_name(program.as_str().unwrap_or_default()).into();
             }
@@ -226,7 +226,7 @@ fn file_name(path: &str) -> String {
     name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn read_json(path: &Path) -> anyhow::Result<Value> {
+fn read_json<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
     let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }

@@ -1,13 +1,11 @@
 //! One case of the report: the verdict with its reason, the charts, and every figure as a table.
 
-use std::collections::BTreeSet;
-
 use lab_case::Case;
-use lab_display::{NONE, page::Table, significant, thousands};
+use lab_display::{NONE, count_rows, page::Table, plural, significant, speedup_or, thousands};
 use lab_record::{CaseRecord, VariantRecord, claim_row, illustration_row, notes, open_loop_row};
 use maud::{Markup, PreEscaped, html};
 
-use super::{factor, notices, sides};
+use super::{notices, sides};
 use crate::chart;
 
 /// `flame` is a link to the case's flame graphs.
@@ -57,14 +55,16 @@ fn table<'a>(
 
 fn claims(case: &CaseRecord) -> Table {
     let over = format!("over {}", sides(case)[0]);
-    let plural = if case.pairs == 1 { "" } else { "s" };
     let steps = match case.variants.len() {
         ..=2 => "",
         _ => ", each step measured against the first",
     };
     let caption = format!(
-        "Claims: {} pair{plural} of runs of {} s each, after {} s of warm-up; {}{steps}.",
-        case.pairs, case.measurement_s, case.warm_up_s, case.load
+        "Claims: {} of runs of {} s each, after {} s of warm-up; {}{steps}.",
+        plural(case.pairs, "pair"),
+        case.measurement_s,
+        case.warm_up_s,
+        case.load
     );
     let head = ["variant", "req/s", &over, "CPU per request", &over];
     table(caption, head, case.variants.iter().map(claim_row).collect())
@@ -73,7 +73,9 @@ fn claims(case: &CaseRecord) -> Table {
 /// Fixed against slow, and slow against itself.
 fn controls(case: &CaseRecord) -> Table {
     let (found, control) = (case.speedup, case.control.speedup);
-    let row = |name: &str, found, control| vec![name.to_owned(), factor(found), factor(control)];
+    let row = |name: &str, found, control| {
+        vec![name.to_owned(), speedup_or(NONE, found), speedup_or(NONE, control)]
+    };
     let [baseline, candidate] = sides(case);
     let caption = format!(
         "Control: {} pairs of {baseline} with itself show how large differences are on this machine \
@@ -109,20 +111,11 @@ fn open_loop(case: &CaseRecord) -> Table {
 
 /// The cost of one page load; a row a count.
 fn exact(case: &CaseRecord) -> Table {
-    let names: BTreeSet<_> = case.variants.iter().flat_map(|it| it.exact.keys()).collect();
-    let row = |name: &String| {
-        let count = |variant: &VariantRecord| match variant.exact.get(name) {
-            Some(count) if count.fract() == 0.0 => thousands(*count),
-            Some(count) => significant(*count),
-            None => NONE.to_owned(),
-        };
-        let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-        std::iter::once(label).chain(case.variants.iter().map(count)).collect()
-    };
+    let counts: Vec<_> = case.variants.iter().map(|variant| &variant.exact).collect();
     let caption = "Exact: counted once by lab count; the same in every run.";
     let variants = case.variants.iter().map(|variant| variant.variant.as_str());
     let head = std::iter::once("count").chain(variants);
-    table(caption.to_owned(), head, names.into_iter().map(row).collect())
+    table(caption.to_owned(), head, count_rows(&counts))
 }
 
 /// Every request in exactly one column, and how busy the generator was.

@@ -14,15 +14,14 @@ use lab_case::Case;
 use lab_display::{
     NONE,
     page::{Table, document},
-    significant, speedup, thousands,
+    plural, significant, speedup_or, thousands,
 };
-use lab_record::{CaseRecord, Record, write_whole};
-use lab_stats::Speedup;
+use lab_record::{CaseRecord, Record, confidence, write_whole};
 use maud::{Markup, PreEscaped, html};
 
 use crate::{
     chart,
-    words::{command_line, confidence, day, machine_in_words, relative, worst_noise},
+    words::{command_line, day, machine_in_words, relative},
 };
 
 const SCRIPT: &str = include_str!("download.js");
@@ -97,9 +96,9 @@ fn in_short(record: &Record) -> String {
         several => format!("{} cases", several.len()),
     };
     let pairs = record.cases.iter().map(|case| case.pairs).min().unwrap_or(0);
-    let plural = if pairs == 1 { "" } else { "s" };
     let machine = machine_in_words(&record.machine);
-    format!("{cases}, {pairs} pair{plural} of runs each, on {machine}, {}", day(record.created))
+    let pairs = plural(pairs, "pair");
+    format!("{cases}, {pairs} of runs each, on {machine}, {}", day(record.created))
 }
 
 /// What makes all of the figures doubtful, if anything does.
@@ -135,9 +134,9 @@ fn summary(record: &Record, names: [&str; 2]) -> Table {
         let rps = |side: Option<f64>| side.map_or(NONE.to_owned(), significant);
         vec![
             case.case.clone(),
-            factor(case.speedup.throughput),
-            factor(case.speedup.cpu_per_request),
-            worst_noise(case).map_or(NONE.to_owned(), |noise| lab_display::noise(&noise)),
+            speedup_or(NONE, case.speedup.throughput),
+            speedup_or(NONE, case.speedup.cpu_per_request),
+            case.worst_noise().map_or(NONE.to_owned(), |noise| lab_display::noise(&noise)),
             case.verdict.to_string(),
             rps(sides.map(|(baseline, _)| baseline.throughput_rps)),
             rps(sides.map(|(_, candidate)| candidate.throughput_rps)),
@@ -174,10 +173,6 @@ fn origin(record: &Record) -> Vec<(&'static str, String)> {
         ("commit", commit),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-fn factor(found: Option<Speedup>) -> String {
-    found.map_or(NONE.to_owned(), |found| speedup(&found))
 }
 
 /// Notes with backticks around code.
