@@ -26,6 +26,7 @@ mod punctuality;
 mod tests;
 mod visitor;
 
+use futures_util::future::LocalBoxFuture;
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
@@ -48,8 +49,11 @@ pub use visitor::Visitor;
 /// # Errors
 ///
 /// If a request is invalid or a first connection fails. Later faults are counted in the outcome.
-pub async fn run(plan: &LoadPlan) -> anyhow::Result<Outcome> {
-    run_over(plan, Tcp(plan.target), Alarm::precise()).await
+///
+/// The future is boxed so that the generator is compiled in this crate, which is optimized. The code of
+/// an `async fn` is compiled where it is awaited.
+pub fn run(plan: &LoadPlan) -> LocalBoxFuture<'_, anyhow::Result<Outcome>> {
+    Box::pin(run_over(plan, Tcp(plan.target), Alarm::precise()))
 }
 
 async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: Alarm) -> anyhow::Result<Outcome>
