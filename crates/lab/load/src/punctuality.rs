@@ -27,8 +27,8 @@ pub struct Punctuality {
 
 impl Punctuality {
     /// Why the latencies of this run say more about the generator than about the server, if they
-    /// do: the p99 of the lag is above [`LAG_LIMIT_MS`], or above both [`LAG_FLOOR_MS`] and
-    /// [`LAG_SHARE`] of the p99 latency.
+    /// do: the p99 of the lag is above `LAG_LIMIT_MS`, or above both `LAG_FLOOR_MS` and
+    /// `LAG_SHARE` of the p99 latency.
     pub fn fault(&self, latency: &Latency) -> Option<String> {
         let lag = self.lag_p99_ms;
         if lag > LAG_LIMIT_MS {

@@ -15,14 +15,14 @@
 //!
 //! - the cases, by name: `lock_scope`, and their variants `lock_scope.slow`. Their values are those
 //!   of the newest record below `docs/record`, under the names of its fields, which end in their
-//!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. [`sources`] adds `args`, `counts`,
+//!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. `sources` adds `args`, `counts`,
 //!   `profile`, `noise`, and the functions `share` and `cost`;
 //! - `benches`, Criterion's figures: `benches.alternatives_hot_clone.borrow.ns`;
 //! - `record`: its date, machine, pairs, command, build;
 //! - `cases`: all of them, for `table("summary", cases)`.
 //!
 //! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
-//! before a filter. [`filters`] lists the filters, [`blocks`] the functions that make blocks. `lab
+//! before a filter. `filters` lists the filters, `blocks` the functions that make blocks. `lab
 //! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
 //! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
