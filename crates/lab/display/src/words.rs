@@ -59,7 +59,7 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
-/// The same, or what is shown if there is none.
+/// The same, or the text for a missing value.
 pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }

@@ -62,7 +62,7 @@ pub fn pids(pid: u32) -> Vec<u32> {
 
 /// Whether a process runs. One that has ended and was not waited for does not.
 ///
-/// Always true where it cannot be seen: whoever started the process learns of its end.
+/// Always true on systems that do not show it: the parent learns when the process ends.
 pub fn is_alive(pid: u32) -> bool {
     match state(&format!("/proc/{pid}")) {
         Some(state) => !matches!(state, 'Z' | 'X'),

@@ -40,7 +40,7 @@ pub fn start() {
     allocator::start();
 }
 
-/// Answers requests to `/.lab/`; without a feature there are none.
+/// Answers requests to `/.lab/`; without a feature it answers nothing.
 #[cfg(not(feature = "routes"))]
 pub async fn answer(_: &hyper::Uri) -> Option<hyper::Response<http_body_util::Full<bytes::Bytes>>> {
     None

@@ -49,7 +49,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What the cases need. Outside the workspace there are none, which is no error.
+/// What the cases need: nothing outside the workspace.
 fn needs(places: &Places) -> Needs {
     let Ok(workspace) = places.workspace() else {
         return Needs { open_files: open_files(3_000), ..Needs::default() };

@@ -196,7 +196,7 @@ impl Sources {
     }
 
     /// The exact counts of a variant, as the case's `counts.toml` has them today. A count that only
-    /// other variants have is none.
+    /// other variants have has the value `none`.
     fn counts(&self, case: &Case, variant: &str) -> anyhow::Result<Value> {
         let file = self.root.join("crates").join(&case.name).join("counts.toml");
         let reference = Reference::read(&file)?;

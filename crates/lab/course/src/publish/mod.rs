@@ -110,7 +110,7 @@ impl Draft {
     }
 }
 
-/// The newest run that can be published; if there is none, the newest run and why it cannot be.
+/// The newest run that can be published, or else the newest run and why it cannot be published.
 fn newest_run(
     store: &Store,
     cases: &[Case],

@@ -1,6 +1,6 @@
 //! The timeline of requests: what each waited for, slow above fixed, on one time axis.
 //!
-//! A profiler shows an almost idle server here. The fault shows in who waits for whom: slow is a
+//! A profiler shows an almost idle server here. The picture shows which request waits for which: slow is a
 //! staircase, fixed is a wall.
 
 mod story;

@@ -103,7 +103,7 @@ fn by_address(names: &Value) -> Option<Names<'_>> {
     Some(by_address)
 }
 
-/// An index into a table; `null` and -1 are none.
+/// An index into a table; `null` and -1 mean no entry.
 fn index(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }
