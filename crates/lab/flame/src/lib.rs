@@ -1,7 +1,7 @@
 //! Shows where a running server spends its time: from a process id to a profile, and from profiles
 //! to pictures.
 //!
-//! - `profilers`: [`Profilers`] records the stacks of one process.
+//! - `profilers`: [`Profilers`] samples the stacks of one process, and reads them afterwards.
 //! - `stacks`: [`Folded`] stacks are plain data. They are simplified, and scaled to what one request
 //!   costs.
 //! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
@@ -15,6 +15,6 @@ mod seen;
 mod stacks;
 
 pub use drawing::{Page, draw_index, draw_page, draw_plain_graph};
-pub use profilers::{Control, Failure, Profiler, Profilers, Recording, Subject};
+pub use profilers::{Control, Failure, Profiler, Profilers, Recording, Samples, Subject};
 pub use seen::{Heap, Meta, Observation, Scene, Seen, Spans};
 pub use stacks::{Folded, Unit, View, top_inclusive};

@@ -32,8 +32,10 @@ pub const ANNOUNCEMENTS: &[&str] = &[
     "profiling",
 ];
 
-/// Starts to record spans and allocations.
+/// Starts to record spans and allocations. Takes a moment with the feature `profile`.
 pub fn start() {
+    #[cfg(all(feature = "profile", unix))]
+    cpu::start();
     #[cfg(feature = "profile")]
     spans::start();
     #[cfg(any(feature = "count-allocations", feature = "profile-heap"))]

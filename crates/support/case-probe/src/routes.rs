@@ -5,8 +5,9 @@
 //!   "parent":..,"name":..,"start_us":..,"end_us":..}]}`. Times are microseconds since the server's
 //!   start, and `end_us` is `null` while a span is open. The answer has every request that was open at
 //!   some time in the last `last_ms` milliseconds, with all its spans.
-//! - `/.lab/cpu?ms=5000&hz=499`: samples for `ms` milliseconds, then answers with folded stacks, in
-//!   samples. 409 while another request samples. `&skip_libc=1` is for systems on which it gets stuck.
+//! - `/.lab/cpu?ms=5000&hz=499`: samples for `ms` milliseconds, then answers how often. 409 while another
+//!   request samples. `&skip_libc=1` is for systems on which it gets stuck.
+//! - `/.lab/cpu/stacks`: these samples as folded stacks. Ask for it once nothing is measured any more.
 //! - `/.lab/heap`: `{"samples":..,"bytes":..,"mean_distance":..,"folded":".."}` since the start or the last
 //!   `/.lab/heap/reset`, in estimated bytes. `?inlined=1` adds the functions that were inlined.
 
@@ -29,6 +30,8 @@ pub async fn answer(uri: &Uri) -> Option<Response<Full<Bytes>>> {
         "/.lab/spans" => crate::spans::answer(uri),
         #[cfg(all(feature = "profile", unix))]
         "/.lab/cpu" => crate::cpu::answer(uri).await,
+        #[cfg(all(feature = "profile", unix))]
+        "/.lab/cpu/stacks" => crate::cpu::stacks().await,
         #[cfg(feature = "profile-heap")]
         "/.lab/heap" => crate::heap::answer(uri).await,
         #[cfg(feature = "profile-heap")]

@@ -29,10 +29,14 @@ impl Drop for Span {
 }
 
 /// Records `answer` as one request, to which all spans that begin in it belong.
+///
+/// A request that is dropped, because its client left, was never answered: it stays open.
 #[cfg(feature = "profile")]
 pub async fn request<F: Future>(answer: F) -> F::Output {
-    let request = span("request");
-    recorder::REQUEST.scope(request.id, answer).await
+    let request = recorder::open("request");
+    let output = recorder::REQUEST.scope(request, answer).await;
+    recorder::close(request);
+    output
 }
 
 /// Records nothing without the feature `profile`.

@@ -64,6 +64,26 @@ async fn spans_of_a_request_are_reported_while_they_are_open() {
     assert!(times.map(|time| time.as_u64().unwrap()).is_sorted(), "{parent} {wait} {held}");
 }
 
+/// Otherwise a request that the end of the load cuts off would count as answered, and quickly.
+#[tokio::test]
+async fn a_request_whose_client_leaves_stays_open() {
+    case_probe::start();
+    let request = tokio::spawn(case_probe::request(async {
+        let _waits = case_probe::span("waits for a client that leaves");
+        std::future::pending::<()>().await;
+    }));
+    let part = loop {
+        if let Some(part) = spans("waits for a client that leaves").await.pop() {
+            break part;
+        }
+        tokio::task::yield_now().await;
+    };
+    request.abort();
+    assert!(request.await.unwrap_err().is_cancelled());
+    let request = spans("request").await.into_iter().find(|span| span["id"] == part["parent"]);
+    assert_eq!(request.unwrap()["end_us"], Value::Null);
+}
+
 #[inline(never)]
 fn a_busy_function() -> u64 {
     (0..1_000_000).fold(1, |x: u64, _| black_box(x.wrapping_mul(31)))
@@ -73,6 +93,7 @@ fn a_busy_function() -> u64 {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sampler_finds_a_busy_function_and_refuses_what_it_cannot_do() {
+    case_probe::start();
     for (query, wrong) in [
         ("ms=0", "ms has to be a whole number from 1 to 60000\n"),
         ("ms=60001", "ms has to be a whole number from 1 to 60000\n"),
@@ -99,11 +120,17 @@ async fn the_sampler_finds_a_busy_function_and_refuses_what_it_cannot_do() {
     // Either of the two may come first.
     let (answer, refusal) = if one.0 == 409 { (other, one) } else { (one, other) };
     assert_eq!(refusal.0, 409);
-    let (status, folded) = answer;
+    // No name is looked up before somebody asks for it.
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    let sampled: u64 = answer.1.strip_suffix(" samples\n").unwrap().parse().unwrap();
+    let (status, folded) = ask("/.lab/cpu/stacks").await;
     assert_eq!(status, 200, "{folded}");
     let samples = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
     let all: u64 = folded.lines().map(samples).sum();
     let busy: u64 = folded.lines().filter(|l| l.contains("a_busy_function")).map(samples).sum();
+    // pprof leaves out the frames of its own signal handler, but no sample.
+    assert_eq!(all, sampled);
     assert!(busy > 0 && 2 * busy > all, "{busy} of {all} samples:\n{folded}");
     assert!(!folded.contains("perf_signal_handler"), "{folded}");
+    assert_eq!(ask("/.lab/cpu/stacks").await.0, 404, "they are answered once");
 }

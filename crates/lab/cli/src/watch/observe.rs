@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, Spans, Subject};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Samples, Spans, Subject};
 use lab_load::{Arrivals, LoadPlan};
 
 use crate::{
@@ -58,9 +58,14 @@ impl Watch<'_> {
             let load = async { generate(&plan).await.map_err(Failure::Fatal) };
             tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
         };
-        let watched = stage.watch(watched).await;
+        let read = async {
+            let (outcome, (samples, spans)) = stage.watch(watched).await?;
+            // Reading takes long, and may cost the server CPU time: only now that nothing is measured.
+            Ok::<_, Failure>((outcome, self.profilers.read(samples).await?, spans))
+        };
+        let read = read.await;
         stage.clear().await?;
-        let (outcome, (recording, spans)) = watched?;
+        let (outcome, recording, spans) = read?;
         Ok(Observation {
             name: name.to_owned(),
             recording,
@@ -77,19 +82,17 @@ impl Watch<'_> {
         name: &str,
         pid: u32,
         url: &Uri,
-    ) -> Result<(Option<Recording>, Option<Spans>), Failure> {
+    ) -> Result<(Samples, Option<Spans>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampler = self.has_sampler.then_some(url);
         let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let spans = async {
-            if !self.has_spans {
-                return Ok(None);
-            }
-            // After the recording, but while the load still runs: reading a recording takes longer.
-            tokio::time::sleep(self.window + MARGIN / 2).await;
-            spans(url).await.map(Some).map_err(Failure::Fatal)
+        let samples = self.profilers.sample(profiler, &subject, self.window).await?;
+        // At once, while the load still runs.
+        let spans = match self.has_spans {
+            true => Some(spans(url).await.map_err(Failure::Fatal)?),
+            false => None,
         };
-        tokio::try_join!(self.profilers.record(profiler, &subject, self.window), spans)
+        Ok((samples, spans))
     }
 }
 

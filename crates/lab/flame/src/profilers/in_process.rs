@@ -1,6 +1,6 @@
 //! The sampler in the server's own process: it needs no rights and sees the program's own code only.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use super::{Failure, Obstacle, Profiler, Recording, Subject, window};
 use lab_load as load;
@@ -9,40 +9,39 @@ use lab_load as load;
 /// second: a faster rate would silently lose samples.
 const RATE: u32 = 99;
 
-/// How long after the window the answer may take, because the server looks up names. An unwinder
-/// that interrupts a thread holding the loader's lock hangs forever.
+/// How much longer an answer may take. An unwinder that interrupts a thread holding the loader's lock
+/// hangs forever.
 pub const WATCHDOG: Duration = Duration::from_secs(5);
 
+/// A server that has sampled itself.
+#[derive(Debug)]
+pub struct Taken {
+    target: SocketAddr,
+    window: window::Window,
+}
+
 /// Asks the server to sample itself for the window, and waits at most `watchdog` longer.
-pub async fn record(
+pub async fn sample(
     subject: &Subject<'_>,
     length: Duration,
     watchdog: Duration,
-) -> Result<Recording, Failure> {
-    let no_sampler = || Obstacle::new("the server has no in-process sampler");
-    let url = subject.url.ok_or_else(no_sampler)?;
-    let target = load::address(url).map_err(Failure::Fatal)?;
+) -> Result<Taken, Failure> {
+    let target = load::address(subject.url.ok_or_else(no_sampler)?).map_err(Failure::Fatal)?;
     let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
-    // Measure CPU time meanwhile: looking up names after the window costs CPU time too.
     let (answer, window) = tokio::join!(
-        load::get(target, &path, length + watchdog),
+        ask(target, &path, length + watchdog, subject.pid),
         window::pass(subject.pid, length)
     );
     let window = window?;
-    let folded = match answer {
-        Ok((200, body)) => String::from_utf8_lossy(&body).into_owned(),
-        Ok((404, _)) => return Err(no_sampler().into()),
-        Ok((status, body)) => {
-            let message = String::from_utf8_lossy(&body);
-            let reason = format!("the in-process sampler answered {status}: {}", message.trim());
-            return Err(Obstacle::new(reason).into());
-        }
-        Err(error) => {
-            window::ensure_alive_for_a_while(subject.pid).await?;
-            let reason = format!("the in-process sampler hung or broke off: {error:#}");
-            return Err(Obstacle::new(reason).into());
-        }
-    };
+    answer?;
+    Ok(Taken { target, window })
+}
+
+/// Asks the server for the stacks that it sampled. It looks up their names now, and not while its CPU
+/// time is measured.
+pub async fn read(pid: u32, taken: Taken, watchdog: Duration) -> Result<Recording, Failure> {
+    let Taken { target, window } = taken;
+    let folded = ask(target, "/.lab/cpu/stacks", watchdog, pid).await?;
     let stacks = folded.parse().map_err(|error| {
         Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
     })?;
@@ -52,4 +51,30 @@ pub async fn record(
         system_cpu: window.system_cpu,
         ..recording
     })
+}
+
+fn no_sampler() -> Obstacle {
+    Obstacle::new("the server has no in-process sampler")
+}
+
+async fn ask(
+    target: SocketAddr,
+    path: &str,
+    patience: Duration,
+    pid: u32,
+) -> Result<String, Failure> {
+    match load::get(target, path, patience).await {
+        Ok((200, body)) => Ok(String::from_utf8_lossy(&body).into_owned()),
+        Ok((404, _)) => Err(no_sampler().into()),
+        Ok((status, body)) => {
+            let message = String::from_utf8_lossy(&body);
+            let reason = format!("the in-process sampler answered {status}: {}", message.trim());
+            Err(Obstacle::new(reason).into())
+        }
+        Err(error) => {
+            window::ensure_alive_for_a_while(pid).await?;
+            let reason = format!("the in-process sampler hung or broke off: {error:#}");
+            Err(Obstacle::new(reason).into())
+        }
+    }
 }

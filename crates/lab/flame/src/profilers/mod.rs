@@ -118,6 +118,22 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// What a profiler sampled, not read yet.
+#[derive(Debug)]
+pub struct Samples {
+    profiler: Profiler,
+    pid: u32,
+    taken: Taken,
+}
+
+#[derive(Debug)]
+enum Taken {
+    Perf(perf::Taken),
+    Samply(samply::Taken),
+    InProcess(in_process::Taken),
+    Nothing,
+}
+
 /// The profilers that may work here, and those that cannot.
 #[derive(Clone, Debug)]
 pub struct Profilers {
@@ -183,29 +199,48 @@ impl Profilers {
         &self.unusable
     }
 
-    /// Records a server for as long as `window`; `None` if there is no profiler to record with.
-    pub async fn record(
+    /// Samples a server for as long as `window`.
+    ///
+    /// Returns as soon as that has passed: [`Profilers::read`] takes longer than the window, and uses
+    /// the server's own CPU time with the in-process sampler.
+    pub async fn sample(
         &self,
         profiler: Profiler,
         subject: &Subject<'_>,
         window: Duration,
-    ) -> Result<Option<Recording>, Failure> {
-        let recording = match profiler {
+    ) -> Result<Samples, Failure> {
+        let taken = match profiler {
             Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-                let program = self.program("perf")?;
-                let perf = perf::Perf { program, profiler, system: &self.system };
-                perf.record(subject, window, self.patience).await?
+                Taken::Perf(self.perf(profiler)?.sample(subject, window, self.patience).await?)
             }
             Profiler::Samply => {
-                samply::record(&self.program("samply")?, subject, window, self.patience).await?
+                Taken::Samply(samply::sample(&self.program("samply")?, subject, window).await?)
             }
-            Profiler::InProcess => in_process::record(subject, window, self.watchdog).await?,
+            Profiler::InProcess => {
+                Taken::InProcess(in_process::sample(subject, window, self.watchdog).await?)
+            }
             Profiler::None => {
                 window::pass(subject.pid, window).await?;
-                return Ok(None);
+                Taken::Nothing
             }
         };
+        Ok(Samples { profiler, pid: subject.pid, taken })
+    }
+
+    /// Reads the samples of a server, which still has to run; `None` if there was no profiler.
+    pub async fn read(&self, samples: Samples) -> Result<Option<Recording>, Failure> {
+        let Samples { profiler, pid, taken } = samples;
+        let recording = match taken {
+            Taken::Perf(taken) => self.perf(profiler)?.read(pid, taken, self.patience).await?,
+            Taken::Samply(taken) => samply::read(pid, taken, self.patience).await?,
+            Taken::InProcess(taken) => in_process::read(pid, taken, self.watchdog).await?,
+            Taken::Nothing => return Ok(None),
+        };
         Ok(Some(recording.with_notices()))
+    }
+
+    fn perf(&self, profiler: Profiler) -> Result<perf::Perf<'_>, Obstacle> {
+        Ok(perf::Perf { program: self.program("perf")?, profiler, system: &self.system })
     }
 
     fn program(&self, name: &str) -> Result<PathBuf, Obstacle> {

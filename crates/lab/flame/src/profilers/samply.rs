@@ -3,10 +3,15 @@
 //! It writes a profile for Firefox's profiler, which has addresses, and a second file with their
 //! names.
 
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+use tokio::process::Child;
 
 use super::{Failure, Obstacle, Profiler, Recording, Subject, program, window};
 use crate::stacks::Folded;
@@ -17,13 +22,21 @@ pub const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup"
 /// Samples per second of each thread.
 const RATE: u32 = 1000;
 
-pub async fn record(
+const WHAT: &str = "samply record";
+
+/// A `samply` that was told to end, which then looks up names.
+#[derive(Debug)]
+pub struct Taken {
+    child: Child,
+    file: PathBuf,
+    window: window::Window,
+}
+
+pub async fn sample(
     samply: &Path,
     subject: &Subject<'_>,
     length: Duration,
-    patience: Duration,
-) -> Result<Recording, Failure> {
-    const WHAT: &str = "samply record";
+) -> Result<Taken, Failure> {
     let file = subject.dir.join(format!("{}.samply.json", subject.name));
     let mut command = program::command(samply);
     command
@@ -34,8 +47,13 @@ pub async fn record(
     let mut child = program::start(&mut command, WHAT)?;
     let window = window::pass(subject.pid, length).await?;
     program::interrupt(&mut child);
+    Ok(Taken { child, file, window })
+}
+
+pub async fn read(pid: u32, taken: Taken, patience: Duration) -> Result<Recording, Failure> {
+    let Taken { child, file, window } = taken;
     if let Err(obstacle) = program::wait(child, WHAT, 4 * patience).await {
-        window::ensure_alive_for_a_while(subject.pid).await?;
+        window::ensure_alive_for_a_while(pid).await?;
         let fix = match cfg!(target_os = "macos") {
             // It may not attach before its binary is signed.
             true => "samply setup",
@@ -44,7 +62,7 @@ pub async fn record(
         return Err(obstacle.fix(fix).into());
     }
     let names = file.with_extension("syms.json");
-    let read = read_file(&file).and_then(|profile| read(&profile, &read_file(&names)?));
+    let read = read_file(&file).and_then(|profile| stacks(&profile, &read_file(&names)?));
     let (stacks, cpu) = read.map_err(|error| {
         Obstacle::new(format!("cannot parse what `samply` wrote: {error:#}")).fix(INSTALL)
     })?;
@@ -63,7 +81,7 @@ fn read_file(file: &Path) -> anyhow::Result<String> {
 ///
 /// The profile consists of tables whose columns refer to each other by index. Only the needed ones
 /// are read.
-fn read(profile: &str, names: &str) -> anyhow::Result<(Folded, Duration)> {
+fn stacks(profile: &str, names: &str) -> anyhow::Result<(Folded, Duration)> {
     let profile: Value = serde_json::from_str(profile).context("not a profile")?;
     let names: Value = serde_json::from_str(names).context("not a file of symbols")?;
     let names = by_address(&names).context("not a file of symbols")?;
@@ -161,7 +179,7 @@ mod tests {
 
     #[test]
     fn addresses_get_names_and_waiting_does_not_count() {
-        let (stacks, cpu) = read(PROFILE, NAMES).unwrap();
+        let (stacks, cpu) = stacks(PROFILE, NAMES).unwrap();
         assert_eq!(stacks.to_string(), "thread_start;[server];jit 2\n");
         assert_eq!(cpu, Duration::from_micros(1900));
     }
@@ -169,8 +187,8 @@ mod tests {
     #[test]
     fn inconsistent_files_are_rejected() {
         let circle = PROFILE.replace("[null, 0, 1]", "[2, 0, 1]");
-        assert!(read(&circle, NAMES).is_err());
-        assert!(read(&PROFILE.replace("[2, 2, 2]", "[7, 2, 2]"), NAMES).is_err());
-        assert!(read("{}", NAMES).is_err());
+        assert!(stacks(&circle, NAMES).is_err());
+        assert!(stacks(&PROFILE.replace("[2, 2, 2]", "[7, 2, 2]"), NAMES).is_err());
+        assert!(stacks("{}", NAMES).is_err());
     }
 }

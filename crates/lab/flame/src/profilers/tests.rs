@@ -71,11 +71,24 @@ impl Drop for Server {
     }
 }
 
+impl Profilers {
+    /// Samples and reads at once.
+    async fn record(
+        &self,
+        profiler: Profiler,
+        subject: &Subject<'_>,
+        window: Duration,
+    ) -> Result<Recording, Failure> {
+        let samples = self.sample(profiler, subject, window).await?;
+        Ok(self.read(samples).await?.unwrap())
+    }
+}
+
 async fn record(mode: &str, profiler: Profiler) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
     let profilers = look(&fake);
     assert!(profilers.usable().contains(&profiler), "{:?}", profilers.unusable());
-    Ok(profilers.record(profiler, &server.subject(), WINDOW).await?.unwrap())
+    profilers.record(profiler, &server.subject(), WINDOW).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
@@ -161,7 +174,7 @@ fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
 async fn a_recording_has_its_stacks_and_its_file() {
     let (fake, server) = (machine("ok"), Server::start());
     let recording = look(&fake).record(Profiler::PerfWithKernel, &server.subject(), WINDOW).await;
-    let recording = recording.unwrap().unwrap();
+    let recording = recording.unwrap();
     assert_eq!(recording.stacks.to_string(), "clone3;server::work 300\n");
     assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
     assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
@@ -252,50 +265,60 @@ async fn a_server_that_dies_is_not_the_profilers_fault() {
     }
 }
 
-/// Serves one connection: reads the request's head and sends this answer; an empty one never comes.
-async fn sampler(answer: &'static str) -> Uri {
+/// Serves one connection for each answer: reads the request's head, which has to be for this path, and
+/// sends the answer; an empty one never comes.
+async fn sampler(answers: Vec<&'static str>) -> Uri {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut head = vec![0; 1024];
-        let length = stream.read(&mut head).await.unwrap();
-        let head = String::from_utf8_lossy(&head[..length]).into_owned();
-        assert!(head.starts_with("GET /.lab/cpu?ms=20&hz=99 "), "{head}");
-        if answer.is_empty() {
-            std::future::pending::<()>().await;
+        for (answer, path) in answers.iter().zip(["/.lab/cpu?ms=20&hz=99", "/.lab/cpu/stacks"]) {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 1024];
+            let length = stream.read(&mut head).await.unwrap();
+            let head = String::from_utf8_lossy(&head[..length]).into_owned();
+            assert!(head.starts_with(&format!("GET {path} ")), "{head}");
+            if answer.is_empty() {
+                std::future::pending::<()>().await;
+            }
+            stream.write_all(answer.as_bytes()).await.unwrap();
         }
-        stream.write_all(answer.as_bytes()).await.unwrap();
     });
     url.parse().unwrap()
 }
 
-async fn in_process(answer: &'static str) -> Result<Recording, Failure> {
-    let (fake, server, url) = (Fake::healthy(), Server::start(), sampler(answer).await);
+async fn in_process(answers: Vec<&'static str>) -> Result<Recording, Failure> {
+    let (fake, server, url) = (Fake::healthy(), Server::start(), sampler(answers).await);
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let subject = Subject { url: Some(&url), ..server.subject() };
-    Ok(profilers.record(Profiler::InProcess, &subject, WINDOW).await?.unwrap())
+    profilers.record(Profiler::InProcess, &subject, WINDOW).await
 }
+
+const SAMPLED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n400\n";
 
 #[tokio::test]
 async fn the_in_process_sampler_answers_with_stacks() {
-    let answer =
+    let stacks =
         "HTTP/1.1 200 OK\r\ncontent-length: 36\r\n\r\nstart_thread;work 300\nwork;inner 100\n";
-    let recording = in_process(answer).await.unwrap();
+    let recording = in_process(vec![SAMPLED, stacks]).await.unwrap();
     assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
     assert!(recording.notices[0].contains("25 % of the stacks were cut"), "{recording:?}");
 }
 
 #[tokio::test]
 async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
-    for (answer, words) in [
-        ("", "hung or broke off: no answer within"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf", "hung or broke off"),
-        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "has no in-process sampler"),
-        ("HTTP/1.1 500 Oops\r\ncontent-length: 4\r\n\r\nbusy", "answered 500: busy"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nnonsense", "answered nonsense"),
+    const HALF: &str = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf";
+    const MISSING: &str = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+    const BUSY: &str = "HTTP/1.1 500 Oops\r\ncontent-length: 4\r\n\r\nbusy";
+    const NONSENSE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nnonsense";
+    for (answers, words) in [
+        (vec![""], "hung or broke off: no answer within"),
+        (vec![HALF], "hung or broke off"),
+        (vec![MISSING], "has no in-process sampler"),
+        (vec![BUSY], "answered 500: busy"),
+        (vec![SAMPLED, ""], "hung or broke off: no answer within"),
+        (vec![SAMPLED, NONSENSE], "answered nonsense"),
     ] {
-        match in_process(answer).await {
+        match in_process(answers).await {
             Err(Failure::Profiler(obstacle)) => {
                 assert!(obstacle.reason.contains(words), "{obstacle}");
             }
@@ -317,7 +340,7 @@ async fn the_real_perf_sees_a_busy_process_whole() {
     let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
     let window = Duration::from_millis(1500);
     let recording = match profilers.record(profiler, &server.subject(), window).await {
-        Ok(recording) => recording.unwrap(),
+        Ok(recording) => recording,
         Err(Failure::Profiler(obstacle)) => {
             eprintln!("skipped: {obstacle}");
             return;

@@ -59,14 +59,22 @@ pub struct Perf<'a> {
     pub system: &'a System,
 }
 
+/// A `perf` that has sampled and does not any more.
+#[derive(Debug)]
+pub struct Taken {
+    perf: Control,
+    file: PathBuf,
+    window: window::Window,
+}
+
 impl Perf<'_> {
-    /// Attaches, records for the window, and reads the result.
-    pub async fn record(
+    /// Attaches and samples for the window.
+    pub async fn sample(
         &self,
         subject: &Subject<'_>,
         length: Duration,
         patience: Duration,
-    ) -> Result<Recording, Failure> {
+    ) -> Result<Taken, Failure> {
         let file = subject.dir.join(format!("{}.perf.data", subject.name));
         let mut perf = self.attach(subject, &file, patience).await?;
         let explain = |complaint| self.explain(subject.pid, complaint);
@@ -81,10 +89,7 @@ impl Perf<'_> {
         if let Err(complaint) = perf.command("disable").await {
             return Err(explain(complaint).await);
         }
-        if let Err(complaint) = perf.finish().await {
-            return Err(explain(complaint).await);
-        }
-        self.read(&file, window, patience).await
+        Ok(Taken { perf, file, window })
     }
 
     /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
@@ -141,17 +146,22 @@ impl Perf<'_> {
         }
     }
 
-    async fn read(
+    /// Has `perf` write its file, and reads it.
+    pub async fn read(
         &self,
-        file: &Path,
-        window: window::Window,
+        pid: u32,
+        taken: Taken,
         patience: Duration,
     ) -> Result<Recording, Failure> {
+        let Taken { perf, file, window } = taken;
+        if let Err(complaint) = perf.finish().await {
+            return Err(self.explain(pid, complaint).await);
+        }
         // Unwinding thousands of stacks takes longer than sampling them.
         let patience = 4 * patience;
         let mut script = program::command(&self.program);
         script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
-        script.args(["period,event,ip,sym,dso", "-i"]).arg(file);
+        script.args(["period,event,ip,sym,dso", "-i"]).arg(&file);
         let text = program::run(&mut script, "perf script", patience).await?;
         let read = script::Script::read(&text).map_err(|error| {
             Obstacle::new(format!("cannot parse the output of `perf script`: {error:#}"))
@@ -161,7 +171,7 @@ impl Perf<'_> {
             return Err(complaint::refused(self.system, self.profiler).into());
         }
         let mut stats = program::command(&self.program);
-        stats.args(["report", "--stats", "-i"]).arg(file);
+        stats.args(["report", "--stats", "-i"]).arg(&file);
         // An old `perf` lacks this count; the notes in the script are enough then.
         let stats = program::run(&mut stats, "perf report --stats", patience).await;
         let lost = read.lost.max(stats.map_or(0, |stats| script::lost_samples(&stats)));
@@ -173,7 +183,7 @@ impl Perf<'_> {
             lost_share: if taken == 0 { 0.0 } else { lost as f64 / taken as f64 },
             sampled_cpu,
             system_cpu: window.system_cpu,
-            perf_data: Some(file.to_owned()),
+            perf_data: Some(file),
             by_timer,
             notices,
             ..recording
