@@ -14,4 +14,4 @@ mod publish;
 pub mod report;
 mod words;
 
-pub use publish::Draft;
+pub use publish::{Draft, remove_older};

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::bail;
 
-use lab_course::Draft;
+use lab_course::{Draft, remove_older};
 
 use super::Places;
 
@@ -19,12 +19,9 @@ pub struct Options {
     /// The directory of records [default: docs/record in the workspace]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace a record of the same name
+    /// Remove the older records once this one is complete; git keeps them
     #[arg(long)]
-    pub replace: bool,
-    /// Publish it in spite of the errors
-    #[arg(long)]
-    pub force: bool,
+    pub remove_older: bool,
 }
 
 /// A larger record makes clones of the repository slow.
@@ -35,18 +32,23 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let draft = Draft::of(&workspace, options.pairs)?;
     for complaint in &draft.complaints {
-        eprintln!("{}: {complaint}", if options.force { "note" } else { "error" });
+        eprintln!("error: {complaint}");
     }
-    if !draft.complaints.is_empty() && !options.force {
-        bail!("nothing was written; `--force` publishes these results anyway");
+    if !draft.complaints.is_empty() {
+        bail!("nothing was written; the lines above say why");
     }
     let out = options.out.clone().unwrap_or_else(|| workspace.root().join("docs/record"));
     let dir = out.join(draft.name(options.name.as_deref()));
     let (run, benches) = (draft.run.display().to_string(), draft.benches.benches.len());
-    let bytes = draft.publish(dir.clone(), options.replace)?;
+    let bytes = draft.publish(dir.clone())?;
     out!("  Record    {}, {} kB", dir.display(), bytes.div_ceil(1000));
     out!("  Run       {run}");
     out!("  Benches   {benches} figures");
+    if options.remove_older {
+        for older in remove_older(&out, &dir)? {
+            out!("  Removed   {older}, which git keeps");
+        }
+    }
     if bytes > LARGE {
         eprintln!("note: that is more than {} kB, which makes clones slow", LARGE / 1000);
     }

@@ -19,7 +19,7 @@ fn mistakes_are_explained() {
         (&["bench", "tow"][..], 1, "no case is named `tow`; did you mean `toy`?"),
         (&["bench", "--measurement", "0"], 2, "has to be between 0.1 and 3600 seconds"),
         (&["record", "--name", "../elsewhere"], 2, "letters, digits and hyphens"),
-        (&["record", "--force"], 1, "there are no runs yet; `just record` makes"),
+        (&["record"], 1, "there are no runs yet; `just record` makes"),
         (&["report"], 1, "`lab bench` makes one"),
     ] {
         let output = toy.run(args);

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, ensure};
 use lab_case::{Case, Workspace};
 use lab_record::{Build, CaseRecord, Output, Record, Store};
 use serde::de::DeserializeOwned;
@@ -24,6 +24,8 @@ pub use benches::Benches;
 
 /// The end of most complaints.
 const AGAIN: &str = "`just record` makes all of it again";
+/// The file of the runs.
+const RECORD: &str = "record.json";
 /// The file that describes the pictures of a case.
 const META: &str = "meta.json";
 
@@ -83,14 +85,14 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// If `dir` exists and is not to be replaced, or cannot be written.
-    pub fn publish(mut self, dir: PathBuf, replace: bool) -> anyhow::Result<u64> {
-        if dir.exists() && !replace {
-            bail!(
-                "{} exists: `--replace` replaces it, `--name` gives this record another name",
-                dir.display()
-            );
-        }
+    /// If there are complaints, if `dir` exists, or if it cannot be written.
+    pub fn publish(mut self, dir: PathBuf) -> anyhow::Result<u64> {
+        ensure!(self.complaints.is_empty(), "nothing was written: {}", self.complaints.join("; "));
+        ensure!(
+            !dir.exists(),
+            "{} exists, and a record is written once: `--name` gives this one another name",
+            dir.display()
+        );
         let output = Output::begin(dir)?;
         if let Some(program) = self.record.command.first_mut() {
             *program = file_name(program);
@@ -98,7 +100,7 @@ impl Draft {
         let mut bytes = 0;
         let run = serde_json::to_string_pretty(&self.record)?;
         let benches = serde_json::to_string_pretty(&self.benches)?;
-        for (name, text) in [("record.json", run + "\n"), ("benches.json", benches + "\n")] {
+        for (name, text) in [(RECORD, run + "\n"), ("benches.json", benches + "\n")] {
             output.write(name, &text)?;
             bytes += text.len() as u64;
         }
@@ -108,6 +110,30 @@ impl Draft {
         output.finish()?;
         Ok(bytes)
     }
+}
+
+/// Removes the records below `records` that are older than the new one, `kept`; returns their names.
+///
+/// Call it when the new record is complete. Each directory leaves in one step, and git keeps it.
+pub fn remove_older(records: &Path, kept: &Path) -> anyhow::Result<Vec<String>> {
+    let created = |dir: &Path| lab_record::read(&dir.join(RECORD)).map(|record| record.created);
+    let newest = created(kept)?;
+    let entries =
+        records.read_dir().with_context(|| format!("cannot read {}", records.display()))?;
+    let mut removed = Vec::new();
+    for entry in entries {
+        let dir = entry?.path();
+        // What cannot be read is no record of this `lab`, and stays.
+        if created(&dir).is_ok_and(|created| created < newest) {
+            let name = file_name(&dir.to_string_lossy());
+            let leaving = records.join(format!(".old-{name}"));
+            fs::rename(&dir, &leaving)
+                .and_then(|()| fs::remove_dir_all(&leaving))
+                .with_context(|| format!("cannot remove {}", dir.display()))?;
+            removed.push(name);
+        }
+    }
+    Ok(removed)
 }
 
 /// The newest run that can be published, or else the newest run and why it cannot be published.
@@ -166,6 +192,9 @@ fn faults(record: &Record, cases: &[Case], pairs: usize) -> Vec<String> {
 fn other_build(what: &str, then: &Build, now: &Build) -> Option<String> {
     if then.dirty == Some(true) {
         return Some(format!("{what} was made with uncommitted changes: {AGAIN}"));
+    }
+    if then.commit.is_none() {
+        return Some(format!("{what} was made with binaries of an unknown commit: {AGAIN}"));
     }
     let short = |commit: &Option<String>| {
         commit.as_deref().map_or("no commit", |commit| &commit[..commit.len().min(9)]).to_owned()

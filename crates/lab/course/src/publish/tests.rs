@@ -6,7 +6,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::Draft;
+use super::{Draft, remove_older};
 use crate::fixture::{Fixture, record};
 
 /// A workspace with everything that a record needs, made from the commit that is checked out.
@@ -112,7 +112,7 @@ fn a_record_has_the_run_the_benches_and_the_pictures() {
     let draft = draft(&fixture);
     assert_eq!(draft.name(None), "2026-11-21-2-cores");
     let dir = fixture.path().join("out").join(draft.name(Some("mine")));
-    assert!(draft.publish(dir.clone(), false).unwrap() > 0);
+    assert!(draft.publish(dir.clone()).unwrap() > 0);
     assert_eq!(files(&dir), ["benches.json", "flame", "record.json"]);
     let pictures = ["meta.json", "slow.per-request.folded", "slow.svg"];
     assert_eq!(files(&dir.join("flame/toy")), pictures, "no raw graphs");
@@ -127,10 +127,36 @@ fn a_record_has_the_run_the_benches_and_the_pictures() {
     // In the order in which they were measured, and nothing of other groups.
     let groups = benches["benches"].as_array().unwrap().iter().map(|bench| &bench["group"]);
     assert_eq!(groups.collect::<Vec<_>>(), ["sweep-toy", "alternatives-toy"]);
+}
 
-    let again = self::draft(&fixture).publish(dir.clone(), false).unwrap_err().to_string();
-    assert!(again.contains("`--replace` replaces it"), "{again}");
-    self::draft(&fixture).publish(dir, true).unwrap();
+#[test]
+fn a_record_is_written_once_and_leaves_only_for_a_newer_one() {
+    let fixture = measured();
+    let out = fixture.path().join("target/records");
+    let [first, second] = ["a", "b"].map(|name| out.join(name));
+    draft(&fixture).publish(first.clone()).unwrap();
+    let before = std::fs::read_to_string(first.join("record.json")).unwrap();
+    let again = draft(&fixture).publish(first.clone()).unwrap_err().to_string();
+    assert!(again.contains("a record is written once"), "{again}");
+    assert_eq!(std::fs::read_to_string(first.join("record.json")).unwrap(), before);
+
+    run(&fixture, "20261122T000000000Z.json", |run| run["created"] = "2026-11-22T00:00:00Z".into());
+    draft(&fixture).publish(second.clone()).unwrap();
+    fixture.write("target/records/notes/readme.md", "no record");
+    assert_eq!(remove_older(&out, &first).unwrap(), [""; 0], "the other one is newer");
+    assert_eq!(remove_older(&out, &second).unwrap(), ["a"]);
+    assert_eq!(files(&out), ["b", "notes"]);
+}
+
+#[test]
+fn what_has_complaints_is_not_written() {
+    let fixture = measured();
+    run(&fixture, "20261121T000000000Z.json", |run| run["build"]["commit"] = Value::Null);
+    complains(&fixture, &["the run was made with binaries of an unknown commit"]);
+    let out = fixture.path().join("out");
+    let error = draft(&fixture).publish(out.join("a")).unwrap_err().to_string();
+    assert!(error.contains("nothing was written: the run was made"), "{error}");
+    assert!(!out.exists());
 }
 
 #[test]
@@ -139,7 +165,7 @@ fn a_record_appears_as_a_whole_or_not_at_all() {
     // A directory where a file is expected cannot be copied.
     std::fs::create_dir_all(fixture.path().join("target/lab/flame/toy/odd.svg")).unwrap();
     let out = fixture.path().join("out");
-    let error = draft(&fixture).publish(out.join("a"), false).unwrap_err().to_string();
+    let error = draft(&fixture).publish(out.join("a")).unwrap_err().to_string();
     assert!(error.contains("odd.svg"), "{error}");
     assert_eq!(files(&out), Vec::<String>::new());
 }
