@@ -20,7 +20,7 @@ pub struct Machine {
     pub memory_mib: Option<u64>,
 }
 
-/// How the programs were built, and from what.
+/// How the servers were built, and from what. Values are `None` where nothing vouches for them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Build {
     /// The output of `rustc --version`.
@@ -28,7 +28,7 @@ pub struct Build {
     /// `release` or `debug`, from the directory of the binaries.
     pub profile: String,
     pub commit: Option<String>,
-    /// Whether the working tree has uncommitted changes.
+    /// Whether the working tree had uncommitted changes.
     pub dirty: Option<bool>,
 }
 
@@ -57,7 +57,8 @@ impl Machine {
 }
 
 impl Build {
-    /// The build of the binaries in `bin_dir`, made from the working tree `root`.
+    /// What cargo puts into `bin_dir` now, from the working tree `root`. It describes binaries only if
+    /// cargo has just built them or found them up to date.
     pub fn of(root: &Path, bin_dir: &Path) -> Self {
         let status = output(root, "git", &["status", "--porcelain"]);
         Self {
@@ -66,6 +67,11 @@ impl Build {
             commit: output(root, "git", &["rev-parse", "HEAD"]),
             dirty: status.map(|changes| !changes.is_empty()),
         }
+    }
+
+    /// Of binaries that somebody else built.
+    pub fn unknown() -> Self {
+        Self { rustc: None, profile: "unknown".to_owned(), commit: None, dirty: None }
     }
 }
 

@@ -6,7 +6,10 @@ use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_record::{Build, CaseRecord, Record, Store, criterion};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
-use crate::bench::{self, Comparison, Progress};
+use crate::{
+    bench::{self, Comparison, Progress},
+    servers::current,
+};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -52,7 +55,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
 
-    let build = Build::of(workspace.root(), workspace.bin_dir());
+    // Servers that the reader put in a directory are taken as they are.
+    let build = match places.bin_dir {
+        Some(_) => Build::unknown(),
+        None => current::build(&workspace, &cases)?,
+    };
     let mut record = Record::new(options.effort.quick, build);
     let end = interruptible(measure(&workspace, &cases, options, &mut record.cases));
     if matches!(end, Ok(Ended::Interrupted)) {

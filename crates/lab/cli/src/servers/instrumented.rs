@@ -67,6 +67,18 @@ fn cargo_build(
     binaries: &[String],
     feature: Option<&str>,
 ) -> anyhow::Result<()> {
+    let mut command = cargo(workspace, binaries);
+    match feature {
+        Some(feature) => command.args(["--features", feature]),
+        None => command.arg("--quiet"),
+    };
+    let status = command.status().context("cannot run cargo, which builds the servers")?;
+    ensure!(status.success(), "cargo could not build the servers; its own message is above");
+    Ok(())
+}
+
+/// The command that builds some binaries of the workspace into its `bin_dir`.
+pub(super) fn cargo(workspace: &Workspace, binaries: &[String]) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // The whole workspace is named so that cargo chooses the same features of the dependencies as in
@@ -79,13 +91,7 @@ fn cargo_build(
         command.arg("--target-dir").arg(target);
     }
     command.args(binaries.iter().flat_map(|name| ["--bin", name]));
-    match feature {
-        Some(feature) => command.args(["--features", feature]),
-        None => command.arg("--quiet"),
-    };
-    let status = command.status().context("cannot run cargo, which builds the servers")?;
-    ensure!(status.success(), "cargo could not build the servers; its own message is above");
-    Ok(())
+    command
 }
 
 /// Copies a binary into a directory, as a second name for the same file where the system allows it:

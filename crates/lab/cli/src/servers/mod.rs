@@ -1,6 +1,7 @@
 //! Servers as child processes: how they are started, found, asked and stopped.
 
 pub mod affinity;
+pub mod current;
 pub mod instrumented;
 mod launch;
 mod requests;

@@ -1,5 +1,7 @@
 //! The verbs that read records, on a record that no server ran for.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::toy::{Toy, stderr, stdout};
@@ -14,6 +16,24 @@ fn history_lists_the_runs_of_a_case() {
     assert!(history.contains(&name), "{history}");
     let unknown = toy.run(&["history", "tow"]);
     assert!(stderr(&unknown).contains("did you mean `toy`?"));
+}
+
+/// The commit that is checked out says nothing of binaries that somebody put in a directory.
+#[test]
+fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
+    let toy = Toy::new(&[]);
+    for args in [
+        &["init", "--quiet"][..],
+        &["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet"],
+    ] {
+        let more: &[&str] = if args.len() > 2 { &["--allow-empty", "--message=m"] } else { &[] };
+        let git = Command::new("git").args(args).args(more).current_dir(toy.path("")).status();
+        assert!(git.unwrap().success());
+    }
+    let output = toy.bench(&["--json"]);
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["build"]["commit"], Value::Null, "{}", record["build"]);
+    assert_eq!(record["build"]["profile"], "unknown");
 }
 
 #[test]

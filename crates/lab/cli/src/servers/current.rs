@@ -1,0 +1,72 @@
+//! The servers of the cases as they are checked out.
+//!
+//! A record names the commit that its servers were built from. A commit in the binaries would have all
+//! of them compiled again after every commit. Cargo knows better: it builds what is out of date, and
+//! names the binaries that it vouches for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use lab_case::{Case, Workspace};
+use lab_record::Build;
+use serde_json::Value;
+
+use super::instrumented;
+
+/// Brings the servers of `cases` up to date. Returns how they were built, which is unknown for binaries
+/// that were not put there by cargo.
+pub fn build(workspace: &Workspace, cases: &[Case]) -> anyhow::Result<Build> {
+    let bin_dir = workspace.bin_dir();
+    if !bin_dir.join(".fingerprint").is_dir() {
+        return Ok(Build::unknown());
+    }
+    let servers = |case: &Case| -> Vec<String> {
+        case.variants.iter().map(|variant| case.server(variant)).collect()
+    };
+    let helpers = cases.iter().flat_map(|case| case.helpers().cloned());
+    let binaries: Vec<_> = cases.iter().flat_map(servers).chain(helpers).collect();
+    let mut cargo = instrumented::cargo(workspace, &binaries);
+    cargo
+        .args(["--message-format", "json-render-diagnostics"])
+        .stderr(std::process::Stdio::inherit());
+    let output = cargo.output().context("cannot run cargo, which builds the servers")?;
+    ensure!(output.status.success(), "cargo could not build the servers; its own message is above");
+    let built = executables(&String::from_utf8_lossy(&output.stdout));
+    let is_built = |name: &String| vouches(&built, &bin_dir.join(name));
+    Ok(match binaries.iter().all(is_built) {
+        true => Build::of(workspace.root(), bin_dir),
+        false => Build::unknown(),
+    })
+}
+
+/// The binaries that cargo's messages name, fresh ones included.
+fn executables(messages: &str) -> Vec<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    messages.filter_map(|message| Some(message["executable"].as_str()?.into())).collect()
+}
+
+fn vouches(built: &[PathBuf], binary: &Path) -> bool {
+    let same = |built: &PathBuf| built.canonicalize().ok() == binary.canonicalize().ok();
+    binary.is_file() && built.iter().any(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_vouches_for_the_files_that_it_names_and_for_no_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let [ours, copied] = ["ours", "copied"].map(|name| dir.path().join(name));
+        std::fs::write(&ours, "").unwrap();
+        std::fs::write(&copied, "").unwrap();
+        let message = |executable: Value| {
+            serde_json::json!({ "reason": "compiler-artifact", "executable": executable })
+                .to_string()
+        };
+        let library = message(Value::Null);
+        let built = executables(&format!("{library}\n{}\n", message(ours.to_str().into())));
+        assert!(vouches(&built, &ours));
+        assert!(!vouches(&built, &copied) && !vouches(&built, &dir.path().join("missing")));
+    }
+}
