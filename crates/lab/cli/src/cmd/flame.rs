@@ -12,7 +12,7 @@ use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{
     Meta, Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph,
 };
-use lab_record::{Output, write_whole};
+use lab_record::{Build, Output, Store, write_whole};
 
 use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
@@ -95,14 +95,21 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         [] => None,
         cases => Some(build(Instrumentation::Heap, cases)?),
     };
+    // Read now, since the next commit may come while the servers are watched.
+    let built = match places.bin_dir {
+        Some(_) => Build::unknown(),
+        None => Build::of(ordinary.root(), ordinary.bin_dir()),
+    };
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), true);
     let results = ordinary.results().join("flame");
+    let store = Store::new(&ordinary.results());
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let variants = [BASELINE, CANDIDATE].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants).await?;
-        let subjects = Subjects::of_case(&workspace, case, comparison, sampling)?;
+        let built = built.clone();
+        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built, &store)?;
         pages.push(draw(&subjects, &profilers, options, results.join(&case.name)).await?);
     }
     match &pages[..] {

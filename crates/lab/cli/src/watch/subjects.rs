@@ -2,9 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use anyhow::{Context as _, bail};
-use lab_case::{Case, Exhibit, Workspace, usual};
+use anyhow::{Context as _, bail, ensure};
+use lab_case::{BASELINE, CANDIDATE, Case, Exhibit, Workspace, usual};
 use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
+use lab_record::{Build, Store};
 
 use super::{Progress, heap, observe::Watch};
 use crate::{bench::Comparison, servers::Launch};
@@ -21,13 +22,15 @@ pub struct Subjects {
 }
 
 impl Subjects {
-    /// The slow and the fixed variant of a case. `sampling` has the binaries that sample their
-    /// allocations, if an exhibit shows any.
+    /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
+    /// sample their allocations, if an exhibit shows any. `store` may have a run that timed the same.
     pub fn of_case(
         workspace: &Workspace,
         case: &Case,
         comparison: Comparison,
         sampling: Option<&Workspace>,
+        build: Build,
+        store: &Store,
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
         if let Some(workspace) = sampling {
@@ -49,6 +52,9 @@ impl Subjects {
             spans: case.spans.clone(),
             counts: counts.collect(),
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.name)).to_vec(),
+            timed: timed(store, case, &build, comparison.asks.len()),
+            build,
+            instrumented: true,
             ..scene(&comparison)?
         };
         Ok(Self { scene, comparison, sampling: launches, has_sampler: true })
@@ -125,7 +131,7 @@ impl Subjects {
 
 /// The page of servers that no case describes.
 fn scene(comparison: &Comparison) -> anyhow::Result<Scene> {
-    let (_, first) = comparison.subjects.first().context("there is no server to watch")?;
+    ensure!(!comparison.subjects.is_empty(), "there is no server to watch");
     let title = match comparison.subjects.len() {
         1 => "Where the CPU time goes",
         _ => "Where the CPU time goes, in two builds",
@@ -138,11 +144,26 @@ fn scene(comparison: &Comparison) -> anyhow::Result<Scene> {
         servers: comparison.subjects.iter().map(|(name, _)| name.clone()).collect(),
         load: comparison.load_in_words(),
         requests_per_visit: comparison.asks.len(),
-        program: first.program.clone(),
+        build: Build::unknown(),
+        instrumented: false,
+        timed: None,
         view: View::default(),
         spans: Default::default(),
         counts: Vec::new(),
         commands: vec![format!("lab {}", shell_words::join(std::env::args().skip(1)))],
+    })
+}
+
+/// What the newest run of `lab bench` with the same build measured of both servers of a case.
+fn timed(store: &Store, case: &Case, build: &Build, asks: usize) -> Option<(String, [f64; 2])> {
+    build.commit.as_ref()?;
+    store.paths().ok()?.into_iter().rev().find_map(|path| {
+        let record = lab_record::read(&path).ok().filter(|record| record.build == *build)?;
+        let record = record.cases.into_iter().find(|it| it.case == case.name)?;
+        // A run counts visits.
+        let cost = |name| Some(record.variant(name)?.cpu_us_per_request? / asks as f64);
+        let run = path.file_stem()?.to_string_lossy().into_owned();
+        Some((run, [cost(BASELINE)?, cost(CANDIDATE)?]))
     })
 }
 

@@ -1,31 +1,51 @@
 //! Both variants in one graph: the slow one's widths, coloured by what the fix changed.
 //!
 //! The colour is the change of a frame with everything it called. Graphs that colour a frame by its
-//! own share leave it white when the fix removed what it called.
+//! own share leave it white when the fix removed what it called. A change that the samples may show by
+//! chance has no colour: see [`Sampling`].
+
+use lab_display::thousands;
 
 use super::{
     frames::{self, Drawing, Frame, Header},
     palette,
 };
-use crate::stacks::{Folded, Node, Unit};
+use crate::stacks::{Folded, Node, Sampling, Unit};
 
 /// How many frames that only the fix has are named.
 const NEW: usize = 3;
 
 /// Draws `slow`, in nanoseconds per request, coloured by the change to `fixed`.
-pub fn draw(title: String, notes: Vec<String>, slow: &Folded, fixed: &Folded) -> Drawing {
+pub fn draw(
+    title: String,
+    notes: Vec<String>,
+    slow: &Folded,
+    fixed: &Folded,
+    sampling: &Sampling,
+) -> Drawing {
     let (slow, fixed) = (Node::of(slow), Node::of(fixed));
     let mut lines = notes;
     lines.push("Width: with the fault. Colour: a function with everything it called.".to_owned());
-    lines.extend(only_fixed(&slow, &fixed));
+    lines.push(format!(
+        "± is two standard errors of sampling; two runs differ by more. Among {} frames, a colour \
+         takes {:.1} standard errors.",
+        thousands(sampling.frames as f64),
+        sampling.limit()
+    ));
+    lines.extend(only_fixed(&slow, &fixed, sampling));
     let legend = vec![
         (palette::LESS, "blue: the fix removed it"),
-        (palette::SAME, "white: it costs the same"),
+        (palette::SAME, "white: no change beyond the error"),
         (palette::MORE, "red: the fix added to it"),
     ];
     let (all_slow, all_fixed) = (slow.inclusive, fixed.inclusive);
     let whole = Frame {
-        label: format!("{} in all: {}", change(all_slow, all_fixed), both(all_slow, all_fixed)),
+        // The system counts the whole; only shares are sampled.
+        label: format!(
+            "{} in all: {}",
+            change(all_slow, all_fixed, None),
+            both(all_slow, all_fixed)
+        ),
         details: "100 %".to_owned(),
         colour: Some(palette::of_change(all_slow, all_fixed)),
     };
@@ -33,10 +53,15 @@ pub fn draw(title: String, notes: Vec<String>, slow: &Folded, fixed: &Folded) ->
     frames::draw(&header, &slow, all_slow, whole.clone(), whole, |path, node| {
         let fixed = fixed.at(path).map_or(0, |node| node.inclusive);
         let name = path.last().copied().unwrap_or_default();
+        let error = sampling.error(node.inclusive, fixed);
+        let colour = match sampling.differs(node.inclusive, fixed) {
+            true => palette::of_change(node.inclusive, fixed),
+            false => palette::SAME,
+        };
         Frame {
-            label: format!("{name} {}", change(node.inclusive, fixed)),
+            label: format!("{name} {}", change(node.inclusive, fixed, Some(error))),
             details: both(node.inclusive, fixed),
-            colour: Some(palette::of_change(node.inclusive, fixed)),
+            colour: Some(colour),
         }
     })
 }
@@ -47,13 +72,14 @@ fn both(slow: u64, fixed: u64) -> String {
 }
 
 /// Names frames of the fix alone, because the widths are those of the slow variant.
-fn only_fixed(slow: &Node, fixed: &Node) -> Option<String> {
+fn only_fixed(slow: &Node, fixed: &Node, sampling: &Sampling) -> Option<String> {
     let mut new = Vec::new();
     fixed.walk(&mut |path, node| {
         let caller = path.len() - 1;
         // Everything that a new function calls is new as well.
         let is_new = slow.at(path).is_none() && slow.at(&path[..caller]).is_some();
-        if is_new && node.inclusive * 100 >= fixed.inclusive {
+        let is_shown = sampling.differs(0, node.inclusive);
+        if is_new && is_shown && node.inclusive * 100 >= fixed.inclusive {
             new.push((node.inclusive, path[caller]));
         }
     });
@@ -65,49 +91,85 @@ fn only_fixed(slow: &Node, fixed: &Node) -> Option<String> {
     (!named.is_empty()).then(|| format!("Only with the fix: {}.", named.join(", ")))
 }
 
-/// `−88 %`, or a factor from 2 on.
-fn change(slow: u64, fixed: u64) -> String {
-    match fixed as f64 / slow.max(1) as f64 {
-        times if times >= 2.0 => format!("×{times:.1}"),
-        times => match ((times - 1.0) * 100.0).round() {
-            0.0 => "±0 %".to_owned(),
-            less if less < 0.0 => format!("−{:.0} %", -less),
-            more => format!("+{more:.0} %"),
-        },
+/// `−88 % ± 3 %`, or a factor from 2 on: `×2.5 ± 0.2`. Without an error, the change alone.
+fn change(slow: u64, fixed: u64, error: Option<f64>) -> String {
+    let times = fixed as f64 / slow.max(1) as f64;
+    if times >= 2.0 {
+        let error = error.map(|error| format!(" ± {error:.1}"));
+        return format!("×{times:.1}{}", error.unwrap_or_default());
     }
+    let percent = (times - 1.0) * 100.0;
+    // No error is known to be 0.
+    let error = error.map(|error| (error * 100.0).max(0.1));
+    // As many digits as the error allows.
+    let (digits, half_a_digit) = match error {
+        Some(..2.0) => (1, 0.05),
+        _ => (0, 0.5),
+    };
+    let sign = match percent {
+        _ if percent.abs() < half_a_digit => "",
+        ..0.0 => "−",
+        _ => "+",
+    };
+    let error = error.map(|error| format!(" ± {error:.digits$} %"));
+    format!("{sign}{:.digits$} %{}", percent.abs(), error.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn drawn(slow: &str, fixed: &str) -> String {
-        let title = "double-parse".to_owned();
-        draw(title, Vec::new(), &slow.parse().unwrap(), &fixed.parse().unwrap()).svg
+    fn drawn(slow: &str, fixed: &str, samples: u64) -> String {
+        let (title, slow, fixed) = ("double-parse", slow.parse().unwrap(), fixed.parse().unwrap());
+        let sampling = Sampling::of(&slow, &fixed, [samples; 2]);
+        draw(title.to_owned(), Vec::new(), &slow, &fixed, &sampling).svg
+    }
+
+    /// The colour of the frame with this tooltip.
+    #[track_caller]
+    fn colour(svg: &str, tooltip: &str) -> String {
+        let frame = svg.split(&format!("<title>{tooltip}</title>")).nth(1);
+        let frame = frame.unwrap_or_else(|| panic!("{tooltip} is not in {svg}"));
+        let fill = frame.split("fill=\"").nth(1).unwrap();
+        fill.split('"').next().unwrap().to_owned()
     }
 
     #[test]
     fn a_frame_is_coloured_by_everything_it_called() {
-        let svg = drawn("parse;body;clone 9000000\nparse 1000000\n", "parse 1200000\n");
-        let title = "<title>parse −88 % (10.0 ms per request, with the fix 1.20 ms)</title>";
-        let parse = svg.split(title).nth(1).expect("parse is drawn");
-        let fill = palette::of_change(10_000_000, 1_200_000).to_string();
-        assert!(parse.split("</rect>").next().unwrap().contains(&fill), "{parse:.200}");
-        let clone = "<title>clone −100 % (9.00 ms per request, with the fix 0 ns)</title>";
-        assert!(svg.contains(clone));
+        let slow = "parse;body;clone 9000000\nparse 1000000\n";
+        let svg = drawn(slow, "parse 1200000\n", 1000);
+        let parse = "parse −88.0 % ± 0.1 % (10.0 ms per request, with the fix 1.20 ms)";
+        let all_of_it = palette::of_change(10_000_000, 1_200_000).to_string();
+        assert_eq!(colour(&svg, parse), all_of_it);
+        let clone = "clone −100.0 % ± 0.1 % (9.00 ms per request, with the fix 0 ns)";
+        assert_eq!(colour(&svg, clone), palette::LESS.to_string());
+    }
+
+    #[test]
+    fn only_what_exceeds_the_sampling_error_is_coloured() {
+        let (slow, fixed) = ("a 500000\nb 500000\n", "a 485000\nb 500000\n");
+        let many = drawn(slow, fixed, 1_000_000);
+        let fine = "a −3.0 % ± 0.3 % (500 µs per request, with the fix 485 µs)";
+        assert_eq!(colour(&many, fine), palette::of_change(500_000, 485_000).to_string());
+        // A change of 15 % is nothing in 200 samples.
+        let few = drawn("a 500000\nb 500000\n", "a 425000\nb 500000\n", 200);
+        let rough = "a −15 % ± 18 % (500 µs per request, with the fix 425 µs)";
+        assert_eq!(colour(&few, rough), palette::SAME.to_string());
+        assert!(few.contains("takes 2.7 standard errors"));
     }
 
     #[test]
     fn functions_of_the_fix_alone_are_named_once() {
-        let svg = drawn("parse;clone 90\n", "parse;visit;read 20\nparse 1\n");
-        assert!(svg.contains("Only with the fix: visit 20\u{a0}ns."));
+        let svg = drawn("parse;clone 90\n", "parse;visit;read 20\nparse 1\nparse;rare 1\n", 100);
+        assert!(svg.contains("Only with the fix: visit 20\u{a0}ns."), "{svg}");
     }
 
     #[test]
     fn changes_are_percentages_or_factors() {
-        assert_eq!(change(100, 12), "−88 %");
-        assert_eq!(change(100, 100), "±0 %");
-        assert_eq!(change(100, 130), "+30 %");
-        assert_eq!(change(100, 250), "×2.5");
+        assert_eq!(change(100, 12, None), "−88 %");
+        assert_eq!(change(1000, 1004, None), "0 %");
+        assert_eq!(change(100, 130, Some(0.125)), "+30 % ± 12 %");
+        assert_eq!(change(1000, 1031, Some(0.008)), "+3.1 % ± 0.8 %");
+        assert_eq!(change(100, 250, Some(0.24)), "×2.5 ± 0.2");
     }
 }

@@ -78,14 +78,15 @@ pub fn of(palette: Palette, name: &str) -> Colour {
     }
 }
 
-/// The colour of a change: the stronger the larger, up to all of it.
+/// The colour of a change that is shown: the stronger the larger, up to all of it.
 pub fn of_change(slow: u64, fixed: u64) -> Colour {
-    // A smaller change is noise between two recordings.
-    const NOISE: f64 = 0.05;
     let change = if slow == 0 { 1.0 } else { (fixed as f64 / slow as f64 - 1.0).clamp(-1.0, 1.0) };
-    match change.abs() {
-        ..NOISE => SAME,
-        strength => mix(SAME, if change < 0.0 { LESS } else { MORE }, strength),
+    // The smallest change is a visible one.
+    let strength = 0.1 + 0.9 * change.abs();
+    match change {
+        0.0 => SAME,
+        ..0.0 => mix(SAME, LESS, strength),
+        _ => mix(SAME, MORE, strength),
     }
 }
 
@@ -130,7 +131,8 @@ mod tests {
     #[test]
     fn a_larger_change_is_stronger() {
         assert_eq!(of_change(100, 0), LESS);
-        assert_eq!(of_change(100, 98), SAME);
+        assert_eq!(of_change(100, 100), SAME);
+        assert_ne!(of_change(1000, 999), SAME);
         assert_eq!(of_change(100, 300), MORE);
         let half = of_change(100, 50);
         assert!(LESS.0 < half.0 && half.0 < SAME.0, "{half}");

@@ -41,6 +41,12 @@ impl Waits {
         }
     }
 
+    /// Whether requests were still open that had waited for longer than the mean: the end of the
+    /// recording cut them off, and the true mean is higher.
+    pub fn is_cut_off(&self) -> bool {
+        self.longest_open.is_some_and(|it| it.as_nanos() > u128::from(self.stacks.total()))
+    }
+
     /// The same as text, with what the average leaves out.
     pub fn table(&self, server: &str) -> Table {
         let total = self.stacks.total().max(1) as f64;
@@ -66,8 +72,7 @@ impl Waits {
         let mut caption = format!("{server}: the mean of {answered} answered requests.");
         if let Some(longest) = self.longest_open {
             caption += &format!(" {} more were still open", thousands(self.open as f64));
-            // The mean leaves out the longest waits.
-            caption += &match longest.as_nanos() > u128::from(self.stacks.total()) {
+            caption += &match self.is_cut_off() {
                 true => format!(
                     ", one for {}: the mean leaves them out and is too low.",
                     time_ms(longest.as_secs_f64() * 1e3)

@@ -1,6 +1,6 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use lab_record::{Build, Machine};
@@ -24,14 +24,13 @@ pub struct Meta {
 
 impl Meta {
     pub fn of(scene: &Scene, seen: &Seen) -> Self {
-        let dir = scene.program.parent().unwrap_or(Path::new("."));
         let variant = |it: &Observation| (it.name.clone(), Variant::of(it));
         Self {
             name: scene.name.clone(),
             created: Timestamp::now(),
             command: std::env::args().collect(),
             machine: Machine::here(),
-            build: Build::of(dir, dir),
+            build: scene.build.clone(),
             variants: seen.observations.iter().map(variant).collect(),
             notices: seen.notices.clone(),
         }

@@ -3,9 +3,10 @@
 mod meta;
 mod spans;
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use lab_case::{Exhibit, SpanKind};
+use lab_record::Build;
 
 use crate::{
     profilers::{Profiler, Recording},
@@ -32,8 +33,12 @@ pub struct Scene {
     /// The load in words.
     pub load: String,
     pub requests_per_visit: usize,
-    /// A binary of theirs, which says how they were built.
-    pub program: PathBuf,
+    pub build: Build,
+    /// Whether the build records spans, which costs time.
+    pub instrumented: bool,
+    /// A run of `lab bench` from the same commit: its name, and the CPU microseconds per request of
+    /// both servers.
+    pub timed: Option<(String, [f64; 2])>,
     pub view: View,
     /// What the spans of the servers mean, by their names.
     pub spans: BTreeMap<String, SpanKind>,

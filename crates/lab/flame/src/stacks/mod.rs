@@ -2,12 +2,14 @@
 
 mod folded;
 mod names;
+mod sampling;
 mod top;
 mod tree;
 mod unit;
 mod view;
 
 pub use folded::Folded;
+pub use sampling::Sampling;
 pub use top::{Row, RowPair, changed, top, top_inclusive};
 pub use tree::Node;
 pub use unit::Unit;

@@ -1,6 +1,6 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
-use lab_display::{factor, page::Table, thousands};
+use lab_display::{page::Table, thousands, time_ms};
 use lab_record::Output;
 
 use super::{
@@ -110,24 +110,54 @@ fn cpu_side<'a>(
         false => top_inclusive(stacks, NAMED),
         true => top(stacks, NAMED),
     };
-    let notes = [Some(seen.profiler.to_string()), busy].into_iter().flatten().collect();
+    let instrumented =
+        scene.instrumented.then(|| "instrumented build, slower than timed".to_owned());
+    let notes = [Some(seen.profiler.to_string()), instrumented, busy, error(observation)];
+    let notes = notes.into_iter().flatten().collect();
     let caption_of_table = format!("{server}: the functions that cost most");
     let table = functions(caption_of_table, Unit::Nanoseconds, stacks, most);
     Side { server, stacks, notes, caption, table }
 }
 
+/// How exact the shares of a graph are: two standard errors at most, for a share of one half.
+fn error(observation: &Observation) -> Option<String> {
+    let samples = observation.recording.as_ref()?.samples;
+    let percent = 100.0 / (samples.max(1) as f64).sqrt();
+    Some(format!("{} samples: shares ± {percent:.1} % at most", thousands(samples as f64)))
+}
+
 fn cpu_lead(scene: &Scene, stacks: &[Folded]) -> String {
     match (scene.servers.as_slice(), stacks) {
         ([slow, fixed], [slow_stacks, fixed_stacks]) => format!(
-            "A request costs {} of CPU time in {slow} and {} in {fixed}: {} less. Both graphs have \
-             the same scale: a width means the same in both.",
+            "{}, a request costs {} of CPU time in {slow} and {} in {fixed}. {}Both graphs have the \
+             same scale: a width means the same in both.",
+            circumstances(scene),
             time(slow_stacks.total()),
             time(fixed_stacks.total()),
-            factor(slow_stacks.total() as f64 / fixed_stacks.total().max(1) as f64),
+            timed(scene),
         ),
         (_, [stacks]) => format!(
-            "A request costs {} of CPU time. Look for the widest frames.",
+            "{}, a request costs {} of CPU time. Look for the widest frames.",
+            circumstances(scene),
             time(stacks.total())
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Which build the costs are of: they are higher than those that `lab bench` measures.
+fn circumstances(scene: &Scene) -> &'static str {
+    if scene.instrumented { "In this instrumented build" } else { "Under the profiler" }
+}
+
+/// What the same request costs in the build that is timed, as a sentence with a space.
+fn timed(scene: &Scene) -> String {
+    match (&scene.timed, scene.servers.as_slice()) {
+        (Some((run, [slow, fixed])), [slow_name, fixed_name]) => format!(
+            "In the build that is timed, `lab bench` measured {} in {slow_name} and {} in \
+             {fixed_name} (run {run}). ",
+            time_ms(slow / 1e3),
+            time_ms(fixed / 1e3)
         ),
         _ => String::new(),
     }
@@ -185,13 +215,17 @@ pub fn waits(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
     let [(slow_name, slow), (fixed_name, fixed)] = waits.as_slice() else { return Ok(None) };
-    let (slow, fixed) = (slow.stacks.total(), fixed.stacks.total());
+    // The longest waits outlast the recording. So its length decides their mean, and a ratio of the
+    // means would be a ratio of that length.
+    let mean = |waits: &Waits| {
+        let least = if waits.is_cut_off() { "at least " } else { "" };
+        format!("{least}{}", time(waits.stacks.total()))
+    };
     let lead = format!(
-        "An answered request took {} in {slow_name} and {} in {fixed_name} on average, {} less. \
-         Almost none of it is CPU time: the requests waited.",
-        time(slow),
-        time(fixed),
-        factor(slow as f64 / fixed.max(1) as f64),
+        "A request took {} in {slow_name} and {} in {fixed_name} on average. Almost none of it is CPU \
+         time: the requests waited.",
+        mean(slow),
+        mean(fixed),
     );
     let mut section = Section::new("What a request waits for", lead);
     let sides = waits.iter().map(|(server, waits)| Side {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     seen::{Observation, Scene, Seen},
-    stacks::{RowPair, changed},
+    stacks::{RowPair, Sampling, changed},
 };
 use words::{join, time};
 
@@ -138,17 +138,24 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
         return Ok(None);
     }
     let [slow_name, fixed_name] = scene.servers.as_slice() else { return Ok(None) };
-    let pairs = changed(slow, fixed, NAMED);
+    let samples = |it: &Observation| it.recording.as_ref().map_or(0, |it| it.samples);
+    let samples = [samples(&seen.observations[0]), samples(&seen.observations[1])];
+    let sampling = Sampling::of(slow, fixed, samples);
+    let mut pairs = changed(slow, fixed, NAMED);
+    pairs.retain(|pair| sampling.differs(pair.slow_own, pair.fixed_own));
     let most: Vec<_> = pairs.iter().take(3).map(|pair| format!("“{}”", pair.name)).collect();
+    let most = match most.is_empty() {
+        true => "No function's own time changed beyond the sampling error.".to_owned(),
+        false => format!("By their own time, {} changed most.", join(&most)),
+    };
     let lead = format!(
-        "Blue is what the fix removed, with everything it called. By their own time, {} changed \
-         most. A function that the compiler inlined in only one variant appears there under its \
-         caller's name.",
-        join(&most)
+        "Blue is what the fix removed, with everything it called. {most} A function that the compiler \
+         inlined in only one variant appears there under its caller's name."
     );
     let mut section = Section::new("What the fix changed", lead);
     let title = format!("{slow_name} to {fixed_name}: the change");
-    let drawing = differential::draw(title, vec![seen.profiler.to_string()], slow, fixed);
+    let drawing =
+        differential::draw(title, vec![seen.profiler.to_string()], slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
     section.pictures.push(file(output, "diff", caption, &drawing)?);
     let row = |pair: RowPair| {
@@ -158,6 +165,9 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
     let head = ["itself", "in all"]
         .into_iter()
         .flat_map(|what| scene.servers.iter().map(move |name| format!("{name}, {what}")));
+    if pairs.is_empty() {
+        return Ok(Some(section));
+    }
     section.tables.push(Table {
         caption: "CPU time per request, by what changed most".to_owned(),
         head: std::iter::once("function".to_owned()).chain(head).collect(),

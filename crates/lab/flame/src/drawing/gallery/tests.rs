@@ -1,4 +1,6 @@
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
+
+use lab_record::Build;
 
 use super::{
     super::{draw_index, example},
@@ -22,7 +24,9 @@ fn scene(exhibits: &[Exhibit]) -> Scene {
         servers: ["slow", "fixed"].map(str::to_owned).to_vec(),
         load: "1 user".to_owned(),
         requests_per_visit: 19,
-        program: PathBuf::from("target/profiling/toy-slow"),
+        build: Build::unknown(),
+        instrumented: true,
+        timed: None,
         view: View {
             crates: vec!["toy".to_owned()],
             variants: ["slow", "fixed"].map(str::to_owned).to_vec(),
@@ -101,6 +105,30 @@ fn stacks_become_time_per_request_and_counts_become_a_table() {
     let counts = &page.sections[1];
     assert_eq!(counts.lead, "One page of 19 requests costs slow 19 tcp connections instead of 0.");
     assert_eq!(counts.tables[0].rows, [["bytes", "7", "7"], ["tcp connections", "19", "0"]]);
+}
+
+#[test]
+fn costs_name_the_build_that_they_are_of() {
+    let (page, ..) = drawn(&[Exhibit::Cpu]);
+    let lead = &page.sections[0].lead;
+    assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
+    assert!(!lead.contains('×') && !lead.contains("lab bench"), "{lead}");
+
+    let dir = tempfile::tempdir().unwrap();
+    let output = Output::begin(dir.path().join("toy")).unwrap();
+    let timed = Some(("20261121T000000000Z".to_owned(), [850.0, 790.0]));
+    let page = draw_page(&Scene { timed, ..scene(&[Exhibit::Cpu]) }, &seen(), &output).unwrap();
+    let lead = &page.sections[0].lead;
+    assert!(lead.contains("`lab bench` measured 850 µs in slow and 790 µs in fixed"), "{lead}");
+}
+
+/// The requests of `slow` wait for as long as it is watched.
+#[test]
+fn a_mean_that_the_recording_cuts_off_is_a_bound_and_has_no_factor() {
+    let (page, ..) = drawn(&[Exhibit::Waits]);
+    let lead = &page.sections[0].lead;
+    assert!(lead.contains("took at least ") && lead.contains(" in slow and 51"), "{lead}");
+    assert!(!lead.contains('×') && !lead.contains("less"), "{lead}");
 }
 
 #[test]
