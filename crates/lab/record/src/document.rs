@@ -160,7 +160,7 @@ pub struct Speedups {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
     pub variant: String,
-    /// The round; `None` for the extra runs of the baseline that only the control uses.
+    /// The pair: two consecutive runs; `None` for the extra runs of the baseline that only the control uses.
     pub pair: Option<usize>,
     /// The system's load average just before the run.
     pub load_average: Option<f64>,

@@ -71,7 +71,7 @@ fn case_record(
 fn control_of(baseline: &str, runs: &[Run]) -> Control {
     let slots: Vec<_> = runs
         .iter()
-        .map(|run| Slot { subject: usize::from(run.variant != baseline), round: run.pair })
+        .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
         .collect();
     let pairs = control_pairs(&slots);
     let outcomes = pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome));
@@ -150,10 +150,10 @@ fn latencies(latency: &Latency, youngest_unfinished: Option<Duration>) -> Option
     })
 }
 
-/// The speedup of one variant over another, round by round.
+/// The speedup of one variant over another, pair by pair.
 fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
-    let rounds = of(candidate, runs).filter(|run| run.pair.is_some());
-    of_pairs(rounds.filter_map(|candidate| {
+    let in_pairs = of(candidate, runs).filter(|run| run.pair.is_some());
+    of_pairs(in_pairs.filter_map(|candidate| {
         let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
         Some((&baseline.outcome, &candidate.outcome))
     }))

@@ -78,15 +78,16 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
-        for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
+        let pairs = effort.pairs * (self.subjects.len() - 1);
+        for Slot { subject, pair } in schedule(self.subjects.len(), effort.pairs) {
             let (variant, _) = &self.subjects[subject];
-            let which = match round {
-                Some(round) => format!("pair {} of {}  {variant}", round + 1, effort.pairs),
+            let which = match pair {
+                Some(pair) => format!("pair {} of {pairs}  {variant}", pair + 1),
                 None => format!("control  {variant}"),
             };
             progress.run(&self.name, &which, effort);
             let run = self.run(subject, effort, Arrivals::ClosedLoop(self.load)).await?;
-            runs.push(Run { pair: round, ..run });
+            runs.push(Run { pair, ..run });
         }
         Ok(runs)
     }

@@ -139,12 +139,12 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
     Ok(ExitCode::from(exit_code(case.verdict)))
 }
 
-/// A pull request passes unless it is slower or the measurement is too noisy.
+/// A pull request passes unless it is slower or the measurement is undecided.
 fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Faster | Verdict::NoDifferenceShown => 0,
+        Verdict::Faster | Verdict::Equivalent => 0,
         Verdict::Slower => 1,
-        Verdict::TooNoisy => 3,
+        Verdict::Undecided => 3,
     }
 }
 
@@ -154,9 +154,8 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_stopped_by_a_slowdown_and_by_noise() {
-        let codes =
-            [Verdict::Faster, Verdict::NoDifferenceShown, Verdict::Slower, Verdict::TooNoisy]
-                .map(exit_code);
+        let codes = [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
+            .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
     }
 }

@@ -54,7 +54,13 @@ fn in_words(value: &Value, show: impl Fn(&Speedup) -> String) -> Result<String, 
     }
     let part = |name| f64::try_from(value.get_attr(name)?);
     let (estimate, low, high) = (part("estimate")?, part("low")?, part("high")?);
-    Ok(show(&Speedup { estimate, low, high, confidence: part("confidence")? }))
+    Ok(show(&Speedup {
+        estimate,
+        low,
+        high,
+        confidence: part("confidence")?,
+        equivalent_within: None,
+    }))
 }
 
 /// A percentile of latency; `≥` marks a lower bound.
