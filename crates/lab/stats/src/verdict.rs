@@ -47,16 +47,16 @@ pub struct Judgement {
 /// The first rule that applies decides:
 ///
 /// 1. Undecided, if there is no 95 % interval, which takes 6 pairs, however large the factor is.
-/// 2. Faster or slower, if the interval excludes 1, the estimate is at least `minimum_effect` away
-///    from 1, and also farther away than both ends of the control's interval. If only the last
-///    condition fails, it is undecided: the control shows such a difference without a cause.
+/// 2. Faster or slower, if the estimate is at least `minimum_effect` away from 1, and the whole
+///    interval is farther away from 1 than the control's estimate. If the interval excludes 1 but not
+///    the control's estimate, it is undecided: the control shows such a difference without a cause.
 /// 3. Equivalent, if the 90 % interval is within `minimum_effect` of 1
 ///    ([`Speedup::equivalent_within`]).
 /// 4. Undecided.
 ///
-/// A control of few pairs needs no extra rule. Its interval reaches from the smallest to the largest
-/// pair, while the candidate's estimate is a middle of all pairs and varies less. So few pairs make
-/// the control strict. Without a control, rule 2 cannot detect a bias in the set-up.
+/// The control counts by its estimate and not by the ends of its interval, which are far apart because
+/// it has few pairs. A rule with those ends misses most of what this rule detects: with 15 pairs on the
+/// busy machine of `simulation/`, it detects a true 5 % in 15 of 100 sessions, and this rule in 56.
 pub fn judge(
     speedup: Option<&Speedup>,
     control: Option<&Speedup>,
@@ -102,25 +102,23 @@ pub fn judge(
     })
 }
 
-/// Rule 2: is the difference larger than the control's?
+/// Rule 2: is the whole interval farther from 1 than the control's estimate?
 fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
-    let difference = signed(speedup.estimate);
-    let interval = format!("the {:.0} % interval", 100.0 * speedup.confidence);
     let verdict = if speedup.estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
-    let reach = speedup.estimate.max(1.0 / speedup.estimate);
+    let ends = format!("{} to {}", signed(speedup.low), signed(speedup.high));
+    let excludes = format!("the {:.0} % interval, {ends}, excludes 1", 100.0 * speedup.confidence);
     let Some(control) = control else {
-        let reason = format!("{interval} excludes 1; there was no control");
-        return Judgement { verdict, reason };
+        return Judgement { verdict, reason: format!("{excludes}; there was no control") };
     };
-    let floor = percent(control.reach());
-    if reach > control.reach() {
-        let reason =
-            format!("{interval} excludes 1, and {difference} is more than the control's ±{floor}");
+    let noise = control.estimate.max(1.0 / control.estimate);
+    let shown = percent(noise);
+    if speedup.low > noise || speedup.high < 1.0 / noise {
+        let reason = format!("{excludes} and the control's ±{shown}");
         return Judgement { verdict, reason };
     }
     let reason = format!(
-        "{interval} excludes 1, but the control, the baseline against itself, shows up to \
-         ±{floor}, so {difference} may be noise; run more pairs or use a quieter machine"
+        "{excludes}, but not the ±{shown} that the control, the baseline against itself, shows; \
+         run more pairs or use a quieter machine"
     );
     Judgement { verdict: Verdict::Undecided, reason }
 }
