@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail, ensure};
-use lab_record::{Build, Record, Store};
+use lab_record::{Build, Record, Store, notes};
 use lab_stats::Verdict;
 use serde_json::json;
 
@@ -25,7 +25,8 @@ Examples:
   lab compare --baseline 'node a.js' --candidate 'node b.js' --port-env PORT --get / --ready /health
   lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users
 
-Exit code: 0 faster or no difference shown, 1 slower, 3 too noisy, 2 error.")]
+Exit code: 0 faster or equivalent, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
+says which metric decides.")]
 pub struct Options {
     /// The command that starts the baseline
     #[arg(long, value_name = "CMD", required_unless_present = "rev", requires = "candidate")]
@@ -60,7 +61,7 @@ const CANDIDATE: &str = "candidate";
 pub fn run(places: &Places, options: &Options) -> ExitCode {
     let result = match interruptible(measure(options)) {
         Ok(Ended::Finished(record)) => report(places, options, &record),
-        Ok(Ended::Interrupted) => return interrupted(),
+        Ok(Ended::Interrupted) => return interrupted("nothing was written"),
         Err(error) => Err(error),
     };
     result.unwrap_or_else(|error| {
@@ -118,33 +119,31 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
         let document = json!({
+            "metric": case.metric,
             "verdict": case.verdict,
             "reason": case.reason,
             "pairs": case.pairs,
             "speedup": case.speedup,
             "aa": case.control.speedup,
             "exact": exact,
+            "notes": notes(case),
             "record": path,
         });
         out!("{document}");
     } else {
         bench::print_case("two builds of one server", case);
-        if !case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
-            // Explains the exit code.
-            out!("{}", lab_display::paragraph(&format!("{}; {}", case.verdict, case.reason)));
-        }
     }
     eprintln!("  Results    {}", path.display());
-    ensure!(case.is_clean(), "some answers were wrong or missing, so the verdict does not count");
+    ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
     Ok(ExitCode::from(exit_code(case.verdict)))
 }
 
-/// A pull request passes unless it is slower or the measurement is too noisy.
+/// A pull request passes unless it is slower, or the measurement does not decide.
 fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Faster | Verdict::NoDifferenceShown => 0,
+        Verdict::Faster | Verdict::Equivalent => 0,
         Verdict::Slower => 1,
-        Verdict::TooNoisy => 3,
+        Verdict::Undecided => 3,
     }
 }
 
@@ -153,9 +152,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pull_request_is_stopped_by_a_slowdown_and_by_noise() {
+    fn a_pull_request_is_stopped_by_a_slowdown_and_without_a_decision() {
         let codes =
-            [Verdict::Faster, Verdict::NoDifferenceShown, Verdict::Slower, Verdict::TooNoisy]
+            [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
                 .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
     }

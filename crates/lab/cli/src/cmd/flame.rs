@@ -70,7 +70,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     };
     let page = match interruptible(drawing)? {
         Ended::Finished(page) => page,
-        Ended::Interrupted => return Ok(interrupted()),
+        Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
     if options.open {
         super::open(&page)?;

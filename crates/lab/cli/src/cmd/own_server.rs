@@ -54,7 +54,9 @@ impl OwnServer {
         }
         let load = Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 };
         allow_connections(load.users)?;
-        Ok(Comparison { name: name.to_owned(), load, asks, subjects, _files: files })
+        let name = name.to_owned();
+        let allow_unfinished = Vec::new();
+        Ok(Comparison { name, load, asks, subjects, allow_unfinished, _files: files })
     }
 
     fn launch(&self, name: &str, command: &str) -> anyhow::Result<Launch> {

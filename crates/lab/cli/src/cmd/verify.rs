@@ -48,7 +48,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Ok(all_right)
     })?;
     match verified {
-        Ended::Interrupted => Ok(interrupted()),
+        Ended::Interrupted => Ok(interrupted("nothing was written")),
         Ended::Finished(true) => Ok(ExitCode::SUCCESS),
         Ended::Finished(false) => Ok(ExitCode::FAILURE),
     }

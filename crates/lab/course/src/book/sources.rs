@@ -157,10 +157,8 @@ impl Sources {
             variants: Vec::new(),
             ..measured.clone()
         };
-        let noise = measured.worst_noise();
         names
             .with("confidence", confidence([measured]))
-            .with("noise", noise.map(|noise| Names::new("noise").with_fields(fields(&noise))))
             .with_fields(fields(&without_runs))
     }
 
