@@ -26,6 +26,9 @@ struct Options {
     /// Fail in the middle of this request
     #[arg(long)]
     die_at_request: Option<u64>,
+    /// Never answer this request
+    #[arg(long)]
+    hang_at_request: Option<u64>,
     /// Count the requests in the answers
     #[arg(long)]
     count: bool,
@@ -90,6 +93,9 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if Some(request) == options.die_at_request {
             eprintln!("out of memory, says the stand-in");
             exit(4);
+        }
+        if Some(request) == options.hang_at_request {
+            continue;
         }
         let count = if options.count { request.to_string() } else { String::new() };
         let answer = format!("{}{count}", options.answer);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lab_display::{NONE, speedup_or};
 use lab_load::{Outcome, Spacing};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,9 @@ use super::{Build, Machine};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 2;
+
+/// A server that uses a smaller share of one core than this idles.
+const IDLE: f64 = 0.05;
 
 /// One call of `lab bench` or `lab compare`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -261,6 +265,22 @@ impl CaseRecord {
         // A case may have variants that go further than its fix.
         let candidate = others.iter().find(|it| it.variant == "fixed").or(others.last())?;
         Some((baseline, candidate))
+    }
+
+    /// The share of one core that the baseline used, if it used so little that its CPU time per request
+    /// is mostly the cost of idling: timers and wake-ups, which no request causes.
+    pub fn idle_baseline(&self) -> Option<f64> {
+        let baseline = self.variants.first()?;
+        let share = baseline.throughput_rps * baseline.cpu_us_per_request? / 1e6;
+        (share < IDLE).then_some(share)
+    }
+
+    /// The factor of CPU time per request; for an idle baseline, that it idles.
+    pub fn cpu_in_words(&self) -> String {
+        match (self.idle_baseline(), self.variants.first()) {
+            (Some(_), Some(baseline)) => format!("{} idles", baseline.variant),
+            _ => speedup_or(NONE, self.speedup.cpu_per_request),
+        }
     }
 
     /// What `metric` alone shows.

@@ -13,6 +13,14 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
     notes.extend(contradictions(case));
+    if let (Some(share), Some(baseline)) = (case.idle_baseline(), case.variants.first()) {
+        notes.push(format!(
+            "{} used {:.1} % of a core. Its CPU per request is mostly the cost of idling: do not quote \
+             that factor.",
+            baseline.variant,
+            100.0 * share
+        ));
+    }
     notes.extend(modes_apart(case));
     if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
         notes.push(note.trim().to_owned());

@@ -141,7 +141,7 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
         ),
         peak_rss_mib: most(|outcome| outcome.server_peak_rss_mib),
         generator_cpu: most(Outcome::generator_share),
-        generator_waited: most(Outcome::generator_waiting_share),
+        generator_waited: most(Outcome::generator_waited_share),
         sent: sum(|outcome| outcome.sent),
         ok: sum(|outcome| outcome.ok),
         wrong: sum(|outcome| outcome.wrong),

@@ -64,7 +64,7 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
             noise(case.control.speedup.throughput),
-            speedup_or(NONE, case.speedup.cpu_per_request),
+            case.cpu_in_words(),
             noise(case.control.speedup.cpu_per_request),
         ];
         if with_micro {

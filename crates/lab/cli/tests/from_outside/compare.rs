@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_lab-stand-in");
 
@@ -61,6 +61,32 @@ fn a_candidate_with_other_answers_or_no_start_is_an_error() {
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
         toy.wait_until_all_servers_ended();
     }
+}
+
+#[test]
+fn a_request_that_never_gets_an_answer_is_lost() {
+    let toy = Toy::new(&[]);
+    let candidate = server(&toy, "--hang-at-request 500");
+    let output = compare(&toy, &server(&toy, ""), &candidate, &["--get", "/"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stdout(&output).contains("never got an answer"), "{}", stdout(&output));
+    let allowed = ["--get", "/", "--allow-unfinished"];
+    let output = compare(&toy, &server(&toy, ""), &candidate, &allowed);
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+}
+
+#[test]
+fn the_metric_that_decides_is_chosen_before_the_runs() {
+    let toy = Toy::new(&[]);
+    let args = ["--get", "/", "--json", "--pairs", "6", "--metric", "latency-p99"];
+    let both = server(&toy, "");
+    let sides = ["compare", "--baseline", &both, "--candidate", &both];
+    let rest = &SHORT[1..];
+    let output = toy.run(&[&sides[..], rest, &args].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["metric"], "latency-p99");
+    let reason = document["reason"].as_str().unwrap();
+    assert!(reason.starts_with("p99 latency: "), "{reason}");
 }
 
 #[test]

@@ -45,6 +45,17 @@ impl Toy {
         toy
     }
 
+    /// Adds the case once more, under another name.
+    pub fn copy_the_case(&self, name: &str) {
+        std::fs::create_dir(self.path("crates").join(name)).unwrap();
+        let file = |name: &str| self.path("crates").join(name).join("case.toml");
+        std::fs::copy(file("toy"), file(name)).unwrap();
+        for variant in ["slow", "fixed"] {
+            let bin = |name: &str| self.path("target/bin").join(format!("{name}-{variant}"));
+            std::fs::copy(bin("toy"), bin(name)).unwrap();
+        }
+    }
+
     /// A workspace with a record, as a bench would leave it; no server runs for it.
     pub fn with_record() -> Self {
         let toy = Self::new(&[]);

@@ -159,6 +159,7 @@ impl Sources {
         };
         names
             .with("confidence", confidence([measured]))
+            .with("cpu_in_words", measured.cpu_in_words())
             .with_fields(fields(&without_runs))
     }
 

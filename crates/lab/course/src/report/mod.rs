@@ -138,7 +138,7 @@ fn summary(record: &Record, names: [&str; 2]) -> Table {
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
             noise(case.control.speedup.throughput),
-            speedup_or(NONE, case.speedup.cpu_per_request),
+            case.cpu_in_words(),
             noise(case.control.speedup.cpu_per_request),
             case.verdict.to_string(),
             rps(sides.map(|(baseline, _)| baseline.throughput_rps)),
