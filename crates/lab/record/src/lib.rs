@@ -15,11 +15,12 @@ mod rows;
 mod store;
 
 pub use document::{
-    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
+    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Run, Speedups, VERSION,
+    VariantRecord,
 };
 pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
-pub use output::Output;
 pub use notes::notes;
+pub use output::Output;
 pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};
 pub use store::{Store, read};

@@ -130,7 +130,10 @@ mod tests {
         let mode = second(&stalled).unwrap();
         assert!((0.0029..0.0031).contains(&mode.share), "{mode:?}");
         let words = mode.in_words("baseline", "candidate", &latency(&[(0.3, 60_000)]));
-        assert!(words.starts_with("0.3 % of the answers of baseline took 41.0 ms to 44."), "{words}");
+        assert!(
+            words.starts_with("0.3 % of the answers of baseline took 41.0 ms to 44."),
+            "{words}"
+        );
         assert!(words.contains("none of those of candidate. Delayed acknowledgements"), "{words}");
     }
 

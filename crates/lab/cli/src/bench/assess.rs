@@ -44,9 +44,9 @@ fn case_record(
     let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
     let variants = comparison.subjects.iter();
     let variants = variants.map(|(variant, _)| {
-        let open_loop = open.as_ref().and_then(|(open, runs)| {
-            open_loop(*open, &of(variant, runs).next()?.outcome)
-        });
+        let open_loop = open
+            .as_ref()
+            .and_then(|(open, runs)| open_loop(*open, &of(variant, runs).next()?.outcome));
         Ok(VariantRecord { open_loop, ..variant_record(variant, baseline, &runs)? })
     });
     let speedup = over(baseline, candidate, &runs);
@@ -228,9 +228,7 @@ fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
         })
     };
     Speedups {
-        throughput: factor(more, &|outcome| {
-            (outcome.ok_in_time > 0).then(|| outcome.throughput())
-        }),
+        throughput: factor(more, &|outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput())),
         cpu_per_request: factor(less, &Outcome::cpu_us_per_request),
         latency_p50: latency(50.0),
         latency_p99: latency(99.0),

@@ -136,10 +136,8 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
-        let effort = Effort {
-            measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)),
-            ..effort
-        };
+        let effort =
+            Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
             progress.run(&self.name, &format!("open loop  {variant}"), effort);

@@ -17,8 +17,15 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
-    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
-    out!("{}\n", lab_display::table(&header, case.variants.iter().map(claim_row)));
+    let claims = case.variants.iter().map(claim_row);
+    out!("{}\n", match case.variants.len() {
+        // Of two variants, the next table has the factors.
+        ..=2 => {
+            let figures = claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
+            lab_display::table(&["claim", "req/s", "CPU/req"], figures)
+        }
+        _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
+    });
     let metrics = metric_rows(case);
     if let (Some((one, other)), false) = (case.sides(), metrics.is_empty()) {
         let first = format!("claim: {} over {}", other.variant, one.variant);
@@ -74,7 +81,9 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     });
     out!("{}\n", lab_display::table(&header, rows));
     if let Some(confidence) = confidence(&record.cases) {
-        out!("  The brackets show a {confidence} interval, from pairs of runs. A/A is the noise of the");
+        out!(
+            "  The brackets show a {confidence} interval, from pairs of runs. A/A is the noise of the"
+        );
         out!("  metric on its left: how far slow, measured against itself, is from 1.");
     }
     if record.quick {

@@ -153,9 +153,8 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_stopped_by_a_slowdown_and_without_a_decision() {
-        let codes =
-            [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
-                .map(exit_code);
+        let codes = [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
+            .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
     }
 }

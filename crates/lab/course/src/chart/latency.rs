@@ -9,9 +9,8 @@ use lab_record::{CaseRecord, Latencies, Run, VariantRecord};
 use maud::{Markup, html};
 
 use super::{
-    Chart,
+    Chart, join,
     parts::{self, Label},
-    join,
 };
 
 /// The percentiles that are marked and named. The axis gives each further nine the same length.
@@ -162,7 +161,10 @@ impl Curve {
 fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some((rate, _)) = sides.iter().find_map(|(variant, _)| valid_open_loop(variant)) {
-        remarks.push(format!("Dashed: open loop, {} arrivals per second on average", significant(rate)));
+        remarks.push(format!(
+            "Dashed: open loop, {} arrivals per second on average",
+            significant(rate)
+        ));
     }
     if curves.iter().flat_map(|curve| &curve.points).any(|point| point.at_least) {
         remarks.push("Arrows: lower bounds; requests outlasted their run".to_owned());

@@ -8,7 +8,7 @@ use lab_display::{
 use lab_record::{CaseRecord, VariantRecord};
 use maud::{Markup, html};
 
-use super::{Chart, join, parts, sides};
+use super::{Chart, join, parts};
 
 /// The distance from one variant to the next.
 const PITCH: f64 = 60.0;

@@ -20,10 +20,7 @@ use lab_record::{CaseRecord, Record, confidence, write_whole};
 use lab_stats::Speedup;
 use maud::{Markup, PreEscaped, html};
 
-use crate::{
-    chart,
-    words::{command_line, day, machine_in_words, relative},
-};
+use crate::words::{command_line, day, machine_in_words, relative};
 
 const SCRIPT: &str = include_str!("download.js");
 
