@@ -1,10 +1,12 @@
 //! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
+    cell::Cell,
     future::{Future, poll_fn},
     io,
     net::SocketAddr,
     pin::Pin,
+    rc::Rc,
     task::{Context, Poll},
 };
 
@@ -63,6 +65,33 @@ impl Dial for Tcp {
     async fn dial(&self) -> io::Result<TcpStream> {
         let stream = TcpStream::connect(self.0).await?;
         stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+/// Counts the connections that it makes, together with its clones.
+#[derive(Clone, Debug)]
+pub(super) struct Counted<D> {
+    dial: D,
+    opened: Rc<Cell<u64>>,
+}
+
+impl<D> Counted<D> {
+    pub fn new(dial: D) -> Self {
+        Self { dial, opened: Rc::default() }
+    }
+
+    pub fn opened(&self) -> u64 {
+        self.opened.get()
+    }
+}
+
+impl<D: Dial> Dial for Counted<D> {
+    type Stream = D::Stream;
+
+    async fn dial(&self) -> io::Result<D::Stream> {
+        let stream = self.dial.dial().await?;
+        self.opened.set(self.opened.get() + 1);
         Ok(stream)
     }
 }

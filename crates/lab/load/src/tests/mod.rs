@@ -7,7 +7,7 @@ mod stalls;
 
 use std::time::Duration;
 
-use super::{Answer, Arrivals, Ask, LoadPlan, OpenLoop};
+use super::{Answer, Arrivals, Ask, LoadPlan, OpenLoop, Spacing};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -28,6 +28,8 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
     }
 }
 
+/// Evenly spaced arrivals.
 fn open_loop(rate_per_s: f64, connections: usize) -> Arrivals {
-    Arrivals::OpenLoop(OpenLoop { rate_per_s, connections, connections_per_user: 1 })
+    let spacing = Spacing::Even;
+    Arrivals::OpenLoop(OpenLoop { rate_per_s, connections, connections_per_user: 1, spacing })
 }
