@@ -2,12 +2,15 @@
 
 mod accounting;
 mod connection;
+mod limits;
+mod lost;
 mod memory;
+mod queueing;
 mod stalls;
 
 use std::time::Duration;
 
-use super::{Answer, Arrivals, Ask, LoadPlan, OpenLoop, Spacing};
+use super::{Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -26,6 +29,11 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
         asks: vec![ask()],
         pin: false,
     }
+}
+
+/// Users with one connection each, who do not pause.
+fn closed_loop(users: usize) -> Arrivals {
+    Arrivals::ClosedLoop(Load { users, think_ms: 0, connections: 1 })
 }
 
 /// Evenly spaced arrivals.
