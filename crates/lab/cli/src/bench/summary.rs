@@ -18,14 +18,18 @@ pub fn print_case(title: &str, case: &CaseRecord) {
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
     let claims = case.variants.iter().map(claim_row);
-    out!("{}\n", match case.variants.len() {
-        // Of two variants, the next table has the factors.
-        ..=2 => {
-            let figures = claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
-            lab_display::table(&["claim", "req/s", "CPU/req"], figures)
+    out!(
+        "{}\n",
+        match case.variants.len() {
+            // Of two variants, the next table has the factors.
+            ..=2 => {
+                let figures =
+                    claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
+                lab_display::table(&["claim", "req/s", "CPU/req"], figures)
+            }
+            _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
         }
-        _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
-    });
+    );
     let metrics = metric_rows(case);
     if let (Some((one, other)), false) = (case.sides(), metrics.is_empty()) {
         let first = format!("claim: {} over {}", other.variant, one.variant);
