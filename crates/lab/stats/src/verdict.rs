@@ -133,7 +133,7 @@ fn signed(factor: f64) -> String {
     if (0.5..=2.0).contains(&factor) {
         format!("{:+.1} %", 100.0 * (factor - 1.0))
     } else {
-        format!("a factor of {factor:.3}")
+        format!("a factor of {factor:.2}")
     }
 }
 

@@ -1,6 +1,6 @@
 use lab_case::Sweep;
 use lab_display::picture::probe::{assert_nothing_overflows_a_figure, elements};
-use lab_record::{Record, criterion::Bench};
+use lab_record::{CaseRecord, Record, criterion::Bench};
 
 use super::*;
 
@@ -80,7 +80,8 @@ fn bars_are_as_long_as_the_throughput() {
 fn lower_bounds_are_dotted_and_have_arrows() {
     for record in &recorded().cases {
         let chart = latency(record);
-        let is_bound = record.variants.iter().any(|variant| variant.latency_ms.lower_bounds);
+        let is_bound =
+            record.variants.iter().any(|variant| variant.latency_ms.exact_below.is_some());
         assert_eq!(chart.svg.contains("line slow dotted"), is_bound, "{}", record.case);
         assert_eq!(chart.svg.contains("at-least"), is_bound, "{}", record.case);
         assert_eq!(chart.alt.contains("at least"), is_bound, "{}", chart.alt);
