@@ -78,8 +78,8 @@ pub fn judge(
         return by_control(speedup, control);
     }
     let least = percent(1.0 + minimum_effect);
-    // An older record has no such figure; its 95 % interval reaches at least as far.
-    let within = speedup.equivalent_within.unwrap_or(speedup.reach());
+    // Six pairs always have one.
+    let within = speedup.equivalent_within.unwrap_or(f64::INFINITY);
     if within <= 1.0 + minimum_effect {
         let reason = format!(
             "the 90 % interval is within ±{} of no difference, and the minimum effect is {least}",
@@ -88,7 +88,7 @@ pub fn judge(
         return Judgement { verdict: Verdict::Equivalent, reason };
     }
     let difference = signed(speedup.estimate);
-    let ends = format!("{} to {}", signed(speedup.low), signed(speedup.high));
+    let ends = ends(speedup);
     undecided(if excludes_one {
         format!(
             "{difference} is less than the minimum effect of {least}, but the interval, {ends}, \
@@ -105,7 +105,7 @@ pub fn judge(
 /// Rule 2: is the whole interval farther from 1 than the control's estimate?
 fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     let verdict = if speedup.estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
-    let ends = format!("{} to {}", signed(speedup.low), signed(speedup.high));
+    let ends = ends(speedup);
     let excludes = format!("the {:.0} % interval, {ends}, excludes 1", 100.0 * speedup.confidence);
     let Some(control) = control else {
         return Judgement { verdict, reason: format!("{excludes}; there was no control") };
@@ -128,12 +128,16 @@ fn percent(factor: f64) -> String {
     format!("{:.1} %", 100.0 * (factor - 1.0))
 }
 
-/// Formats 0.95 as `-5.0 %`, and a factor beyond 2 as such.
+/// Formats 0.95 as `-5.0 %`.
 fn signed(factor: f64) -> String {
-    if (0.5..=2.0).contains(&factor) {
-        format!("{:+.1} %", 100.0 * (factor - 1.0))
-    } else {
-        format!("a factor of {factor:.2}")
+    format!("{:+.1} %", 100.0 * (factor - 1.0))
+}
+
+/// Formats an interval as `-5.0 % to +1.0 %`, and a wide one as `0.42× to 2.10×`.
+fn ends(Speedup { low, high, .. }: &Speedup) -> String {
+    match *low >= 0.5 && *high <= 2.0 {
+        true => format!("{} to {}", signed(*low), signed(*high)),
+        false => format!("{low:.2}× to {high:.2}×"),
     }
 }
 
