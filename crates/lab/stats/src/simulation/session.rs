@@ -4,11 +4,13 @@ use std::{array, f64::consts::TAU};
 
 use crate::{Speedup, Verdict, control_pairs, judge, schedule};
 
-/// What disturbs the runs, in addition to normal noise of 2 % in each.
+/// What disturbs the runs, in addition to normal noise of 2 % in each run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Machine {
-    /// Nothing.
+    /// Nothing, and the noise is 1 %.
     Quiet,
+    /// Nothing.
+    Steady,
     /// The speed walks at random, with a standard deviation of 8 % at the end of a session.
     Walk,
     /// The speed goes once up and down by 8 %, from a random phase on.
@@ -52,7 +54,7 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
     let run = |_| {
         let speed = match machine {
-            Machine::Quiet | Machine::Stalls => 0.0,
+            Machine::Quiet | Machine::Steady | Machine::Stalls => 0.0,
             Machine::Walk | Machine::Busy => {
                 walked += 0.08 / (runs as f64).sqrt() * rng.normal();
                 walked
@@ -76,7 +78,8 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
         };
         let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy) && rng.uniform() < 0.08;
         let stall = if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
-        [speed + (-stall).ln_1p() + 0.02 * rng.normal(), speed + 0.02 * rng.normal()]
+        let noise = if machine == Machine::Quiet { 0.01 } else { 0.02 };
+        [speed + (-stall).ln_1p() + noise * rng.normal(), speed + noise * rng.normal()]
     };
     (0..runs).map(run).collect()
 }
