@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     let rows = match interruptible(measure(options))? {
         Ended::Finished(rows) => rows,
-        Ended::Interrupted => return Ok(interrupted()),
+        Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
     let document = Document { rounds: options.rounds, connections: rows };
     if options.json {
