@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn every_candidate_is_next_to_its_own_baseline_run() {
+    fn every_pair_and_every_pair_of_the_control_is_consecutive() {
         for (subjects, rounds) in [(2, 6), (3, 6), (4, 6), (4, 15), (5, 10)] {
             let slots = schedule(subjects, rounds);
             for candidate in 1..subjects {
@@ -96,15 +96,9 @@ mod tests {
             }
             let pairs = slots.iter().filter_map(|slot| slot.pair);
             assert_eq!(pairs.max(), Some(rounds * (subjects - 1) - 1));
-        }
-    }
 
-    #[test]
-    fn the_control_is_consecutive_runs_of_the_baseline() {
-        for subjects in 2..6 {
-            let slots = schedule(subjects, 6);
             let control = control_pairs(&slots);
-            assert!(control.len() >= 4, "{}", letters(&slots));
+            assert!(control.len() > rounds / 2, "{}", letters(&slots));
             for (one, other) in control {
                 assert_eq!((slots[one].subject, slots[other].subject), (0, 0));
                 assert_eq!(one.abs_diff(other), 1);
