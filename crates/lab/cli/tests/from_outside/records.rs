@@ -17,6 +17,23 @@ fn history_lists_the_runs_of_a_case() {
 }
 
 #[test]
+fn the_history_of_compare_needs_no_workspace() {
+    let toy = Toy::with_record();
+    let record = std::fs::read_to_string(&toy.results()[0]).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let lab = || {
+        let mut lab = toy.lab(&["history", "compare"]);
+        lab.current_dir(elsewhere.path()).output().unwrap()
+    };
+    assert!(stdout(&lab()).contains("`lab compare` makes one"), "{}", stderr(&lab()));
+    let runs = elsewhere.path().join("target/lab/runs");
+    std::fs::create_dir_all(&runs).unwrap();
+    let record = record.replacen("\"case\":\"toy\"", "\"case\":\"compare\"", 1);
+    std::fs::write(runs.join("20261121T151556791Z.json"), record).unwrap();
+    assert!(stdout(&lab()).contains("20261121T151556791Z"), "{}", stderr(&lab()));
+}
+
+#[test]
 fn diff_prints_two_runs_and_no_verdict() {
     let toy = Toy::with_record();
     let name = toy.results()[0].file_name().unwrap().to_str().unwrap()[..15].to_owned();
