@@ -5,10 +5,48 @@ pub mod answer;
 pub mod ours;
 pub mod wrk;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+use std::future::Future;
+
+use anyhow::Context as _;
+use lab_load::process::{children_cpu_time, cpu_time};
+use serde::Serialize;
+
+use crate::servers::Server;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Answers per second.
     pub throughput: f64,
     /// CPU time of the generator per answer, in microseconds.
     pub cpu_us: f64,
+    /// The share of one core that the server used. It has one thread, so 1 is the most.
+    pub server_share: f64,
+}
+
+/// What a generator counted.
+struct Counted {
+    answers: f64,
+    throughput: f64,
+}
+
+/// Measures a generator that ends as a child of this process.
+async fn measure(
+    server: &Server,
+    generator: impl Future<Output = anyhow::Result<Counted>>,
+) -> anyhow::Result<Run> {
+    let used = || {
+        let generator = children_cpu_time();
+        let generator = generator.context("the system does not report the CPU time of a child")?;
+        let server = cpu_time(server.pid()?);
+        let server = server.context("the system does not report the CPU time of the server")?;
+        anyhow::Ok((generator.as_secs_f64(), server.as_secs_f64()))
+    };
+    let before = used()?;
+    let Counted { answers, throughput } = generator.await?;
+    let after = used()?;
+    Ok(Run {
+        throughput,
+        cpu_us: (after.0 - before.0) * 1e6 / answers,
+        server_share: (after.1 - before.1) / (answers / throughput),
+    })
 }

@@ -88,6 +88,20 @@ impl Toy {
         self.run(&[&["bench"], &SHORT[..], args].concat())
     }
 
+    /// Writes a script that stands in for a program; see [`Toy::path_variable`].
+    pub fn program(&self, name: &str, script: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path("programs").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A `PATH` on which the programs of this toy come first.
+    pub fn path_variable(&self) -> String {
+        format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap())
+    }
+
     /// The kept records.
     pub fn results(&self) -> Vec<PathBuf> {
         let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };
