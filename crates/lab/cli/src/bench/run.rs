@@ -1,6 +1,6 @@
 //! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
-use std::{path::Path, process::Stdio};
+use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{Case, Request, Workspace};
@@ -8,14 +8,14 @@ use lab_display::plural;
 use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
-use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt as _,
     process::{Child, Command},
+    time::timeout,
 };
 
 use super::{Effort, Progress};
-use crate::servers::{Launch, Stage};
+use crate::servers::{Launch, Scratch, Stage};
 
 /// Servers to compare, and their load.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Comparison {
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
     /// The directory of the requests' bodies.
-    pub _files: TempDir,
+    pub _files: Scratch,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -35,6 +35,10 @@ const SHARE_OF_CAPACITY: f64 = 0.5;
 /// The minimum and maximum number of users in the open loop: enough that arrivals do not wait for a
 /// server that keeps up, and few enough that no server is overrun.
 const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
+/// How much longer than planned the generator may take: it opens all connections first.
+const SLACK: Duration = Duration::from_secs(120);
+/// How long a program may take to write the body of a request.
+const BODY: Duration = Duration::from_secs(60);
 
 impl Comparison {
     /// The variants of a case, under its own load.
@@ -43,7 +47,7 @@ impl Comparison {
         case: &Case,
         variants: &[String],
     ) -> anyhow::Result<Self> {
-        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let files = Scratch::new()?;
         let mut subjects = Vec::new();
         for variant in variants {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
@@ -158,8 +162,12 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
     let line = serde_json::to_string(plan)? + "\n";
     stdin.write_all(line.as_bytes()).await.context("the load generator does not read its plan")?;
-    let output =
-        generator.wait_with_output().await.context("cannot wait for the load generator")?;
+    let limit = plan.warm_up + plan.measurement + plan.grace + SLACK;
+    let output = timeout(limit, generator.wait_with_output()).await;
+    let output = output.with_context(|| {
+        format!("the load generator did not finish within {} s and was stopped", limit.as_secs())
+    })?;
+    let output = output.context("cannot wait for the load generator")?;
     drop(stdin);
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -186,9 +194,11 @@ pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Res
                 let output = Command::new(workspace.binary(&source.bin)?)
                     .args(&source.args)
                     .kill_on_drop(true)
-                    .output()
-                    .await
-                    .with_context(|| format!("cannot start {}", source.bin))?;
+                    .output();
+                let output = timeout(BODY, output).await.with_context(|| {
+                    format!("{} wrote no whole body within {} s", source.bin, BODY.as_secs())
+                })?;
+                let output = output.with_context(|| format!("cannot start {}", source.bin))?;
                 ensure!(
                     output.status.success(),
                     "{} failed: {}",

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     bench::{self, Progress},
     count,
-    servers::{Requests, revisions},
+    servers::{Requests, revisions, revisions::Built},
 };
 
 /// A server with `{port}` in its command, --port-env or --port-arg gets a free port. Any other server
@@ -70,8 +70,15 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 }
 
 async fn measure(options: &Options) -> anyhow::Result<Record> {
-    let [baseline, candidate] = commands(options)?;
-    let commands = [(BASELINE, baseline.as_str()), (CANDIDATE, &candidate)];
+    // The worktrees of revisions stay until this returns.
+    let sides = sides(options).await?;
+    let commands: Vec<_> = [BASELINE, CANDIDATE]
+        .into_iter()
+        .zip(&sides)
+        .map(|(name, (command, built))| {
+            (name, command.as_str(), built.as_ref().map(|it| it.dir.as_path()))
+        })
+        .collect();
     let comparison = options.server.comparison("compare", &options.requests, &commands).await?;
     let effort = options.effort.effort();
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
@@ -79,7 +86,10 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     drop(progress);
     for ((_, launch), variant) in comparison.subjects.iter().zip(&mut case.variants) {
         match count::system_calls(launch, &comparison.asks).await {
-            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
+            Ok(calls) => match calls.exact() {
+                Some(count) => drop(variant.exact.insert("system_calls".to_owned(), count)),
+                None => eprintln!("note: the {} makes {calls}", variant.variant),
+            },
             Err(error) => {
                 eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
             }
@@ -90,18 +100,24 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     Ok(Record { cases: vec![case], ..record })
 }
 
-/// The two commands; builds them first if they are revisions.
-fn commands(options: &Options) -> anyhow::Result<[String; 2]> {
+/// A command, and the revision that it runs, if it runs one.
+type Side = (String, Option<Built>);
+
+/// The baseline and the candidate; builds them first if they are revisions.
+async fn sides(options: &Options) -> anyhow::Result<[Side; 2]> {
     match (&options.baseline, &options.candidate, options.rev.as_slice()) {
-        (Some(baseline), Some(candidate), []) => Ok([baseline.clone(), candidate.clone()]),
+        (Some(baseline), Some(candidate), []) => {
+            Ok([baseline, candidate].map(|command| (command.clone(), None)))
+        }
         (None, None, [baseline, candidate]) => {
             let bin = options.bin.as_deref().context("--rev needs --bin")?;
-            let build = |revision: &String| {
-                let program = revisions::build(revision, bin)?;
-                let words = [program.display().to_string()];
-                anyhow::Ok(shell_words::join(words.iter().chain(&options.args)))
+            let build = async |revision: &String| {
+                let built = revisions::build(revision, bin).await?;
+                let words = [built.program.display().to_string()];
+                let command = shell_words::join(words.iter().chain(&options.args));
+                anyhow::Ok((command, Some(built)))
             };
-            Ok([build(baseline)?, build(candidate)?])
+            Ok([build(baseline).await?, build(candidate).await?])
         }
         (None, None, revisions) => {
             bail!("--rev is given {} times: give it twice, the baseline first", revisions.len())
