@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_display::thousands;
+use lab_display::{plural, thousands};
 use lab_stats::{Speedup, median_of};
 use serde::Serialize;
 
@@ -179,7 +179,7 @@ async fn rounds(
     ours::run(server, each, 1).await?;
     wrk::run(server, each, 1).await?;
 
-    eprintln!("\n{connections} connections");
+    eprintln!("\n{}", plural(each, "connection"));
     eprintln!("round    lab req/s    wrk req/s  ratio   lab us   wrk us  ratio");
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
