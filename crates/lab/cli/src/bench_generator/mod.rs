@@ -43,7 +43,8 @@ async fn measure(
     let before = (generator_used()?, server_used()?);
     let Counted { answers, throughput } = generator.await?;
     let generator = generator_used()? - before.0;
-    let server = server_used()?.since(&before.1).with_context(|| format!("{UNKNOWN} the server"))?;
+    let server =
+        server_used()?.since(&before.1).with_context(|| format!("{UNKNOWN} the server"))?;
     Ok(Run {
         throughput,
         cpu_us: generator.as_secs_f64() * 1e6 / answers,
