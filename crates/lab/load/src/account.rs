@@ -1,10 +1,12 @@
 //! Counts every request exactly once, however it ends.
 
+use std::time::Duration;
+
 use tokio::time::Instant;
 
 use super::{
     Fault, Outcome,
-    lost::{Answers, is_explained},
+    lost::{Answers, Evidence},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub struct Account {
     end: Option<End>,
     /// How many answers, right or wrong, came since the last change of these two.
     answers: u64,
+    /// The longest time from a request to its answer.
+    longest: Duration,
     /// The counts and the latencies; the rest is still missing.
     pub counts: Outcome,
 }
@@ -43,6 +47,7 @@ impl Account {
             begun: None,
             end: None,
             answers: 0,
+            longest: Duration::ZERO,
             counts: Outcome::default(),
         }
     }
@@ -91,17 +96,20 @@ impl Account {
     /// A user's request has ended.
     pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
         let in_time = self.in_time();
+        let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
+        let now = Instant::now();
         self.answers += 1;
-        let Some(InFlight { since, counts: true, .. }) = self.in_flight[user].take() else {
+        self.longest = self.longest.max(now - sent);
+        if !counts {
             self.counts.ok_in_time += u64::from(in_time && result.is_ok());
             return;
-        };
+        }
         let counts = &mut self.counts;
         match result {
             Ok(()) => {
                 counts.ok += 1;
                 counts.ok_in_time += u64::from(in_time);
-                counts.latency.record(since.elapsed());
+                counts.latency.record(now - since);
             }
             Err(fault) => {
                 let count = if fault.is_failure() { &mut counts.failed } else { &mut counts.wrong };
@@ -133,12 +141,12 @@ impl Account {
 
         if let Some(End { at, in_flight: open, answers }) = self.end {
             let grace = Answers { count: self.answers, during: at.elapsed() };
-            let lost = |open, count| if is_explained(open, answers, grace) { 0 } else { count };
-            let since_before = in_flight.filter(|one| one.sent <= at);
-            let later =
-                counts.unfinished - since_before.clone().filter(|it| it.counts).count() as u64;
-            counts.lost =
-                lost(open, since_before.count() as u64) + lost(open + queued_at_end, later);
+            let evidence = Evidence { measurement: answers, grace, longest: self.longest };
+            let older = in_flight.filter(|one| one.sent <= at);
+            let later = counts.unfinished - older.clone().filter(|one| one.counts).count() as u64;
+            let lost = older.filter(|one| evidence.has_lost(open, one.sent.elapsed())).count();
+            let is_queue_lost = evidence.has_lost_queue(open + queued_at_end);
+            counts.lost = lost as u64 + if is_queue_lost { later } else { 0 };
         }
         counts
     }
@@ -146,8 +154,6 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]

@@ -26,10 +26,13 @@ pub async fn run<D: Dial + Clone + 'static>(
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 
-    let opened = dial.opened();
+    let mut opened = dial.opened();
     let start = Instant::now();
     // A server that never answers is detected later: all its requests stay unfinished.
-    let _ = timeout(plan.warm_up, visitors[0].visit()).await;
+    if timeout(plan.warm_up, visitors[0].visit()).await.is_err() {
+        // The visit was broken off, and its connection with it.
+        opened += 1;
+    }
     let cycle = load.think() + start.elapsed();
     for (index, visitor) in visitors.into_iter().enumerate() {
         let user = User { index, visitor, account: account.clone(), stopping: stopping.clone() };
@@ -46,7 +49,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     sleep(plan.measurement).await;
     account.borrow_mut().end();
     let reading = meter.stop();
-    let reopened = dial.opened() - opened;
+    let reopened = dial.opened().saturating_sub(opened);
     stopping.set(true);
 
     let end_of_grace = Instant::now() + plan.grace;

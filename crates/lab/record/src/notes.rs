@@ -44,10 +44,11 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     let runs = case.runs.iter().filter(|run| run.variant == *name);
     let empty = runs.clone().filter(|run| run.outcome.ok_in_time == 0).count();
     if empty > 0 {
-        notes.push(format!(
-            "{name}: {} had no right answer in time; give it longer with --measurement",
-            plural(empty, "run")
-        ));
+        let fix = match variant.errors() {
+            0 => "; give it longer with --measurement",
+            _ => "",
+        };
+        notes.push(format!("{name}: {} had no right answer in time{fix}", plural(empty, "run")));
     }
     if let Some(fault) = &variant.first_fault {
         notes.push(format!(

@@ -114,7 +114,7 @@ mod tests {
         for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
             std::fs::copy(&kept, kept.with_file_name(other)).unwrap();
         }
-        assert_eq!(store.paths().unwrap(), [kept.clone()]);
+        assert_eq!(store.paths().unwrap(), std::slice::from_ref(&kept));
         assert_eq!(store.find("latest").unwrap(), kept);
     }
 }

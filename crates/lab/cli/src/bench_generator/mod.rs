@@ -8,7 +8,7 @@ pub mod wrk;
 use std::future::Future;
 
 use anyhow::Context as _;
-use lab_load::process::{children_cpu_time, cpu_time};
+use lab_load::process::{CpuTime, children_cpu_time};
 use serde::Serialize;
 
 use crate::servers::Server;
@@ -34,19 +34,20 @@ async fn measure(
     server: &Server,
     generator: impl Future<Output = anyhow::Result<Counted>>,
 ) -> anyhow::Result<Run> {
-    let used = || {
-        let generator = children_cpu_time();
-        let generator = generator.context("the system does not report the CPU time of a child")?;
-        let server = cpu_time(server.pid()?);
-        let server = server.context("the system does not report the CPU time of the server")?;
-        anyhow::Ok((generator.as_secs_f64(), server.as_secs_f64()))
+    const UNKNOWN: &str = "the system does not report the CPU time of";
+    let generator_used = || children_cpu_time().with_context(|| format!("{UNKNOWN} a child"));
+    let server_used = || {
+        let used = CpuTime::of(server.pid()?);
+        used.with_context(|| format!("{UNKNOWN} the server"))
     };
-    let before = used()?;
+    let before = (generator_used()?, server_used()?);
     let Counted { answers, throughput } = generator.await?;
-    let after = used()?;
+    let generator = generator_used()? - before.0;
+    let server =
+        server_used()?.since(&before.1).with_context(|| format!("{UNKNOWN} the server"))?;
     Ok(Run {
         throughput,
-        cpu_us: (after.0 - before.0) * 1e6 / answers,
-        server_share: (after.1 - before.1) / (answers / throughput),
+        cpu_us: generator.as_secs_f64() * 1e6 / answers,
+        server_share: server.as_secs_f64() / (answers / throughput),
     })
 }

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_display::thousands;
+use lab_display::{plural, thousands};
 use lab_stats::{Speedup, median_of};
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     let rows = match interruptible(measure(options))? {
         Ended::Finished(rows) => rows,
-        Ended::Interrupted => return Ok(interrupted()),
+        Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
     let document = Document { rounds: options.rounds, connections: rows };
     if options.json {
@@ -98,15 +98,6 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "under wrk",
     ];
     out!("{}", lab_display::table(&header, document.connections.iter().map(Row::cells)));
-    for row in document.connections.iter().filter(|row| row.limited_by_server) {
-        let text = format!(
-            "{} connections: the server limits the ratio of throughputs, because it used {:.0} % of \
-             its core. Compare the generators by their CPU time per request.",
-            row.connections,
-            row.server_share() * 100.0
-        );
-        out!("{}", lab_display::paragraph(&text));
-    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -123,29 +114,24 @@ impl Row {
             })
         };
         let ratios = |ratio: fn(&Round) -> f64| Speedup::of_pairs(rounds.iter().map(ratio));
-        let row = Self {
+        let (lab, wrk) = (median(|round| round.ours)?, median(|round| round.wrk)?);
+        Ok(Self {
             connections,
-            lab: median(|round| round.ours)?,
-            wrk: median(|round| round.wrk)?,
+            lab,
+            wrk,
             throughput_ratio: ratios(|round| round.ours.throughput / round.wrk.throughput)
                 .context("no throughput was measured")?,
             cpu_ratio: ratios(|round| round.ours.cpu_us / round.wrk.cpu_us)
                 .context("no CPU time was measured")?,
-            limited_by_server: false,
-        };
-        Ok(Self { limited_by_server: row.server_share() >= SATURATED, ..row })
-    }
-
-    /// The larger of the shares that the server used under the two generators.
-    fn server_share(&self) -> f64 {
-        self.lab.server_share.max(self.wrk.server_share)
+            limited_by_server: lab.server_share.max(wrk.server_share) >= SATURATED,
+        })
     }
 
     fn cells(&self) -> Vec<String> {
         let ratio = |Speedup { estimate, low, high, .. }: Speedup| {
             format!("{estimate:.3} ({low:.3}–{high:.3})")
         };
-        let limit = if self.limited_by_server { ", server-limited" } else { "" };
+        let limit = if self.limited_by_server { ", limited by the server" } else { "" };
         let share = |run: Run| format!("{:.0} %", run.server_share * 100.0);
         vec![
             self.connections.to_string(),
@@ -193,7 +179,7 @@ async fn rounds(
     ours::run(server, each, 1).await?;
     wrk::run(server, each, 1).await?;
 
-    eprintln!("\n{connections} connections");
+    eprintln!("\n{}", plural(each, "connection"));
     eprintln!("round    lab req/s    wrk req/s  ratio   lab us   wrk us  ratio");
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
@@ -235,7 +221,7 @@ mod tests {
         let limited = row(0.6, 0.93);
         assert!(limited.limited_by_server);
         let cells = limited.cells();
-        assert!(cells[3].ends_with("server-limited") && !cells[6].contains("limited"));
+        assert!(cells[3].ends_with("limited by the server") && !cells[6].contains("limited"));
         assert_eq!(cells[7..], ["60 %", "93 %"]);
     }
 }

@@ -34,7 +34,7 @@ pub struct Options {
     /// The command that starts the candidate
     #[arg(long, value_name = "CMD", requires = "baseline")]
     pub candidate: Option<String>,
-    /// Instead of commands: two git revisions, the baseline first; each is built in a worktree
+    /// Instead of commands: two git revisions, the baseline first; each is built and runs in a worktree
     #[arg(long, value_name = "REV", num_args = 1, conflicts_with_all = ["baseline", "candidate"], requires = "bin")]
     pub rev: Vec<String>,
     /// With --rev: the binary to build and run
@@ -89,7 +89,11 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
         match count::system_calls(launch, &comparison.asks).await {
             Ok(calls) => match calls.exact() {
                 Some(count) => drop(variant.exact.insert("system_calls".to_owned(), count)),
-                None => eprintln!("note: the {} makes {calls}", variant.variant),
+                None => eprintln!(
+                    "note: the {} makes between {} and {} system calls a visit, so they are not \
+                     exact",
+                    variant.variant, calls.least, calls.most
+                ),
             },
             Err(error) => {
                 eprintln!("note: no system calls of the {}: {error:#}", variant.variant);

@@ -7,7 +7,6 @@
 use std::{
     env,
     fs::{self, File, TryLockError},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -100,12 +99,12 @@ async fn cargo_build(dir: &Path, bin: &str, target: &Path) -> anyhow::Result<Pat
         .context("cannot run cargo")?;
     ensure!(output.status.success(), "cargo failed; its own message is above");
     // Its place depends on cargo's settings, so ask cargo.
-    let built = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
+    let mut built = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
         let message: Value = serde_json::from_slice(line).ok()?;
         let is_wanted = message.pointer("/target/name")? == bin;
         is_wanted.then(|| Some(PathBuf::from(message.get("executable")?.as_str()?)))?
     });
-    built.last().context("cargo does not say where the binary is")
+    built.next_back().context("cargo does not say where the binary is")
 }
 
 /// Copies a binary in one step: nobody sees or runs a part of it.
@@ -144,7 +143,7 @@ struct Tree {
 
 impl Tree {
     fn of(top: &Path, commit: &str) -> anyhow::Result<Self> {
-        let trees = private_dir()?;
+        let trees = trees()?;
         let repository = crc32fast::hash(top.as_os_str().as_encoded_bytes());
         let repository = format!("{repository:08x}-");
         remove_stale(top, &trees, &repository);
@@ -161,7 +160,7 @@ impl Tree {
         };
         let path = tree.path();
         if !path.is_dir() {
-            let name = path.to_str().context("the temporary directory is named in UTF-8")?;
+            let name = path.to_str().context("the worktree has a name in UTF-8")?;
             git(top, &["worktree", "add", "--quiet", "--force", "--detach", name, commit])?;
         }
         Ok(tree)
@@ -202,19 +201,11 @@ fn remove_unused(top: &Path, around: &Path) {
     }
 }
 
-/// A directory for worktrees that only this user can write in.
-fn private_dir() -> anyhow::Result<PathBuf> {
-    let user = tempfile::tempfile().and_then(|file| file.metadata());
-    let user = user.context("cannot make a temporary file")?.uid();
-    let dir = env::temp_dir().join(format!("lab-revisions-{user}"));
-    let _ = fs::DirBuilder::new().mode(0o700).create(&dir);
-    let found = dir.symlink_metadata().with_context(|| format!("cannot make {}", dir.display()))?;
-    ensure!(
-        found.is_dir() && found.uid() == user,
-        "{} belongs to another user: remove it, or set TMPDIR",
-        dir.display()
-    );
-    Ok(dir)
+/// A directory for worktrees that only this user can write in, outside any repository.
+fn trees() -> anyhow::Result<PathBuf> {
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(env::home_dir()?.join(".cache")));
+    Ok(cache.context("HOME is not set")?.join("lab/worktrees"))
 }
 
 /// Waits until no other `lab` has locked a directory.

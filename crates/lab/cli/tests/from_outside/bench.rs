@@ -74,8 +74,8 @@ fn a_server_that_dies_is_an_error_with_its_last_words() {
 #[test]
 fn runs_without_a_right_answer_are_kept_and_decide_nothing() {
     for (args, notes) in [
-        (&["--answer", "7"][..], ["slow: 3 runs had no right answer", "`7` instead of `6`"]),
-        (&["--stall"], ["slow: 3 runs had no right answer in time", "with --measurement"]),
+        (&["--answer", "7"][..], ["slow: 4 runs had no right answer", "`7` instead of `6`"]),
+        (&["--stall"], ["slow: 4 runs had no right answer in time", "never got an answer"]),
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);

@@ -52,7 +52,7 @@ fn a_record_is_exported_as_markdown_csv_and_json() {
     let markdown = export("markdown");
     assert!(markdown.lines().skip(2).all(|line| line.starts_with("| toy-")), "{markdown}");
     let csv = export("csv");
-    assert!(csv.lines().all(|line| line.split(',').count() == 15), "{csv}");
+    assert!(csv.lines().all(|line| line.split(',').count() == 16), "{csv}");
     let record: Value = serde_json::from_str(&export("json")).unwrap();
     let runs = record["cases"][0]["runs"].as_array().unwrap().len();
     assert_eq!(csv.lines().count(), runs + 1);

@@ -14,7 +14,6 @@ impl Repository {
     fn new() -> Self {
         let repository = Self(Toy::new(&[]));
         std::fs::create_dir_all(repository.0.path("service/src")).unwrap();
-        std::fs::create_dir(repository.0.path("temporary")).unwrap();
         repository.write(
             "Cargo.toml",
             "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
@@ -47,7 +46,7 @@ impl Repository {
         let mut lab = self.0.lab(&COMPARE);
         lab.args(["--rev", baseline, "--rev", candidate])
             .current_dir(self.0.path("service"))
-            .env("TMPDIR", self.0.path("temporary"));
+            .env("XDG_CACHE_HOME", self.0.path("cache"));
         lab
     }
 
@@ -58,12 +57,8 @@ impl Repository {
     /// How many worktrees there are besides the working tree.
     fn worktrees(&self) -> usize {
         let registered = self.git(&["worktree", "list"]).lines().count() - 1;
-        let trees = self.0.path("temporary").read_dir().unwrap().flatten();
-        let trees: usize = trees
-            .filter(|it| it.file_name().to_string_lossy().starts_with("lab-revisions-"))
-            .map(|it| it.path().read_dir().unwrap().count())
-            .sum();
-        registered.max(trees)
+        let trees = self.0.path("cache/lab/worktrees").read_dir();
+        registered.max(trees.map_or(0, |trees| trees.count()))
     }
 }
 

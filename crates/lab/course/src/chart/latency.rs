@@ -184,7 +184,7 @@ fn alt(case: &CaseRecord, sides: &[(&VariantRecord, &str)]) -> String {
         let known = known.into_iter().filter(|(_, percentile)| percentile.is_some());
         let known: Vec<_> =
             known.map(|(name, it)| format!("{name} {}", latency.shown(it))).collect();
-        format!("{} {}", variant.variant, join(&known))
+        format!("{} {}", variant.variant, join(&known)).replace('≥', "at least ")
     };
     let closed: Vec<_> = sides.iter().map(|(it, _)| in_words(it, it.latency_ms)).collect();
     let mut alt = format!("Latency of {} under {}: {}.", case.case, case.load, closed.join(", "));
