@@ -78,8 +78,8 @@ pub fn judge(
         return by_control(speedup, control);
     }
     let least = percent(1.0 + minimum_effect);
-    // Six pairs always have one.
-    let within = speedup.equivalent_within.unwrap_or(f64::INFINITY);
+    // An older record has no such figure; its 95 % interval reaches at least as far.
+    let within = speedup.equivalent_within.unwrap_or(speedup.reach());
     if within <= 1.0 + minimum_effect {
         let reason = format!(
             "the 90 % interval is within ±{} of no difference, and the minimum effect is {least}",
