@@ -38,6 +38,10 @@ pub struct Case {
     pub companions: Vec<Companion>,
     /// The count in `counts.toml` that explains the fault; without one, `tests/mechanism.rs` does.
     pub counter: Option<String>,
+    /// The variants whose requests may outlast a run. Those of others are lost, and errors, unless the
+    /// load explains them.
+    #[serde(default)]
+    pub allow_unfinished: Vec<String>,
     /// A note on the figures of the steps between `slow` and `fixed`.
     pub steps_note: Option<String>,
     /// How many users ask, and how often.

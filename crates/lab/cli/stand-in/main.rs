@@ -26,12 +26,18 @@ struct Options {
     /// Fail in the middle of this request
     #[arg(long)]
     die_at_request: Option<u64>,
+    /// Never answer this request
+    #[arg(long)]
+    hang_at_request: Option<u64>,
     /// Count the requests in the answers
     #[arg(long)]
     count: bool,
     /// Say first that this is done besides, as a server that counts or is profiled does
     #[arg(long)]
     busy_with: Option<String>,
+    /// Print more than a pipe holds before listening, and something at every request; none of it text
+    #[arg(long)]
+    noise: bool,
     /// Never answer
     #[arg(long)]
     stall: bool,
@@ -63,6 +69,9 @@ fn main() -> std::io::Result<()> {
             exit(0);
         });
     }
+    if options.noise {
+        (0..2048).for_each(|_| print_noise());
+    }
     let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
     if let Some(busy_with) = &options.busy_with {
         println!("{busy_with}");
@@ -79,6 +88,14 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+/// 64 bytes that are not UTF-8, to both outputs. A closed output ends this process, as the signal
+/// SIGPIPE ends most others.
+fn print_noise() {
+    let line = [[0xff; 63].as_slice(), b"\n"].concat();
+    let printed = std::io::stdout().write_all(&line).and(std::io::stderr().write_all(&line));
+    printed.unwrap_or_else(|_| exit(5));
+}
+
 /// Answers requests without a body until the connection ends.
 fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
@@ -90,6 +107,12 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if Some(request) == options.die_at_request {
             eprintln!("out of memory, says the stand-in");
             exit(4);
+        }
+        if Some(request) == options.hang_at_request {
+            continue;
+        }
+        if options.noise {
+            print_noise();
         }
         let count = if options.count { request.to_string() } else { String::new() };
         let answer = format!("{}{count}", options.answer);

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use lab_load::Outcome;
-use lab_stats::{Speedup, Verdict};
+use lab_display::{NONE, speedup_or};
+use lab_load::{Outcome, Spacing};
+use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Machine};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 2;
+
+/// A server that uses a smaller share of one core than this idles.
+const IDLE: f64 = 0.05;
 
 /// One call of `lab bench` or `lab compare`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -55,6 +59,9 @@ pub struct CaseRecord {
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
+    /// What the verdict is about, chosen before the runs.
+    #[serde(default)]
+    pub metric: Metric,
     pub verdict: Verdict,
     /// The rule that decided the verdict, in a sentence.
     pub reason: String,
@@ -78,7 +85,7 @@ pub struct CaseRecord {
 pub struct Control {
     /// How many runs of the baseline followed another one.
     pub pairs: usize,
-    /// Their factors: 1 plus noise.
+    /// Their factors: 1 plus noise. Each metric has a control of its own.
     pub speedup: Speedups,
 }
 
@@ -95,6 +102,9 @@ pub struct VariantRecord {
     pub peak_rss_mib: Option<f64>,
     /// Share of one core that the generator used, from 0 to 1: the largest of all runs.
     pub generator_cpu: Option<f64>,
+    /// Share of a run in which the generator waited for a core, from 0 to 1: the largest of all runs.
+    #[serde(default)]
+    pub generator_waited: Option<f64>,
     /// All requests: `ok + wrong + failed + unfinished`.
     pub sent: u64,
     pub ok: u64,
@@ -103,10 +113,19 @@ pub struct VariantRecord {
     pub failed: u64,
     /// Still waiting when the run ended.
     pub unfinished: u64,
+    /// Unfinished requests that the load does not explain: errors.
+    #[serde(default)]
+    pub lost: u64,
+    /// Connections that had to be opened again.
+    #[serde(default)]
+    pub reopened: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
     /// Why a run measured the generator instead of the server, if one did.
     pub generator_limited: Option<String>,
+    /// How many runs did.
+    #[serde(default)]
+    pub limited_runs: usize,
     pub open_loop: Option<OpenLoopRecord>,
     /// The counts of one visit from the case's `counts.toml`; empty without one.
     #[serde(default)]
@@ -115,11 +134,14 @@ pub struct VariantRecord {
     pub speedup: Option<Speedups>,
 }
 
-/// Arrivals at a constant rate. Their latency starts when they are due.
+/// Arrivals at a constant mean rate. Their latency starts when they are due.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OpenLoopRecord {
     /// Arrivals per second, the same for all variants.
     pub rate_per_s: f64,
+    /// Random or even, and the seed; the same arrivals for all variants.
+    #[serde(default)]
+    pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
     /// All arrivals that were due: `ok + wrong + failed + unfinished`.
@@ -129,6 +151,9 @@ pub struct OpenLoopRecord {
     pub failed: u64,
     /// Arrivals that were still waiting when the run ended; recorded with their age.
     pub unfinished: u64,
+    /// Unfinished arrivals that the load does not explain: errors.
+    #[serde(default)]
+    pub lost: u64,
     /// Arrivals that found no free connection.
     pub queued: u64,
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
@@ -139,28 +164,90 @@ pub struct OpenLoopRecord {
     pub invalid: Option<String>,
 }
 
-/// Percentiles of latency in milliseconds.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+/// Percentiles of latency in milliseconds. A percentile without ten samples beyond it is `None`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Latencies {
-    pub p50: f64,
-    pub p90: f64,
-    pub p99: f64,
-    /// Whether the true percentiles are higher, because requests were unfinished.
-    pub lower_bounds: bool,
+    pub p50: Option<f64>,
+    pub p90: Option<f64>,
+    pub p99: Option<f64>,
+    #[serde(default)]
+    pub p999: Option<f64>,
+    /// The p99 of the worst run.
+    #[serde(default)]
+    pub worst_p99: Option<f64>,
+    /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
+    #[serde(default, alias = "lower_bounds", deserialize_with = "exact_below")]
+    pub exact_below: Option<f64>,
 }
 
-/// Factors of a variant over the baseline; above 1 the variant is better.
+impl Latencies {
+    /// Whether this percentile is only a lower bound of the true one.
+    pub fn is_lower_bound(&self, ms: f64) -> bool {
+        self.exact_below.is_some_and(|age| ms >= age)
+    }
+}
+
+/// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
+/// either side lacks has no factor, and neither has a latency that is only a lower bound in one run.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
     pub latency_p50: Option<Speedup>,
+    #[serde(default)]
+    pub latency_p99: Option<Speedup>,
+    #[serde(default)]
+    pub latency_p999: Option<Speedup>,
+}
+
+/// What a verdict can be about.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Right answers per second.
+    #[default]
+    Throughput,
+    /// CPU time of the server per right answer.
+    Cpu,
+    LatencyP50,
+    LatencyP99,
+    LatencyP999,
+}
+
+impl Metric {
+    pub const ALL: [Self; 5] =
+        [Self::Throughput, Self::Cpu, Self::LatencyP50, Self::LatencyP99, Self::LatencyP999];
+
+    /// The name in tables and sentences.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Cpu => "CPU per request",
+            Self::LatencyP50 => "p50 latency",
+            Self::LatencyP99 => "p99 latency",
+            Self::LatencyP999 => "p99.9 latency",
+        }
+    }
+}
+
+impl Speedups {
+    pub fn of(&self, metric: Metric) -> Option<&Speedup> {
+        match metric {
+            Metric::Throughput => &self.throughput,
+            Metric::Cpu => &self.cpu_per_request,
+            Metric::LatencyP50 => &self.latency_p50,
+            Metric::LatencyP99 => &self.latency_p99,
+            Metric::LatencyP999 => &self.latency_p999,
+        }
+        .as_ref()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
     pub variant: String,
-    /// The round; `None` for the extra runs of the baseline that only the control uses.
+    /// Its pair: the other run with this number was the one just before or after it. `None` for the
+    /// extra runs of the baseline that only the control uses.
     pub pair: Option<usize>,
     /// The system's load average just before the run.
     pub load_average: Option<f64>,
@@ -172,17 +259,77 @@ impl CaseRecord {
         self.variants.iter().find(|variant| variant.variant == name)
     }
 
-    /// How far the baseline is from itself, in throughput or CPU time, whichever is more.
-    pub fn worst_noise(&self) -> Option<Speedup> {
-        let controls = [self.control.speedup.throughput, self.control.speedup.cpu_per_request];
-        controls.into_iter().flatten().max_by(|one, other| one.reach().total_cmp(&other.reach()))
+    /// The baseline and the variant that the verdict is about.
+    pub fn sides(&self) -> Option<(&VariantRecord, &VariantRecord)> {
+        let [baseline, others @ ..] = &self.variants[..] else { return None };
+        // A case may have variants that go further than its fix.
+        let candidate = others.iter().find(|it| it.variant == "fixed").or(others.last())?;
+        Some((baseline, candidate))
     }
 
-    /// Whether every answer was right.
-    pub fn is_clean(&self) -> bool {
-        self.variants.iter().all(|variant| {
-            let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.wrong + it.failed);
-            variant.wrong + variant.failed + open_loop == 0
-        })
+    /// The share of one core that the baseline used, if it used so little that its CPU time per request
+    /// is mostly the cost of idling: timers and wake-ups, which no request causes.
+    pub fn idle_baseline(&self) -> Option<f64> {
+        let baseline = self.variants.first()?;
+        let share = baseline.throughput_rps * baseline.cpu_us_per_request? / 1e6;
+        (share < IDLE).then_some(share)
     }
+
+    /// The factor of CPU time per request; for an idle baseline, that it idles.
+    pub fn cpu_in_words(&self) -> String {
+        match (self.idle_baseline(), self.variants.first()) {
+            (Some(_), Some(baseline)) => format!("{} idles", baseline.variant),
+            _ => speedup_or(NONE, self.speedup.cpu_per_request),
+        }
+    }
+
+    /// What `metric` alone shows.
+    pub fn judged_by(&self, metric: Metric) -> Judgement {
+        judge(self.speedup.of(metric), self.control.speedup.of(metric), self.minimum_effect)
+    }
+
+    /// Whether every run had right answers, and no others.
+    pub fn is_clean(&self) -> bool {
+        let has_answers = |run: &Run| run.outcome.ok_in_time > 0;
+        self.runs.iter().all(has_answers)
+            && self.variants.iter().all(|variant| {
+                let open_loop = variant.open_loop.as_ref().map_or(0, OpenLoopRecord::errors);
+                variant.errors() + open_loop == 0
+            })
+    }
+}
+
+impl VariantRecord {
+    /// Whether the generator limited at least half of its runs. A single one is an outlier, which the
+    /// interval tolerates.
+    pub fn is_limited(&self, runs: &[Run]) -> bool {
+        let runs = runs.iter().filter(|run| run.variant == self.variant).count();
+        self.limited_runs > 0 && 2 * self.limited_runs >= runs
+    }
+
+    /// Wrong answers, and requests that never got one.
+    pub fn errors(&self) -> u64 {
+        self.wrong + self.failed + self.lost
+    }
+}
+
+impl OpenLoopRecord {
+    /// Wrong answers, and arrivals that never got one.
+    pub fn errors(&self) -> u64 {
+        self.wrong + self.failed + self.lost
+    }
+}
+
+/// Reads the flag `lower_bounds` of older records too.
+fn exact_below<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Flag(bool),
+        Age(Option<f64>),
+    }
+    Ok(match Form::deserialize(deserializer)? {
+        Form::Flag(all) => all.then_some(0.0),
+        Form::Age(age) => age,
+    })
 }

@@ -8,15 +8,19 @@ pub mod criterion;
 mod document;
 mod files;
 mod machine;
+mod modes;
+mod notes;
 mod output;
 mod rows;
 mod store;
 
 pub use document::{
-    CaseRecord, Control, Latencies, OpenLoopRecord, Record, Run, Speedups, VERSION, VariantRecord,
+    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Run, Speedups, VERSION,
+    VariantRecord,
 };
 pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
+pub use notes::notes;
 pub use output::Output;
-pub use rows::{claim_row, confidence, illustration_row, notes, open_loop_row};
+pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};
 pub use store::{Store, read};

@@ -1,8 +1,10 @@
-//! The rows of a record's tables, and the notes below them.
+//! The rows of a record's tables.
 
-use lab_display::{NONE, factor, significant, speedup_or, thousands, time_ms};
+use lab_display::{NONE, noise, significant, speedup_or, thousands, time_ms};
+use lab_load::Spacing;
+use lab_stats::Verdict;
 
-use super::{CaseRecord, Latencies, VariantRecord};
+use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, VariantRecord};
 
 /// Throughput and CPU per request, each followed by its speedup over the baseline.
 pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
@@ -15,6 +17,26 @@ pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
     ]
 }
 
+/// The factor of each metric that was measured, next to the control of that same metric, and what it
+/// shows. The verdict is about one of them.
+pub fn metric_rows(case: &CaseRecord) -> Vec<Vec<String>> {
+    let measured = |metric: &Metric| case.speedup.of(*metric).is_some();
+    let row = |metric: Metric| {
+        let shows = match case.judged_by(metric).verdict {
+            Verdict::Faster => "better".to_owned(),
+            Verdict::Slower => "worse".to_owned(),
+            verdict => verdict.to_string(),
+        };
+        vec![
+            metric.name().to_owned(),
+            speedup_or(NONE, case.speedup.of(metric).copied()),
+            case.control.speedup.of(metric).map_or(NONE.into(), noise),
+            if metric == case.metric { format!("{shows}: decides") } else { shows },
+        ]
+    };
+    Metric::ALL.into_iter().filter(measured).map(row).collect()
+}
+
 /// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
 pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
     let intervals = cases.into_iter().filter_map(|case| case.speedup.throughput);
@@ -22,85 +44,82 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
     Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
 }
 
-/// Latency and errors of the open loop, if it was measured.
-pub fn open_loop_row(variant: &VariantRecord) -> Option<Vec<String>> {
-    let open_loop = variant.open_loop.as_ref()?;
-    let errors = open_loop.wrong + open_loop.failed;
-    let [p50, p90, p99] = percentiles(open_loop.latency_ms);
-    let (queued, errors) = (thousands(open_loop.queued as f64), thousands(errors as f64));
-    Some(vec![variant.variant.clone(), p50, p90, p99, queued, errors])
+/// Latency, memory and errors in the closed loop, with the head. A percentile that no variant has
+/// enough answers for has no column.
+pub fn latency_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let latencies: Vec<_> = case.variants.iter().map(|variant| variant.latency_ms).collect();
+    let percentiles = percentiles(&latencies);
+    let head = percentiles.iter().map(|it| it.name).chain(["peak MiB", "errors"]).collect();
+    let row = |variant: &VariantRecord| {
+        let mut row = vec![variant.variant.clone()];
+        row.extend(percentiles.iter().map(|it| it.show(variant.latency_ms)));
+        row.push(variant.peak_rss_mib.map_or(NONE.into(), significant));
+        row.push(thousands(variant.errors() as f64));
+        row
+    };
+    (head, case.variants.iter().map(row).collect())
 }
 
-fn percentiles(latency: Latencies) -> [String; 3] {
-    let bound = if latency.lower_bounds { "≥" } else { "" };
-    [latency.p50, latency.p90, latency.p99].map(|ms| format!("{bound}{}", time_ms(ms)))
+/// Latency and errors in the open loop, with the head; no rows if there was none.
+pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let measured: Vec<(&str, &OpenLoopRecord)> = case
+        .variants
+        .iter()
+        .filter_map(|it| Some((it.variant.as_str(), it.open_loop.as_ref()?)))
+        .collect();
+    let latencies: Vec<_> = measured.iter().map(|(_, open)| open.latency_ms).collect();
+    let percentiles = percentiles(&latencies);
+    let head = percentiles.iter().map(|it| it.name).chain(["queued", "errors"]).collect();
+    let row = |(variant, open): &(&str, &OpenLoopRecord)| {
+        let mut row = vec![(*variant).to_owned()];
+        row.extend(percentiles.iter().map(|it| it.show(open.latency_ms)));
+        row.push(thousands(open.queued as f64));
+        row.push(thousands(open.errors() as f64));
+        row
+    };
+    (head, measured.iter().map(row).collect())
 }
 
-/// Latency, memory and errors of a variant.
-pub fn illustration_row(variant: &VariantRecord) -> Vec<String> {
-    let [p50, p90, p99] = percentiles(variant.latency_ms);
-    vec![
-        variant.variant.clone(),
-        p50,
-        p90,
-        p99,
-        variant.peak_rss_mib.map_or(NONE.into(), significant),
-        thousands((variant.wrong + variant.failed) as f64),
-    ]
+impl OpenLoopRecord {
+    /// `9.68 random arrivals per second`.
+    pub fn arrivals_in_words(&self) -> String {
+        let spacing = match self.spacing {
+            Spacing::Random { .. } => "random",
+            Spacing::Even => "evenly spaced",
+        };
+        format!("{} {spacing} arrivals per second", significant(self.rate_per_s))
+    }
 }
 
-/// Warnings about these figures, a sentence or two each.
-pub fn notes(case: &CaseRecord) -> Vec<String> {
-    let mut notes = Vec::new();
-    for variant in &case.variants {
-        if let Some(fault) = &variant.first_fault {
-            notes.push(format!(
-                "{}: {} wrong and {} failed answers, the first: {fault}",
-                variant.variant,
-                thousands(variant.wrong as f64),
-                thousands(variant.failed as f64)
-            ));
-        }
-        if let Some(why) = &variant.generator_limited {
-            notes.push(format!(
-                "{} is limited by the generator: {why}. Use fewer `--users`, or a machine with more \
-                 cores.",
-                variant.variant
-            ));
-        }
-        if let Some(fault) = variant.open_loop.as_ref().and_then(|open| open.first_fault.as_ref()) {
-            notes.push(format!("{}: wrong or failed in the open loop: {fault}", variant.variant));
-        }
-        if let Some(why) = variant.open_loop.as_ref().and_then(|open| open.invalid.as_ref()) {
-            notes.push(format!(
-                "{}: do not quote the latencies of the open loop: {why}",
-                variant.variant
-            ));
-        }
-        if variant.latency_ms.lower_bounds && variant.wrong + variant.failed == 0 {
-            // Little's law for a closed loop: users = throughput * (latency + pause).
-            let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
-            notes.push(format!(
-                "{}: {} of {} requests were unfinished when their run ended, so its latencies are lower \
-                 bounds. Little's law gives {settled:.0} s for a steady queue.",
-                variant.variant,
-                thousands(variant.unfinished as f64),
-                thousands(variant.sent as f64)
-            ));
-        }
+struct Percentile {
+    name: &'static str,
+    of: fn(&Latencies) -> Option<f64>,
+}
+
+impl Percentile {
+    fn show(&self, latencies: Latencies) -> String {
+        latencies.shown((self.of)(&latencies))
     }
-    if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
-        notes.push(note.trim().to_owned());
+}
+
+/// Those that at least one of these latencies has.
+fn percentiles(latencies: &[Latencies]) -> Vec<Percentile> {
+    let mut all = vec![
+        Percentile { name: "p50", of: |it| it.p50 },
+        Percentile { name: "p90", of: |it| it.p90 },
+        Percentile { name: "p99", of: |it| it.p99 },
+        Percentile { name: "p99.9", of: |it| it.p999 },
+        Percentile { name: "worst p99", of: |it| it.worst_p99 },
+    ];
+    all.retain(|percentile| latencies.iter().any(|it| (percentile.of)(it).is_some()));
+    all
+}
+
+impl Latencies {
+    /// A percentile of these, with `≥` if it is a lower bound.
+    pub fn shown(&self, percentile: Option<f64>) -> String {
+        let Some(ms) = percentile else { return NONE.to_owned() };
+        let bound = if self.is_lower_bound(ms) { "≥" } else { "" };
+        format!("{bound}{}", time_ms(ms))
     }
-    if let (Some(promised), Some(found)) = (case.promised_throughput, case.speedup.throughput)
-        && found.estimate < promised
-    {
-        notes.push(format!(
-            "the case promises {} in throughput, but this run shows {}: is the machine busy with \
-             something else?",
-            factor(promised),
-            factor(found.estimate)
-        ));
-    }
-    notes
 }

@@ -37,7 +37,7 @@ impl Store {
         let mut paths = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
+            if is_named_by_time(&path) {
                 paths.push(path);
             }
         }
@@ -68,6 +68,18 @@ impl Store {
     }
 }
 
+/// Whether a file is named as [`Store::keep`] names them, such as `20261121T151556791Z.json`. Any other
+/// name would sort before or after all times, and might become the `latest`.
+fn is_named_by_time(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    const SHAPE: &[u8] = b"00000000T000000000Z.json";
+    name.len() == SHAPE.len()
+        && name.iter().zip(SHAPE).all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            fixed => byte == fixed,
+        })
+}
+
 /// Reads a record of this [`VERSION`].
 pub fn read(path: &Path) -> anyhow::Result<Record> {
     #[derive(Deserialize)]
@@ -87,4 +99,22 @@ pub fn read(path: &Path) -> anyhow::Result<Record> {
     );
     serde_json::from_str(&text)
         .with_context(|| format!("{} is damaged; it was left as it is", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_lab_gives_are_records() {
+        let results = tempfile::tempdir().unwrap();
+        let store = Store::new(results.path());
+        let record = Record::new(false, crate::Build::of(results.path(), results.path()));
+        let kept = store.keep(&record).unwrap();
+        for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
+            std::fs::copy(&kept, kept.with_file_name(other)).unwrap();
+        }
+        assert_eq!(store.paths().unwrap(), std::slice::from_ref(&kept));
+        assert_eq!(store.find("latest").unwrap(), kept);
+    }
 }

@@ -5,26 +5,39 @@
 pub struct Slot {
     /// The index of the server: 0 is the baseline.
     pub subject: usize,
-    /// The round; `None` for an extra run of the baseline that only the control uses.
-    pub round: Option<usize>,
+    /// The pair: two consecutive runs, one of the baseline and one of a candidate. `None` for an extra
+    /// run of the baseline that only the control uses.
+    pub pair: Option<usize>,
 }
 
-/// The order of all runs of a comparison. A round runs every server once, alternately forwards and
-/// backwards. One extra run of the baseline comes first and one comes last.
+/// The order of all runs of a comparison. A round has one pair for every candidate. One extra run of
+/// the baseline comes first, and one comes last where the last pair ends with the baseline.
 ///
-/// For two servers and four rounds that is `A AB BA AB BA A`. No server is always the first. Where one
-/// round ends with the baseline and the next begins with it, two runs of the same server are
-/// consecutive. These pairs are the control: it shows the machine's noise for two extra runs.
+/// For two servers and four rounds that is `A AB BA AB BA A`, for three and two rounds
+/// `A AB CA AC BA A`, and for four and two rounds `A AB CA AD DA AC BA A`:
+///
+/// - Both runs of a pair are consecutive, so they share the machine's drift as the control's do.
+/// - Every second round runs backwards, so every candidate is first as often as second.
+/// - Where one pair ends with the baseline and the next begins with it, two of its runs are
+///   consecutive. These pairs are the control: it shows the machine's noise for two extra runs.
+///
+/// Every candidate has baseline runs of its own, so `c` candidates take `2 c` runs a round. Sharing
+/// one baseline run would take `1 + c`, but the pairs would be up to `c` runs apart, and drift would
+/// make them noisier than the control.
 pub fn schedule(subjects: usize, rounds: usize) -> Vec<Slot> {
-    let control = Slot { subject: 0, round: None };
+    let round = (1..subjects).flat_map(|candidate| match candidate % 2 {
+        1 => [0, candidate],
+        _ => [candidate, 0],
+    });
+    let forwards: Vec<_> = round.collect();
+    let backwards: Vec<_> = forwards.iter().rev().copied().collect();
+    let order = (0..rounds).flat_map(|round| [&forwards, &backwards][round % 2]);
+
+    let control = Slot { subject: 0, pair: None };
     let mut slots = vec![control];
-    for round in 0..rounds {
-        let slot = |subject| Slot { subject, round: Some(round) };
-        match round % 2 {
-            0 => slots.extend((0..subjects).map(slot)),
-            _ => slots.extend((0..subjects).rev().map(slot)),
-        }
-    }
+    slots.extend(
+        order.enumerate().map(|(run, subject)| Slot { subject: *subject, pair: Some(run / 2) }),
+    );
     if slots.last().is_some_and(|last| last.subject == 0) {
         slots.push(control);
     }
@@ -57,8 +70,40 @@ mod tests {
     #[test]
     fn rounds_alternate_and_the_baseline_follows_itself() {
         assert_eq!(letters(&schedule(2, 4)), "AABBAABBAA");
-        assert_eq!(letters(&schedule(3, 2)), "AABCCBAA");
+        assert_eq!(letters(&schedule(3, 3)), "AABCAACBAABCAA");
+        assert_eq!(letters(&schedule(4, 2)), "AABCAADDAACBAA");
         assert_eq!(letters(&schedule(2, 1)), "AAB");
+    }
+
+    #[test]
+    fn every_pair_and_every_pair_of_the_control_is_consecutive() {
+        for (subjects, rounds) in [(2, 6), (3, 6), (4, 6), (4, 15), (5, 10)] {
+            let slots = schedule(subjects, rounds);
+            for candidate in 1..subjects {
+                let of_candidate =
+                    slots.iter().enumerate().filter(|(_, slot)| slot.subject == candidate);
+                let places: Vec<_> = of_candidate.map(|(place, slot)| (place, slot.pair)).collect();
+                assert_eq!(places.len(), rounds);
+                // In each of its pairs: is the baseline the run before?
+                let second = places.iter().filter(|&&(place, pair)| {
+                    let baseline = Slot { subject: 0, pair };
+                    let [before, after] =
+                        [place - 1, place + 1].map(|it| slots.get(it) == Some(&baseline));
+                    assert!(before != after, "{}", letters(&slots));
+                    before
+                });
+                assert!(second.count().abs_diff(rounds / 2) <= 1, "first as often as second");
+            }
+            let pairs = slots.iter().filter_map(|slot| slot.pair);
+            assert_eq!(pairs.max(), Some(rounds * (subjects - 1) - 1));
+
+            let control = control_pairs(&slots);
+            assert!(control.len() > rounds / 2, "{}", letters(&slots));
+            for (one, other) in control {
+                assert_eq!((slots[one].subject, slots[other].subject), (0, 0));
+                assert_eq!(one.abs_diff(other), 1);
+            }
+        }
     }
 
     #[test]

@@ -13,9 +13,13 @@
 //! Source: Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, 3rd edition (2014),
 //! sections 3.1 to 3.3. R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)` computes the same.
 
-/// The confidence that a verdict needs. The interval's own confidence is a little higher, because `T`
-/// is a whole number.
+/// The confidence that a difference needs. The interval's own confidence is a little higher, because
+/// `T` is a whole number.
 pub const NOMINAL: f64 = 0.95;
+
+/// The confidence of the interval that shows equivalence: two one-sided tests at 5 % each
+/// (Schuirmann, *Journal of Pharmacokinetics and Biopharmaceutics* 15, 1987).
+pub(super) const EQUIVALENCE: f64 = 0.9;
 
 /// The ends of an interval, as positions in the sorted Walsh averages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,16 +30,16 @@ pub(super) struct Depth {
     pub confidence: f64,
 }
 
-/// The narrowest interval of at least [`NOMINAL`] confidence for `n` values.
+/// The narrowest interval of at least the `nominal` confidence for `n` values.
 ///
-/// Fewer than 6 values have no such interval. They get the widest one, from the smallest to the
-/// largest, with its true confidence: `1 - 2 * 0.5^n`.
-pub(super) fn depth(n: usize) -> Depth {
+/// Fewer than 6 values have no 95 % interval, and fewer than 5 no 90 % interval. They get the widest
+/// one, from the smallest to the largest, with its true confidence: `1 - 2 * 0.5^n`.
+pub(super) fn depth(n: usize, nominal: f64) -> Depth {
     let mut depth = Depth { k: 1, confidence: 0.0 };
     let mut below = 0.0;
     for (t, mass) in distribution(n).into_iter().enumerate() {
         below += mass;
-        if t > 0 && 2.0 * below > 1.0 - NOMINAL {
+        if t > 0 && 2.0 * below > 1.0 - nominal {
             break;
         }
         // A single value is both ends, and a point has a probability of 0.
@@ -70,23 +74,28 @@ mod tests {
     /// less is significant.
     const TABLE: [(usize, &[usize]); 3] =
         [(6, &[0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52]), (25, &[89]), (30, &[137])];
+    /// The same for one-sided 5 %, from 5 on.
+    const ONE_SIDED: &[usize] = &[0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 30, 35, 41, 47, 53, 60];
 
     #[test]
     fn the_depths_are_those_of_the_printed_table() {
         for (first, row) in TABLE {
             for (n, critical) in (first..).zip(row) {
-                let depth = depth(n);
+                let depth = depth(n, NOMINAL);
                 assert_eq!(depth.k, critical + 1, "n = {n}");
                 assert!((NOMINAL..0.97).contains(&depth.confidence), "n = {n}: {depth:?}");
             }
+        }
+        for (n, critical) in (5..).zip(ONE_SIDED) {
+            assert_eq!(depth(n, EQUIVALENCE).k, critical + 1, "n = {n}");
         }
     }
 
     #[test]
     fn the_confidence_is_counted_exactly() {
         // Of the 1,024 ways to choose ranks from 1 to 10, 25 have a sum of at most 8.
-        assert_eq!(depth(10), Depth { k: 9, confidence: 1.0 - 50.0 / 1024.0 });
+        assert_eq!(depth(10, NOMINAL), Depth { k: 9, confidence: 1.0 - 50.0 / 1024.0 });
         // 1 of 64: only the empty choice.
-        assert_eq!(depth(6), Depth { k: 1, confidence: 1.0 - 2.0 / 64.0 });
+        assert_eq!(depth(6, NOMINAL), Depth { k: 1, confidence: 1.0 - 2.0 / 64.0 });
     }
 }

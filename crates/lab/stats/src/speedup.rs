@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     median::middle,
-    signed_rank::{self, NOMINAL},
+    signed_rank::{EQUIVALENCE, NOMINAL, depth},
 };
 
 /// A factor between a baseline and a candidate: above 1, the candidate is better.
@@ -22,6 +22,10 @@ pub struct Speedup {
     /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.969 for 6 pairs,
     /// 0.951 for 10, and below 0.95 for fewer than 6.
     pub confidence: f64,
+    /// How far the 90 % interval reaches from 1, as a factor of at least 1. Two one-sided tests at 5 %
+    /// show that the sides differ by less. `None` below 5 pairs, which have no 90 % interval.
+    #[serde(default)]
+    pub equivalent_within: Option<f64>,
 }
 
 impl Speedup {
@@ -41,12 +45,17 @@ impl Speedup {
             ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
         let averages = walsh_averages(&ratios);
         let (lower, upper) = middle(&averages)?;
-        let depth = signed_rank::depth(ratios.len());
+        let ends = |k: usize| (averages[k - 1], averages[averages.len() - k]);
+        let [difference, equivalence] =
+            [NOMINAL, EQUIVALENCE].map(|nominal| depth(ratios.len(), nominal));
+        let (low, high) = ends(difference.k);
         Some(Self {
             estimate: geometric_mean(lower, upper),
-            low: averages[depth.k - 1],
-            high: averages[averages.len() - depth.k],
-            confidence: depth.confidence,
+            low,
+            high,
+            confidence: difference.confidence,
+            equivalent_within: (equivalence.confidence >= EQUIVALENCE)
+                .then(|| farther_end(ends(equivalence.k))),
         })
     }
 
@@ -58,8 +67,13 @@ impl Speedup {
     /// The distance from 1 to the farther end of the interval, as a factor of at least 1: 1 / 0.95 for
     /// `0.95..1.02`. For a control, this is the noise floor.
     pub fn reach(&self) -> f64 {
-        self.high.max(1.0 / self.low).max(1.0)
+        farther_end((self.low, self.high))
     }
+}
+
+/// The distance from 1 to the farther end of an interval, as a factor of at least 1.
+fn farther_end((low, high): (f64, f64)) -> f64 {
+    high.max(1.0 / low).max(1.0)
 }
 
 /// The Walsh averages of the ratios' logarithms, as factors, sorted.
@@ -134,11 +148,24 @@ mod tests {
     #[test]
     fn few_pairs_get_their_whole_range() {
         let found = Speedup::of_pairs([4.0, 1.0]).unwrap();
-        assert_eq!(found, Speedup { estimate: 2.0, low: 1.0, high: 4.0, confidence: 0.5 });
+        assert_eq!((found.estimate, found.low, found.high), (2.0, 1.0, 4.0));
+        assert_eq!((found.confidence, found.equivalent_within), (0.5, None));
         let found = Speedup::of_pairs([270.0]).unwrap();
-        assert_eq!(found, Speedup { estimate: 270.0, low: 270.0, high: 270.0, confidence: 0.0 });
+        assert_eq!((found.low, found.high, found.confidence), (270.0, 270.0, 0.0));
         let six = Speedup::of_pairs([1.5, 1.1, 1.2, 1.3, 1.6, 1.4]).unwrap();
         assert_eq!((six.low, six.high, six.confidence), (1.1, 1.6, 0.96875));
+    }
+
+    #[test]
+    fn equivalence_is_within_the_ninety_per_cent_interval() {
+        // Logarithms of 0 to 6 %: the 3rd smallest and 3rd largest of 21 Walsh averages are 1 and 4 %.
+        let ratios = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05].map(f64::exp);
+        let found = Speedup::of_pairs(ratios).unwrap();
+        assert!(near(found.equivalent_within.unwrap().ln(), 0.04), "{found:?}");
+        let inverted = Speedup::of_pairs(ratios.map(|ratio| 1.0 / ratio)).unwrap();
+        assert!(near(inverted.equivalent_within.unwrap().ln(), 0.04), "{inverted:?}");
+        assert_eq!(Speedup::of_pairs([1.01; 5]).unwrap().equivalent_within, Some(1.01));
+        assert_eq!(Speedup::of_pairs([1.01; 4]).unwrap().equivalent_within, None);
     }
 
     #[test]

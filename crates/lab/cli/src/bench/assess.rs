@@ -1,11 +1,13 @@
 //! From runs to a record: medians, ratios of pairs, and the verdict on them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
-use anyhow::{Context as _, ensure};
-use lab_load::{Latency, Outcome};
-use lab_record::{CaseRecord, Control, Latencies, OpenLoopRecord, Run, Speedups, VariantRecord};
-use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, judge, median_of};
+use anyhow::Context as _;
+use lab_load::{Latency, OpenLoop, Outcome};
+use lab_record::{
+    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Run, Speedups, VariantRecord,
+};
+use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, median_of};
 
 use super::{Comparison, Effort, Progress};
 
@@ -19,11 +21,15 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<CaseRecord> {
         let runs = self.measure(effort, progress).await?;
-        let open_runs = match effort.open_loop.is_zero() {
-            true => Vec::new(),
-            false => self.measure_open_loop(&runs, effort, progress).await?,
+        // Without an answer there is no rate for the arrivals.
+        let capacity = self.slowest_capacity(&runs).filter(|_| !effort.open_loop.is_zero());
+        let open = capacity.map(|capacity| self.open_loop(capacity, effort));
+        let open_runs = match open {
+            None => Vec::new(),
+            Some(open) => self.measure_open_loop(open, effort, progress).await?,
         };
-        case_record(self, candidate, effort, runs, open_runs)
+        let open = open.map(|open| (open, open_runs));
+        case_record(self, candidate, effort, runs, open)
     }
 }
 
@@ -33,19 +39,20 @@ fn case_record(
     candidate: &str,
     effort: Effort,
     runs: Vec<Run>,
-    open_runs: Vec<Run>,
+    open: Option<(OpenLoop, Vec<Run>)>,
 ) -> anyhow::Result<CaseRecord> {
     let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
     let variants = comparison.subjects.iter();
     let variants = variants.map(|(variant, _)| {
-        let run = of(variant, &open_runs).next();
-        let open_loop = run.and_then(|run| open_loop(&run.outcome));
+        let open_loop = open
+            .as_ref()
+            .and_then(|(open, runs)| open_loop(*open, &of(variant, runs).next()?.outcome));
         Ok(VariantRecord { open_loop, ..variant_record(variant, baseline, &runs)? })
     });
     let speedup = over(baseline, candidate, &runs);
     let control = control_of(baseline, &runs);
-    let judgement = judge_both(&speedup, &control.speedup, effort.minimum_effect);
-    Ok(CaseRecord {
+    let variants = variants.collect::<anyhow::Result<Vec<_>>>();
+    let mut record = CaseRecord {
         case: comparison.name.clone(),
         load: comparison.load_in_words(),
         users: comparison.load.users,
@@ -54,84 +61,116 @@ fn case_record(
         warm_up_s: effort.warm_up.as_secs_f64(),
         measurement_s: effort.measurement.as_secs_f64(),
         minimum_effect: effort.minimum_effect,
-        verdict: judgement.verdict,
-        reason: judgement.reason,
-        variants: variants
-            .collect::<anyhow::Result<_>>()
-            .with_context(|| comparison.name.clone())?,
+        metric: effort.metric,
+        verdict: Verdict::Undecided,
+        reason: String::new(),
+        variants: variants.with_context(|| comparison.name.clone())?,
         speedup,
         control,
         promised_throughput: None,
         steps_note: None,
         runs,
-        open_runs,
-    })
+        open_runs: open.map_or(Vec::new(), |(_, runs)| runs),
+    };
+    let Judgement { verdict, reason } = verdict(&record, candidate);
+    record.verdict = verdict;
+    record.reason = format!("{}: {reason}", effort.metric.name());
+    Ok(record)
+}
+
+/// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.
+fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
+    let undecided = |reason| Judgement { verdict: Verdict::Undecided, reason };
+    if !record.is_clean() {
+        return undecided("some answers were wrong or missing, so nothing is decided".to_owned());
+    }
+    // CPU time is the server's own, whatever the generator does.
+    let sides = record.variants.iter().take(1).chain(record.variant(candidate));
+    let limited = sides.filter(|it| record.metric != Metric::Cpu && it.is_limited(&record.runs));
+    let limited: Vec<_> = limited.map(|it| it.variant.as_str()).collect();
+    if !limited.is_empty() {
+        return undecided(format!(
+            "the generator and not the server limited {}; use fewer users, or let --metric cpu decide",
+            limited.join(" and ")
+        ));
+    }
+    if record.speedup.of(record.metric).is_none() {
+        return undecided(missing(record.metric).to_owned());
+    }
+    record.judged_by(record.metric)
+}
+
+/// Why a metric has no factor.
+fn missing(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "no pair of runs has a factor",
+        Metric::Cpu => "this system does not tell the server's CPU time exactly",
+        Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
+            "a run has fewer than ten answers beyond this percentile, or unfinished requests below \
+             it; use a longer --measurement"
+        }
+    }
 }
 
 fn control_of(baseline: &str, runs: &[Run]) -> Control {
     let slots: Vec<_> = runs
         .iter()
-        .map(|run| Slot { subject: usize::from(run.variant != baseline), round: run.pair })
+        .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
         .collect();
     let pairs = control_pairs(&slots);
     let outcomes = pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome));
-    Control { pairs: pairs.len(), speedup: of_pairs(outcomes) }
+    Control { pairs: pairs.len(), speedup: of_pairs(&outcomes.collect::<Vec<_>>()) }
 }
 
 fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> {
     let outcomes: Vec<_> = of(variant, runs).map(|run| &run.outcome).collect();
-    let mut latency = Latency::default();
-    outcomes.iter().for_each(|outcome| latency.add(&outcome.latency));
     let sum =
         |count: fn(&Outcome) -> u64| -> u64 { outcomes.iter().map(|outcome| count(outcome)).sum() };
-    let first_fault = outcomes.iter().find_map(|outcome| outcome.first_fault.clone());
-    // A run without a right answer has no ratio, so its pair would not count although it shows most.
-    ensure!(
-        outcomes.iter().all(|outcome| outcome.ok_in_time > 0),
-        "a run of {variant} had no right answer in time: {}",
-        first_fault.as_deref().unwrap_or("give it longer with `--measurement`")
-    );
-    let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
+    let most = |figure: fn(&Outcome) -> Option<f64>| {
+        outcomes.iter().filter_map(|outcome| figure(outcome)).max_by(f64::total_cmp)
+    };
+    let mut limits = outcomes.iter().filter_map(|outcome| outcome.limited_by_generator());
+    let generator_limited = limits.next();
     Ok(VariantRecord {
         variant: variant.to_owned(),
         throughput_rps: median_of(outcomes.iter().map(|outcome| outcome.throughput()))
             .context("there is at least one run")?,
-        latency_ms: latencies(&latency, youngest).context("there are latencies")?,
+        latency_ms: latencies(&outcomes),
         cpu_us_per_request: median_of(
             outcomes.iter().filter_map(|outcome| outcome.cpu_us_per_request()),
         ),
-        peak_rss_mib: outcomes
-            .iter()
-            .filter_map(|outcome| outcome.server_peak_rss_mib)
-            .max_by(f64::total_cmp),
-        generator_cpu: outcomes
-            .iter()
-            .filter_map(|outcome| outcome.generator_share())
-            .max_by(f64::total_cmp),
+        peak_rss_mib: most(|outcome| outcome.server_peak_rss_mib),
+        generator_cpu: most(Outcome::generator_share),
+        generator_waited: most(Outcome::generator_waited_share),
         sent: sum(|outcome| outcome.sent),
         ok: sum(|outcome| outcome.ok),
         wrong: sum(|outcome| outcome.wrong),
         failed: sum(|outcome| outcome.failed),
         unfinished: sum(|outcome| outcome.unfinished),
-        first_fault,
-        generator_limited: outcomes.iter().find_map(|outcome| outcome.limited_by_generator()),
+        lost: sum(|outcome| outcome.lost),
+        reopened: sum(|outcome| outcome.reopened),
+        first_fault: outcomes.iter().find_map(|outcome| outcome.first_fault.clone()),
+        limited_runs: usize::from(generator_limited.is_some()) + limits.count(),
+        generator_limited,
         open_loop: None,
         exact: BTreeMap::new(),
         speedup: (variant != baseline).then(|| over(baseline, variant, runs)),
     })
 }
 
-/// `None` if no arrival was recorded.
-fn open_loop(outcome: &Outcome) -> Option<OpenLoopRecord> {
+/// `None` for a run of the closed loop.
+fn open_loop(open_loop: OpenLoop, outcome: &Outcome) -> Option<OpenLoopRecord> {
     let punctuality = outcome.punctuality.as_ref()?;
     Some(OpenLoopRecord {
-        rate_per_s: outcome.sent as f64 / outcome.measured.as_secs_f64(),
-        latency_ms: latencies(&outcome.latency, outcome.youngest_unfinished)?,
+        rate_per_s: open_loop.rate_per_s,
+        spacing: open_loop.spacing,
+        latency_ms: latencies(&[outcome]),
         offered: outcome.sent,
         ok: outcome.ok,
         wrong: outcome.wrong,
         failed: outcome.failed,
         unfinished: outcome.unfinished,
+        lost: outcome.lost,
         queued: punctuality.queued,
         lag_p99_ms: punctuality.lag_p99_ms,
         first_fault: outcome.first_fault.clone(),
@@ -139,56 +178,62 @@ fn open_loop(outcome: &Outcome) -> Option<OpenLoopRecord> {
     })
 }
 
-/// Percentiles; `None` if the histogram is empty.
-fn latencies(latency: &Latency, youngest_unfinished: Option<Duration>) -> Option<Latencies> {
-    let p99 = latency.percentile_ms(99.0)?;
-    Some(Latencies {
-        p50: latency.percentile_ms(50.0)?,
-        p90: latency.percentile_ms(90.0)?,
-        p99,
-        lower_bounds: youngest_unfinished.is_some_and(|age| age.as_secs_f64() * 1e3 < p99),
-    })
-}
-
-/// The speedup of one variant over another, round by round.
-fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
-    let rounds = of(candidate, runs).filter(|run| run.pair.is_some());
-    of_pairs(rounds.filter_map(|candidate| {
-        let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
-        Some((&baseline.outcome, &candidate.outcome))
-    }))
-}
-
-/// From pairs of a baseline's and a candidate's outcome.
-fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a Outcome, &'a Outcome)> + Clone) -> Speedups {
-    let p50 = |outcome: &Outcome| outcome.latency.percentile_ms(50.0);
-    Speedups {
-        throughput: Speedup::of_pairs(
-            pairs.clone().map(|(slow, fixed)| fixed.throughput() / slow.throughput()),
-        ),
-        cpu_per_request: Speedup::of_pairs(pairs.clone().filter_map(|(slow, fixed)| {
-            Some(slow.cpu_us_per_request()? / fixed.cpu_us_per_request()?)
-        })),
-        latency_p50: Speedup::of_pairs(
-            pairs.filter_map(|(slow, fixed)| Some(p50(slow)? / p50(fixed)?)),
-        ),
+/// The percentiles of all runs together.
+fn latencies(outcomes: &[&Outcome]) -> Latencies {
+    let mut latency = Latency::default();
+    outcomes.iter().for_each(|outcome| latency.add(&outcome.latency));
+    let p99 = outcomes.iter().map(|outcome| outcome.latency.percentile_ms(99.0));
+    let worst_p99 = p99.collect::<Option<Vec<_>>>();
+    let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
+    Latencies {
+        p50: latency.percentile_ms(50.0),
+        p90: latency.percentile_ms(90.0),
+        p99: latency.percentile_ms(99.0),
+        p999: latency.percentile_ms(99.9),
+        // One run is its own worst.
+        worst_p99: worst_p99
+            .filter(|runs| runs.len() > 1)
+            .and_then(|runs| runs.into_iter().max_by(f64::total_cmp)),
+        exact_below: youngest.map(|age| age.as_secs_f64() * 1e3),
     }
 }
 
-/// The verdict on throughput and CPU per request.
-///
-/// One decisive metric is enough: a server can be just as fast with less CPU, or faster with the same
-/// CPU. If the two contradict each other, throughput decides, because users notice it.
-fn judge_both(found: &Speedups, control: &Speedups, minimum_effect: f64) -> Judgement {
-    let judge = |metric: &str, found: Option<&Speedup>, control: Option<&Speedup>| {
-        let judgement = judge(found, control, minimum_effect);
-        Judgement { reason: format!("{metric}: {}", judgement.reason), ..judgement }
+/// The speedup of one variant over another, pair by pair.
+fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
+    let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
+    let pairs = candidates.filter_map(|candidate| {
+        let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
+        Some((&baseline.outcome, &candidate.outcome))
+    });
+    of_pairs(&pairs.collect::<Vec<_>>())
+}
+
+/// From pairs of a baseline's and a candidate's outcome. A metric that one outcome lacks has no
+/// factor: the runs that have it are not a random part of all.
+fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
+    let factor = |better: fn(f64, f64) -> f64, figure: &dyn Fn(&Outcome) -> Option<f64>| {
+        let ratio = |(baseline, candidate): &(&Outcome, &Outcome)| {
+            Some(better(figure(baseline)?, figure(candidate)?))
+        };
+        let ratios = pairs.iter().map(ratio).collect::<Option<Vec<_>>>()?;
+        Speedup::of_pairs(ratios)
     };
-    let throughput = judge("throughput", found.throughput.as_ref(), control.throughput.as_ref());
-    let cpu =
-        judge("CPU per request", found.cpu_per_request.as_ref(), control.cpu_per_request.as_ref());
-    let is_decisive = |it: &Judgement| matches!(it.verdict, Verdict::Faster | Verdict::Slower);
-    if is_decisive(&cpu) && !is_decisive(&throughput) { cpu } else { throughput }
+    let (more, less) = (|one, other| other / one, |one, other| one / other);
+    let latency = |percent| {
+        factor(less, &|outcome| {
+            let ms = outcome.latency.percentile_ms(percent)?;
+            // From the age of the youngest unfinished request on, a percentile is only a bound.
+            let bound = outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3);
+            bound.is_none_or(|bound| ms < bound).then_some(ms)
+        })
+    };
+    Speedups {
+        throughput: factor(more, &|outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput())),
+        cpu_per_request: factor(less, &Outcome::cpu_us_per_request),
+        latency_p50: latency(50.0),
+        latency_p99: latency(99.0),
+        latency_p999: latency(99.9),
+    }
 }
 
 fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + Clone {

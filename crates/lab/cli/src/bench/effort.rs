@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use lab_load::Spacing;
+use lab_record::Metric;
 use lab_stats::schedule;
 
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +15,14 @@ pub struct Effort {
     pub grace: Duration,
     /// Length of the open loop's measurement; zero for no open loop.
     pub open_loop: Duration,
+    /// When the requests of the open loop are sent.
+    pub spacing: Spacing,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
+    /// What the verdict is about.
+    pub metric: Metric,
+    /// Whether requests may outlast a run.
+    pub allow_unfinished: bool,
 }
 
 impl Effort {

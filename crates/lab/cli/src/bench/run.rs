@@ -1,6 +1,6 @@
 //! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
-use std::{path::Path, process::Stdio};
+use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{Case, Request, Workspace};
@@ -8,14 +8,14 @@ use lab_display::plural;
 use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
-use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt as _,
     process::{Child, Command},
+    time::timeout,
 };
 
 use super::{Effort, Progress};
-use crate::servers::{Launch, Stage};
+use crate::servers::{Launch, Scratch, Stage};
 
 /// Servers to compare, and their load.
 #[derive(Debug)]
@@ -26,8 +26,10 @@ pub struct Comparison {
     pub asks: Vec<Ask>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
+    /// The servers whose requests may outlast a run.
+    pub allow_unfinished: Vec<String>,
     /// The directory of the requests' bodies.
-    pub _files: TempDir,
+    pub _files: Scratch,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -35,6 +37,14 @@ const SHARE_OF_CAPACITY: f64 = 0.5;
 /// The minimum and maximum number of users in the open loop: enough that arrivals do not wait for a
 /// server that keeps up, and few enough that no server is overrun.
 const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
+/// The open loop lasts long enough for about this many arrivals, which is enough for a median.
+const FEWEST_ARRIVALS: f64 = 36.0;
+/// But no longer than this, for a very slow server.
+const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
+/// How much longer than planned the generator may take: it opens all connections first.
+const SLACK: Duration = Duration::from_secs(120);
+/// How long a program may take to write the body of a request.
+const BODY: Duration = Duration::from_secs(60);
 
 impl Comparison {
     /// The variants of a case, under its own load.
@@ -43,14 +53,21 @@ impl Comparison {
         case: &Case,
         variants: &[String],
     ) -> anyhow::Result<Self> {
-        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let files = Scratch::new()?;
         let mut subjects = Vec::new();
         for variant in variants {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
         let asks = asks(workspace, case, files.path()).await?;
         lab_load::allow_connections(case.load.users * case.load.connections)?;
-        Ok(Self { name: case.name.clone(), load: case.load, asks, subjects, _files: files })
+        Ok(Self {
+            name: case.name.clone(),
+            load: case.load,
+            asks,
+            subjects,
+            allow_unfinished: case.allow_unfinished.clone(),
+            _files: files,
+        })
     }
 
     /// The load in words, such as `3,000 users, 0.5 s between requests`.
@@ -78,44 +95,57 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
-        for Slot { subject, round } in schedule(self.subjects.len(), effort.pairs) {
+        let slots = schedule(self.subjects.len(), effort.pairs);
+        let pairs = effort.pairs * (self.subjects.len() - 1);
+        for Slot { subject, pair } in slots {
             let (variant, _) = &self.subjects[subject];
-            let which = match round {
-                Some(round) => format!("pair {} of {}  {variant}", round + 1, effort.pairs),
+            let which = match pair {
+                Some(pair) => format!("pair {} of {pairs}  {variant}", pair + 1),
                 None => format!("control  {variant}"),
             };
             progress.run(&self.name, &which, effort);
             let run = self.run(subject, effort, Arrivals::ClosedLoop(self.load)).await?;
-            runs.push(Run { pair: round, ..run });
+            runs.push(Run { pair, ..run });
         }
         Ok(runs)
     }
 
-    /// Makes one run of the open loop per server. The rate is half the throughput of the slowest server
-    /// in the closed loop, so every server keeps up and their latencies are comparable.
-    pub(super) async fn measure_open_loop(
-        &self,
-        closed: &[Run],
-        effort: Effort,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<Run>> {
+    /// The throughput of the slowest server in the closed loop; `None` if it answered nothing.
+    pub(super) fn slowest_capacity(&self, closed: &[Run]) -> Option<f64> {
         let capacity = |variant: &str| {
             let of_variant = closed.iter().filter(|run| run.variant == variant);
             median_of(of_variant.map(|run| run.outcome.throughput()))
         };
         let capacities = self.subjects.iter().filter_map(|(variant, _)| capacity(variant));
-        let slowest = capacities.min_by(f64::total_cmp).context("there are runs")?;
+        capacities.min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
+    }
+
+    /// Arrivals at half of this capacity, so that every server keeps up and their latencies are
+    /// comparable.
+    pub(super) fn open_loop(&self, capacity: f64, effort: Effort) -> OpenLoop {
         let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
-        let arrivals = Arrivals::OpenLoop(OpenLoop {
-            rate_per_s: slowest * SHARE_OF_CAPACITY,
+        OpenLoop {
+            rate_per_s: capacity * SHARE_OF_CAPACITY,
             connections: users * self.load.connections,
             connections_per_user: self.load.connections,
-        });
-        let effort = Effort { measurement: effort.open_loop, ..effort };
+            spacing: effort.spacing,
+        }
+    }
+
+    /// Makes one run of the open loop per server.
+    pub(super) async fn measure_open_loop(
+        &self,
+        open: OpenLoop,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
+        let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
+        let effort =
+            Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
             progress.run(&self.name, &format!("open loop  {variant}"), effort);
-            runs.push(self.run(subject, effort, arrivals).await?);
+            runs.push(self.run(subject, effort, Arrivals::OpenLoop(open)).await?);
         }
         Ok(runs)
     }
@@ -135,9 +165,12 @@ impl Comparison {
             asks: self.asks.clone(),
             pin: false,
         };
-        let outcome = stage
+        let mut outcome = stage
             .watch(async { generate(&plan).await.with_context(|| launch.name.clone()) })
             .await?;
+        if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
+            outcome.lost = 0;
+        }
         stage.clear().await?;
         Ok(Run { variant: variant.clone(), pair: None, load_average, outcome })
     }
@@ -158,8 +191,12 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
     let line = serde_json::to_string(plan)? + "\n";
     stdin.write_all(line.as_bytes()).await.context("the load generator does not read its plan")?;
-    let output =
-        generator.wait_with_output().await.context("cannot wait for the load generator")?;
+    let limit = plan.warm_up + plan.measurement + plan.grace + SLACK;
+    let output = timeout(limit, generator.wait_with_output()).await;
+    let output = output.with_context(|| {
+        format!("the load generator did not finish within {} s and was stopped", limit.as_secs())
+    })?;
+    let output = output.context("cannot wait for the load generator")?;
     drop(stdin);
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -186,9 +223,11 @@ pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Res
                 let output = Command::new(workspace.binary(&source.bin)?)
                     .args(&source.args)
                     .kill_on_drop(true)
-                    .output()
-                    .await
-                    .with_context(|| format!("cannot start {}", source.bin))?;
+                    .output();
+                let output = timeout(BODY, output).await.with_context(|| {
+                    format!("{} wrote no whole body within {} s", source.bin, BODY.as_secs())
+                })?;
+                let output = output.with_context(|| format!("cannot start {}", source.bin))?;
                 ensure!(
                     output.status.success(),
                     "{} failed: {}",

@@ -4,11 +4,11 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, factor, plural, significant, speedup_or};
+use lab_display::{NONE, factor, plural, speedup_or};
 use lab_record::{
-    CaseRecord, Record, claim_row, confidence, illustration_row, notes, open_loop_row,
+    CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
-use lab_stats::Verdict;
+use lab_stats::{Speedup, Verdict};
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
@@ -17,16 +17,33 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
-    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
-    out!("{}\n", lab_display::table(&header, case.variants.iter().map(claim_row)));
-    let header = ["illustration", "p50", "p90", "p99", "peak MiB", "errors"];
-    let rows = case.variants.iter().map(illustration_row);
+    let claims = case.variants.iter().map(claim_row);
+    out!(
+        "{}\n",
+        match case.variants.len() {
+            // Of two variants, the next table has the factors.
+            ..=2 => {
+                let figures =
+                    claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
+                lab_display::table(&["claim", "req/s", "CPU/req"], figures)
+            }
+            _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
+        }
+    );
+    let metrics = metric_rows(case);
+    if let (Some((one, other)), false) = (case.sides(), metrics.is_empty()) {
+        let first = format!("claim: {} over {}", other.variant, one.variant);
+        let header = [first.as_str(), "factor", "A/A noise", "shows"];
+        out!("{}\n", lab_display::table(&header, metrics));
+    }
+    let (percentiles, rows) = latency_rows(case);
+    let header: Vec<_> = std::iter::once("illustration").chain(percentiles).collect();
     out!("{}\n", lab_display::table(&header, rows));
 
-    if let Some(rate) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
-        let first = format!("illustration, open loop at {}/s", significant(rate.rate_per_s));
-        let header = [first.as_str(), "p50", "p90", "p99", "queued", "errors"];
-        let rows = case.variants.iter().filter_map(open_loop_row);
+    if let Some(open_loop) = case.variants.iter().find_map(|variant| variant.open_loop.as_ref()) {
+        let (percentiles, rows) = open_loop_rows(case);
+        let header: Vec<_> = std::iter::once("open loop").chain(percentiles).collect();
+        out!("  illustration, open loop: {}", open_loop.arrivals_in_words());
         out!("{}\n", lab_display::table(&header, rows));
     }
     let exact = case.variants.iter().map(|it| (it.variant.clone(), it.exact.clone()));
@@ -34,10 +51,8 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     if exact.iter().any(|(_, counts)| !counts.is_empty()) {
         out!("{}\n", lab_display::counts("exact, per visit", &exact));
     }
-    if case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
-        out!("  {}", style(case.verdict).bold());
-        out!("{}", lab_display::paragraph(&case.reason));
-    }
+    out!("  {}", style(case.verdict).bold());
+    out!("{}", lab_display::paragraph(&case.reason));
     for note in notes(case) {
         out!("{}", lab_display::paragraph(&format!("note: {note}")));
     }
@@ -48,17 +63,20 @@ pub fn print_case(title: &str, case: &CaseRecord) {
 pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
     let with_micro = micros.iter().any(Option::is_some);
-    let mut header = vec!["claim: fixed is", "pairs", "by req/s", "by CPU per req", "A/A noise"];
+    let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
     if with_micro {
         header.push("Criterion");
     }
+    let noise = |control: Option<Speedup>| {
+        control.map_or(NONE.into(), |control| lab_display::noise(&control))
+    };
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
         let mut row = vec![
             case.case.clone(),
-            case.pairs.to_string(),
             speedup_or(NONE, case.speedup.throughput),
-            speedup_or(NONE, case.speedup.cpu_per_request),
-            case.worst_noise().map_or(NONE.into(), |noise| lab_display::noise(&noise)),
+            noise(case.control.speedup.throughput),
+            case.cpu_in_words(),
+            noise(case.control.speedup.cpu_per_request),
         ];
         if with_micro {
             row.push(micro.map_or(NONE.into(), factor));
@@ -67,7 +85,10 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     });
     out!("{}\n", lab_display::table(&header, rows));
     if let Some(confidence) = confidence(&record.cases) {
-        out!("  The brackets show a {confidence} interval, from pairs of runs.");
+        out!(
+            "  The brackets show a {confidence} interval, from pairs of runs. A/A is the noise of the"
+        );
+        out!("  metric on its left: how far slow, measured against itself, is from 1.");
     }
     if record.quick {
         out!("  These figures are too few for a verdict; run without --quick to get one.");

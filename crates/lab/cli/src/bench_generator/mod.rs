@@ -5,10 +5,49 @@ pub mod answer;
 pub mod ours;
 pub mod wrk;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+use std::future::Future;
+
+use anyhow::Context as _;
+use lab_load::process::{CpuTime, children_cpu_time};
+use serde::Serialize;
+
+use crate::servers::Server;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Answers per second.
     pub throughput: f64,
     /// CPU time of the generator per answer, in microseconds.
     pub cpu_us: f64,
+    /// The share of one core that the server used. It has one thread, so 1 is the most.
+    pub server_share: f64,
+}
+
+/// What a generator counted.
+struct Counted {
+    answers: f64,
+    throughput: f64,
+}
+
+/// Measures a generator that ends as a child of this process.
+async fn measure(
+    server: &Server,
+    generator: impl Future<Output = anyhow::Result<Counted>>,
+) -> anyhow::Result<Run> {
+    const UNKNOWN: &str = "the system does not report the CPU time of";
+    let generator_used = || children_cpu_time().with_context(|| format!("{UNKNOWN} a child"));
+    let server_used = || {
+        let used = CpuTime::of(server.pid()?);
+        used.with_context(|| format!("{UNKNOWN} the server"))
+    };
+    let before = (generator_used()?, server_used()?);
+    let Counted { answers, throughput } = generator.await?;
+    let generator = generator_used()? - before.0;
+    let server =
+        server_used()?.since(&before.1).with_context(|| format!("{UNKNOWN} the server"))?;
+    Ok(Run {
+        throughput,
+        cpu_us: generator.as_secs_f64() * 1e6 / answers,
+        server_share: server.as_secs_f64() / (answers / throughput),
+    })
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
-use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, address, process::children_cpu_time};
+use anyhow::ensure;
+use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, address};
 
-use super::{Run, answer::BODY};
+use super::{Counted, Run, answer::BODY, measure};
 use crate::{bench::generate, servers::Server};
 
 pub async fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::Result<Run> {
@@ -20,15 +20,11 @@ pub async fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::R
         asks: vec![Ask::get("/", Answer::Text(BODY.to_owned()))],
         pin: true,
     };
-    let before = children_cpu_time();
-    let outcome = generate(&plan).await?;
-    let after = children_cpu_time();
-
-    let fault = outcome.first_fault.as_deref().unwrap_or("it stopped answering");
-    ensure!(outcome.ok == outcome.sent && outcome.ok > 0, "the server failed: {fault}");
-    let cpu = after.zip(before).context("the system does not report the CPU time of a child")?;
-    Ok(Run {
-        throughput: outcome.throughput(),
-        cpu_us: (cpu.0 - cpu.1).as_secs_f64() * 1e6 / outcome.ok as f64,
-    })
+    let counted = async {
+        let outcome = generate(&plan).await?;
+        let fault = outcome.first_fault.as_deref().unwrap_or("it stopped answering");
+        ensure!(outcome.ok == outcome.sent && outcome.ok > 0, "the server failed: {fault}");
+        Ok(Counted { answers: outcome.ok as f64, throughput: outcome.throughput() })
+    };
+    measure(server, counted).await
 }

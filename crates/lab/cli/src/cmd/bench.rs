@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_display::plural;
 use lab_record::{Build, CaseRecord, Record, Store, criterion};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
@@ -62,23 +63,31 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     };
     let mut record = Record::new(options.effort.quick, build);
     let end = interruptible(measure(&workspace, &cases, options, &mut record.cases));
-    if matches!(end, Ok(Ended::Interrupted)) {
-        return Ok(interrupted());
-    }
-    // Print and keep what was measured before an error.
+    // Print and keep what was measured before an error or Ctrl-C.
+    let whole = options.cases.is_empty() && record.cases.len() == cases.len();
     if !record.cases.is_empty() {
-        print(&workspace, options, &record)?;
+        print(&workspace, options, &record, whole)?;
     }
-    end?;
+    if matches!(end?, Ended::Interrupted) {
+        return Ok(match record.cases.len() {
+            0 => interrupted("nothing was written"),
+            finished => interrupted(&format!("{} kept", plural(finished, "finished case"))),
+        });
+    }
     if record.cases.iter().all(CaseRecord::is_clean) {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("error: some answers were wrong or missing; the notes above show the first");
-    Ok(ExitCode::FAILURE)
+    eprintln!("error: some answers were wrong or missing; the notes above say which");
+    Ok(ExitCode::from(2))
 }
 
-/// Prints the record, keeps it, and prints its path.
-fn print(workspace: &Workspace, options: &Options, record: &Record) -> anyhow::Result<()> {
+/// Prints the record, keeps it, and prints its path. `whole`: it has all cases.
+fn print(
+    workspace: &Workspace,
+    options: &Options,
+    record: &Record,
+    whole: bool,
+) -> anyhow::Result<()> {
     if options.json {
         out!("{}", serde_json::to_string(record)?);
     } else {
@@ -90,7 +99,7 @@ fn print(workspace: &Workspace, options: &Options, record: &Record) -> anyhow::R
     let kept = Store::new(&results).keep(record)?;
     eprintln!("\n  Results    {}", lab_display::path(&kept));
     // The report of all cases is not replaced by one of some cases.
-    if options.cases.is_empty() {
+    if whole {
         let page = report::page(&results);
         report::write(Some(workspace), &results, record, &page)?;
         eprintln!("  Report     {}", lab_display::path(&page));

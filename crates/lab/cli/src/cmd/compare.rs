@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail, ensure};
-use lab_record::{Build, Record, Store};
+use lab_record::{Build, Record, Store, notes};
 use lab_stats::Verdict;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     bench::{self, Progress},
     count,
-    servers::{Requests, revisions},
+    servers::{Requests, revisions, revisions::Built},
 };
 
 /// A server with `{port}` in its command, --port-env or --port-arg gets a free port. Any other server
@@ -25,7 +25,8 @@ Examples:
   lab compare --baseline 'node a.js' --candidate 'node b.js' --port-env PORT --get / --ready /health
   lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users
 
-Exit code: 0 faster or no difference shown, 1 slower, 3 too noisy, 2 error.")]
+Exit code: 0 faster or equivalent, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
+says which metric decides.")]
 pub struct Options {
     /// The command that starts the baseline
     #[arg(long, value_name = "CMD", required_unless_present = "rev", requires = "candidate")]
@@ -33,7 +34,7 @@ pub struct Options {
     /// The command that starts the candidate
     #[arg(long, value_name = "CMD", requires = "baseline")]
     pub candidate: Option<String>,
-    /// Instead of commands: two git revisions, the baseline first; each is built in a worktree
+    /// Instead of commands: two git revisions, the baseline first; each is built and runs in a worktree
     #[arg(long, value_name = "REV", num_args = 1, conflicts_with_all = ["baseline", "candidate"], requires = "bin")]
     pub rev: Vec<String>,
     /// With --rev: the binary to build and run
@@ -60,7 +61,7 @@ const CANDIDATE: &str = "candidate";
 pub fn run(places: &Places, options: &Options) -> ExitCode {
     let result = match interruptible(measure(options)) {
         Ok(Ended::Finished(record)) => report(places, options, &record),
-        Ok(Ended::Interrupted) => return interrupted(),
+        Ok(Ended::Interrupted) => return interrupted("nothing was written"),
         Err(error) => Err(error),
     };
     result.unwrap_or_else(|error| {
@@ -70,8 +71,15 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 }
 
 async fn measure(options: &Options) -> anyhow::Result<Record> {
-    let [baseline, candidate] = commands(options)?;
-    let commands = [(BASELINE, baseline.as_str()), (CANDIDATE, &candidate)];
+    // The worktrees of revisions stay until this returns.
+    let sides = sides(options).await?;
+    let commands: Vec<_> = [BASELINE, CANDIDATE]
+        .into_iter()
+        .zip(&sides)
+        .map(|(name, (command, built))| {
+            (name, command.as_str(), built.as_ref().map(|it| it.dir.as_path()))
+        })
+        .collect();
     let comparison = options.server.comparison("compare", &options.requests, &commands).await?;
     let effort = options.effort.effort();
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
@@ -79,7 +87,14 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     drop(progress);
     for ((_, launch), variant) in comparison.subjects.iter().zip(&mut case.variants) {
         match count::system_calls(launch, &comparison.asks).await {
-            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
+            Ok(calls) => match calls.exact() {
+                Some(count) => drop(variant.exact.insert("system_calls".to_owned(), count)),
+                None => eprintln!(
+                    "note: the {} makes between {} and {} system calls a visit, so they are not \
+                     exact",
+                    variant.variant, calls.least, calls.most
+                ),
+            },
             Err(error) => {
                 eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
             }
@@ -89,18 +104,24 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     Ok(Record { cases: vec![case], ..record })
 }
 
-/// The two commands; builds them first if they are revisions.
-fn commands(options: &Options) -> anyhow::Result<[String; 2]> {
+/// A command, and the revision that it runs, if it runs one.
+type Side = (String, Option<Built>);
+
+/// The baseline and the candidate; builds them first if they are revisions.
+async fn sides(options: &Options) -> anyhow::Result<[Side; 2]> {
     match (&options.baseline, &options.candidate, options.rev.as_slice()) {
-        (Some(baseline), Some(candidate), []) => Ok([baseline.clone(), candidate.clone()]),
+        (Some(baseline), Some(candidate), []) => {
+            Ok([baseline, candidate].map(|command| (command.clone(), None)))
+        }
         (None, None, [baseline, candidate]) => {
             let bin = options.bin.as_deref().context("--rev needs --bin")?;
-            let build = |revision: &String| {
-                let program = revisions::build(revision, bin)?;
-                let words = [program.display().to_string()];
-                anyhow::Ok(shell_words::join(words.iter().chain(&options.args)))
+            let build = async |revision: &String| {
+                let built = revisions::build(revision, bin).await?;
+                let words = [built.program.display().to_string()];
+                let command = shell_words::join(words.iter().chain(&options.args));
+                anyhow::Ok((command, Some(built)))
             };
-            Ok([build(baseline)?, build(candidate)?])
+            Ok([build(baseline).await?, build(candidate).await?])
         }
         (None, None, revisions) => {
             bail!("--rev is given {} times: give it twice, the baseline first", revisions.len())
@@ -117,33 +138,31 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
         let document = json!({
+            "metric": case.metric,
             "verdict": case.verdict,
             "reason": case.reason,
             "pairs": case.pairs,
             "speedup": case.speedup,
             "aa": case.control.speedup,
             "exact": exact,
+            "notes": notes(case),
             "record": path,
         });
         out!("{document}");
     } else {
         bench::print_case("two builds of one server", case);
-        if !case.speedup.throughput.is_some_and(|speedup| speedup.is_confident()) {
-            // Explains the exit code.
-            out!("{}", lab_display::paragraph(&format!("{}; {}", case.verdict, case.reason)));
-        }
     }
     eprintln!("  Results    {}", path.display());
-    ensure!(case.is_clean(), "some answers were wrong or missing, so the verdict does not count");
+    ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
     Ok(ExitCode::from(exit_code(case.verdict)))
 }
 
-/// A pull request passes unless it is slower or the measurement is too noisy.
+/// A pull request passes unless it is slower, or the measurement does not decide.
 fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Faster | Verdict::NoDifferenceShown => 0,
+        Verdict::Faster | Verdict::Equivalent => 0,
         Verdict::Slower => 1,
-        Verdict::TooNoisy => 3,
+        Verdict::Undecided => 3,
     }
 }
 
@@ -152,10 +171,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pull_request_is_stopped_by_a_slowdown_and_by_noise() {
-        let codes =
-            [Verdict::Faster, Verdict::NoDifferenceShown, Verdict::Slower, Verdict::TooNoisy]
-                .map(exit_code);
+    fn a_pull_request_is_stopped_by_a_slowdown_and_without_a_decision() {
+        let codes = [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
+            .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
     }
 }

@@ -50,7 +50,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     };
     let counted = match interruptible(count_all(&counting, &cases, options))? {
         Ended::Finished(counted) => counted,
-        Ended::Interrupted => return Ok(interrupted()),
+        Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
     if options.json {
         out!("{}", serde_json::to_string(&counted)?);

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
+use lab_load::Spacing;
+use lab_record::Metric;
+
 use crate::bench::Effort;
 
 #[derive(Debug, clap::Args)]
@@ -18,12 +22,33 @@ pub struct EffortOptions {
     /// Seconds of load before each measurement [default: 0.8]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
-    /// Seconds of arrivals at a constant rate, for latencies; 0 for none [default: 2, quick: 0]
+    /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2, quick: 0]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
     pub open_loop: Option<Duration>,
+    /// Space the arrivals of the open loop evenly, which hides queues
+    #[arg(long)]
+    pub even_arrivals: bool,
+    /// What the verdict is about; the other metrics are shown as well
+    #[arg(long, value_enum, default_value_t = Decides::Throughput)]
+    pub metric: Decides,
+    /// Requests may outlast a run, as with long polling: do not count them as lost
+    #[arg(long)]
+    pub allow_unfinished: bool,
     /// The smallest difference that counts as one, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
     pub minimum_effect: f64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Decides {
+    /// Right answers per second
+    Throughput,
+    /// CPU time of the server per right answer
+    Cpu,
+    /// The median latency under this load
+    LatencyP50,
+    /// The latency that 1 % of the requests exceed
+    LatencyP99,
 }
 
 impl EffortOptions {
@@ -39,7 +64,19 @@ impl EffortOptions {
             measurement: self.measurement.unwrap_or(measurement),
             grace,
             open_loop: self.open_loop.unwrap_or(open_loop),
+            spacing: match self.even_arrivals {
+                true => Spacing::Even,
+                // A new seed for each comparison; the same one for all its servers.
+                false => Spacing::Random { seed: jiff::Timestamp::now().as_microsecond() as u64 },
+            },
             minimum_effect: self.minimum_effect / 100.0,
+            metric: match self.metric {
+                Decides::Throughput => Metric::Throughput,
+                Decides::Cpu => Metric::Cpu,
+                Decides::LatencyP50 => Metric::LatencyP50,
+                Decides::LatencyP99 => Metric::LatencyP99,
+            },
+            allow_unfinished: self.allow_unfinished,
         }
     }
 }

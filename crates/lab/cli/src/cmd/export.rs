@@ -3,7 +3,6 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::ValueEnum;
-use lab_display::time_ms;
 use lab_record::{Record, Store, claim_row, read};
 
 use super::Places;
@@ -45,14 +44,14 @@ fn markdown(record: &Record) -> String {
         .to_owned();
     for case in &record.cases {
         for variant in &case.variants {
-            let bound = if variant.latency_ms.lower_bounds { "≥ " } else { "" };
+            let latency = variant.latency_ms;
             let _ = writeln!(
                 text,
-                "| {}-{} | {bound}{} | {bound}{} |",
+                "| {}-{} | {} | {} |",
                 case.case,
                 claim_row(variant).join(" | "),
-                time_ms(variant.latency_ms.p50),
-                time_ms(variant.latency_ms.p99),
+                latency.shown(latency.p50),
+                latency.shown(latency.p99),
             );
         }
     }
@@ -62,7 +61,7 @@ fn markdown(record: &Record) -> String {
 /// Needs no quotes, because every value is a number or a name without a comma.
 fn csv(record: &Record) -> String {
     let mut text = "case,variant,pair,throughput_rps,cpu_us_per_request,p50_ms,p90_ms,p99_ms,\
-                    peak_rss_mib,sent,ok,wrong,failed,unfinished,load_average\n"
+                    peak_rss_mib,sent,ok,wrong,failed,unfinished,lost,load_average\n"
         .to_owned();
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for case in &record.cases {
@@ -84,6 +83,7 @@ fn csv(record: &Record) -> String {
                 outcome.wrong.to_string(),
                 outcome.failed.to_string(),
                 outcome.unfinished.to_string(),
+                outcome.lost.to_string(),
                 number(run.load_average),
             ];
             let _ = writeln!(text, "{}", columns.join(","));

@@ -17,7 +17,7 @@ use lab_record::{Build, Output, Store, write_whole};
 use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
 use crate::{
     bench::Comparison,
-    servers::{Requests, instrumented, instrumented::Instrumentation},
+    servers::{Requests, Scratch, instrumented, instrumented::Instrumentation},
     watch::{Progress, Subjects},
 };
 
@@ -70,7 +70,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     };
     let page = match interruptible(drawing)? {
         Ended::Finished(page) => page,
-        Ended::Interrupted => return Ok(interrupted()),
+        Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
     if options.open {
         super::open(&page)?;
@@ -132,7 +132,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         more => bail!("--exec is given {more} times: give it once, or twice to compare"),
     };
     let commands: Vec<_> =
-        names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
+        names.iter().zip(&options.exec).map(|(name, exec)| (*name, exec.as_str(), None)).collect();
     let name = program(&options.exec[0]);
     let comparison = options.server.comparison(&name, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
@@ -157,7 +157,7 @@ async fn draw(
     let results = dir.parent().context("a page has a directory above it")?.to_owned();
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
-    let scratch = tempfile::Builder::new().prefix(".recording-").tempdir_in(results)?;
+    let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&subjects.scene.name);
     let window = Duration::from_secs(options.seconds);
     let choice = options.profiler.as_slice();

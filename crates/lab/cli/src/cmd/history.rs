@@ -16,13 +16,14 @@ pub struct Options {
 
 /// Lists all runs of the case, the oldest first. Skips unreadable files with a note.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let workspace = places.workspace()?;
-    if options.case != "compare" {
-        workspace.cases_named(std::slice::from_ref(&options.case))?;
+    // `lab compare` needs no workspace.
+    let of_compare = options.case == "compare";
+    if !of_compare {
+        places.workspace()?.cases_named(std::slice::from_ref(&options.case))?;
     }
     let mut rows = Vec::new();
     let mut unread = Vec::new();
-    for path in Store::new(&workspace.results()).paths()? {
+    for path in Store::new(&places.results()?).paths()? {
         let record = match read(&path) {
             Ok(record) => record,
             Err(error) => {
@@ -46,7 +47,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("note: {} runs cannot be read; the last: {error:#}\n", unread.len());
     }
     if rows.is_empty() {
-        out!("there is no run of {0} yet; `lab bench {0}` makes one", options.case);
+        let verb = if of_compare { "lab" } else { "lab bench" };
+        out!("there is no run of {0} yet; `{verb} {0}` makes one", options.case);
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["run", "commit", "pairs", "by req/s", "by CPU per req", "A/A noise"];

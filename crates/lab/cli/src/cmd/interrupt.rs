@@ -48,9 +48,9 @@ pub enum Ended<T> {
     Interrupted,
 }
 
-/// Reports an interruption; returns the exit code that shells use for it.
-pub fn interrupted() -> ExitCode {
-    eprintln!("\ninterrupted: the servers are stopped and nothing was written");
+/// Reports an interruption and what is left of the work; returns the exit code that shells use for it.
+pub fn interrupted(left: &str) -> ExitCode {
+    eprintln!("\ninterrupted: the servers are stopped and {left}");
     ExitCode::from(130)
 }
 

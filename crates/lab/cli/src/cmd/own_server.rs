@@ -1,13 +1,13 @@
 //! The options of verbs that run your own server: its port, its requests and its load.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, ensure};
 use lab_load::{Load, allow_connections};
 
 use crate::{
     bench::Comparison,
-    servers::{Address, Launch, Requests, learn_answers},
+    servers::{Address, Launch, Requests, Scratch, learn_answers},
 };
 
 #[derive(Debug, clap::Args)]
@@ -32,19 +32,19 @@ pub struct OwnServer {
 const NO_ADDRESS: &str = "a server that does not print `listening on http://IP:PORT` needs `{port}` in its command, --port-env or --port-arg";
 
 impl OwnServer {
-    /// A comparison of servers, each given as a name and a command. The first server's answers are the
-    /// right answers for the others.
+    /// A comparison of servers, each given as a name, a command, and its working directory if it is not
+    /// the caller's. The first server's answers are the right answers for the others.
     pub async fn comparison(
         &self,
         name: &str,
         requests: &Requests,
-        commands: &[(&str, &str)],
+        commands: &[(&str, &str, Option<&Path>)],
     ) -> anyhow::Result<Comparison> {
-        let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let files = Scratch::new()?;
         let mut asks = requests.asks(files.path())?;
         let mut subjects = Vec::new();
-        for (name, command) in commands {
-            subjects.push(((*name).to_owned(), self.launch(name, command)?));
+        for (name, command, dir) in commands {
+            subjects.push(((*name).to_owned(), self.launch(name, command, *dir)?));
         }
         let learned = learn_answers(&mut asks, &subjects).await;
         let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
@@ -54,10 +54,12 @@ impl OwnServer {
         }
         let load = Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 };
         allow_connections(load.users)?;
-        Ok(Comparison { name: name.to_owned(), load, asks, subjects, _files: files })
+        let name = name.to_owned();
+        let allow_unfinished = Vec::new();
+        Ok(Comparison { name, load, asks, subjects, allow_unfinished, _files: files })
     }
 
-    fn launch(&self, name: &str, command: &str) -> anyhow::Result<Launch> {
+    fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
         let mut command = command.to_owned();
         let mut env = BTreeMap::new();
         if let Some(arg) = &self.port_arg {
@@ -75,6 +77,6 @@ impl OwnServer {
             true => Address::Chosen { ready: self.ready.clone() },
             false => Address::Announced,
         };
-        Launch::of_command(name, &command, env, address)
+        Launch::of_command(name, &command, env, dir.map(Path::to_owned), address)
     }
 }

@@ -12,7 +12,7 @@ use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
     bench::{asks, visit_once},
-    servers::Launch,
+    servers::{Launch, Scratch},
 };
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let verified = interruptible(async {
         let mut all_right = true;
         for case in &cases {
-            let files = tempfile::tempdir()?;
+            let files = Scratch::new()?;
             let asks = asks(&workspace, case, files.path()).await?;
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
@@ -48,7 +48,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Ok(all_right)
     })?;
     match verified {
-        Ended::Interrupted => Ok(interrupted()),
+        Ended::Interrupted => Ok(interrupted("nothing was written")),
         Ended::Finished(true) => Ok(ExitCode::SUCCESS),
         Ended::Finished(false) => Ok(ExitCode::FAILURE),
     }

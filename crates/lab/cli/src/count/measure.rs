@@ -10,11 +10,11 @@ use tokio::time::sleep;
 use super::{
     Counts,
     gauge::{Gauge, Reading, growth, median_growth},
-    system_calls::SystemCalls,
+    system_calls::Counter,
 };
 use crate::{
     bench::asks,
-    servers::{Launch, Server, Stage},
+    servers::{Launch, Scratch, Server, Stage},
 };
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
@@ -32,7 +32,7 @@ pub async fn measure(
     variant: &str,
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
-    let files = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let files = Scratch::new()?;
     let asks = asks(workspace, &case, files.path()).await?;
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
     let counted = on_stage(&stage, &case, &asks).await;
@@ -51,7 +51,7 @@ async fn on_stage(
     stage: &Stage,
     case: &Case,
     asks: &[Ask],
-) -> anyhow::Result<(Counts, anyhow::Result<SystemCalls>)> {
+) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
     let servers = std::iter::once(&stage.server).chain(stage.companions());
     let pids = servers.map(Server::pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
@@ -70,7 +70,7 @@ async fn on_stage(
     }
     let price = median_growth(&readings);
 
-    let mut calls = SystemCalls::attach(stage.server.pid()?).await;
+    let mut calls = Counter::attach(stage.server.pid()?).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_flame::Control;
-use lab_load::{Ask, Visitor, address};
+use lab_load::{Ask, Visitor, address, process};
 use tokio::process::Command;
 
 use crate::servers::{Launch, Stage};
@@ -14,15 +14,20 @@ const EVENT: &str = "raw_syscalls:sys_enter";
 /// How long `perf` may take to answer a command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub struct SystemCalls(Control);
+/// A count that can be interrupted.
+pub struct Counter(Control);
 
-impl SystemCalls {
-    /// Attaches to all threads of a process, including future ones, without counting yet. The error
-    /// says what is missing.
+impl Counter {
+    /// Attaches to all threads of a process and of its descendants, including future ones, without
+    /// counting yet. The error says what is missing.
+    ///
+    /// The process may be a shell, `npm`, or the master of several workers, which does not answer
+    /// requests itself.
     pub async fn attach(pid: u32) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", EVENT, "--delay=-1", "--control", "fd:0,1", "-p"]);
-        perf.arg(pid.to_string());
+        let pids: Vec<_> = process::pids(pid).iter().map(u32::to_string).collect();
+        perf.arg(pids.join(","));
         let perf = Control::start(perf, PATIENCE).await;
         Ok(Self(perf.context("`perf` may not count system calls here")?))
     }
@@ -44,27 +49,60 @@ impl SystemCalls {
 }
 
 const WARM_UP: u32 = 20;
-const VISITS: u32 = 100;
+/// How often the visits are counted, to see whether the count repeats.
+const ROUNDS: usize = 4;
+const VISITS_OF_A_ROUND: u32 = 25;
 
-/// The mean of a server's system calls per visit, over one connection, one request at a time.
+/// What a server's visits cost in system calls, over one connection, one request at a time: the
+/// smallest and the largest mean of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SystemCalls {
+    pub least: f64,
+    pub most: f64,
+}
+
+impl SystemCalls {
+    fn of_rounds(totals: &[u64]) -> Option<Self> {
+        let per_visit = |total: &u64| *total as f64 / f64::from(VISITS_OF_A_ROUND);
+        Some(Self { least: per_visit(totals.iter().min()?), most: per_visit(totals.iter().max()?) })
+    }
+
+    /// The count per visit, if every round gave the same one.
+    pub fn exact(self) -> Option<f64> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// Counts the system calls of a server and of all its processes.
 ///
 /// # Errors
 ///
 /// If they cannot be counted here, or an answer is wrong.
-pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
+pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<SystemCalls> {
     let stage = Stage::set(launch).await?;
     let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
     for _ in 0..WARM_UP {
         visitor.visit().await?;
     }
-    let mut calls = SystemCalls::attach(stage.server.studied_pid()?).await?;
-    calls.begin().await?;
-    for _ in 0..VISITS {
-        visitor.visit().await.context("while counting system calls")?;
+    // `perf` reports only at its end, so each round has its own. They attach before the first round,
+    // because attaching disturbs.
+    let mut counters = Vec::new();
+    for _ in 0..ROUNDS {
+        counters.push(Counter::attach(stage.server.studied_pid()?).await?);
     }
-    calls.end().await?;
+    for counter in &mut counters {
+        counter.begin().await?;
+        for _ in 0..VISITS_OF_A_ROUND {
+            visitor.visit().await.context("while counting system calls")?;
+        }
+        counter.end().await?;
+    }
     stage.clear().await?;
-    Ok(calls.total().await? as f64 / f64::from(VISITS))
+    let mut totals = Vec::new();
+    for counter in counters {
+        totals.push(counter.total().await?);
+    }
+    SystemCalls::of_rounds(&totals).context("there are rounds")
 }
 
 /// The number in the line of the event: `38,,raw_syscalls:sys_enter,...`.

@@ -15,6 +15,8 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Additions to the environment, with the same placeholders.
     pub env: BTreeMap<String, String>,
+    /// The working directory, if it is not the caller's. `program` has to be an absolute path then.
+    pub dir: Option<PathBuf>,
     pub address: Address,
     /// Whether the program is `lab supervise` with the server as its child. Do not kill it: it stops
     /// that child when its standard input closes.
@@ -61,6 +63,7 @@ impl Launch {
             program,
             args,
             env: BTreeMap::new(),
+            dir: None,
             address: Address::Announced,
             supervised: false,
             companions: Vec::new(),
@@ -74,6 +77,7 @@ impl Launch {
         name: &str,
         command: &str,
         env: BTreeMap<String, String>,
+        dir: Option<PathBuf>,
         address: Address,
     ) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
@@ -81,7 +85,7 @@ impl Launch {
         ensure!(!words.is_empty(), "the {name} command is empty");
         let args = ["supervise", "--"].map(str::to_owned).into_iter().chain(words).collect();
         let launch = Self::of_lab(name, args)?;
-        Ok(Self { env, address, supervised: true, ..launch })
+        Ok(Self { env, dir, address, supervised: true, ..launch })
     }
 
     /// `lab` itself as a server.

@@ -6,8 +6,10 @@ pub mod instrumented;
 mod launch;
 mod requests;
 pub mod revisions;
+mod scratch;
 mod server;
 
 pub use launch::{Address, Launch};
 pub use requests::{Requests, learn_answers};
+pub use scratch::Scratch;
 pub use server::{Server, Stage};

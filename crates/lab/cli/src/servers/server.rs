@@ -1,7 +1,6 @@
 //! A server as a child process: start, find, watch and stop it.
 
 use std::{
-    collections::VecDeque,
     future::Future,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -11,15 +10,14 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_load::process;
-use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt as _, BufReader, Lines},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
     task::JoinHandle,
     time::timeout,
 };
 
-use crate::servers::{Address, Launch};
+use crate::servers::{Address, Launch, Scratch};
 
 /// What a server that counts its allocations announces. Each allocation updates counters that all
 /// threads share, so such a server must not be timed.
@@ -32,6 +30,8 @@ const START: Duration = Duration::from_secs(20);
 const STOP: Duration = Duration::from_secs(4);
 /// How many of its last lines are shown when it fails.
 const LAST_LINES: usize = 12;
+/// How much of its standard error is kept for these lines, at least.
+const LAST_BYTES: usize = 8 << 10;
 
 /// A running server.
 ///
@@ -49,10 +49,10 @@ pub struct Server {
     tail: Tail,
 }
 
-/// The last lines that a server wrote to its standard error.
+/// The last bytes that a server wrote to its standard error. They need not be text.
 #[derive(Debug)]
 struct Tail {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
@@ -68,7 +68,11 @@ impl Server {
         if let Some(port) = port {
             placeholders.set("port", &port.to_string());
         }
-        let mut child = Command::new(&launch.program)
+        let mut command = Command::new(&launch.program);
+        if let Some(dir) = &launch.dir {
+            command.current_dir(dir);
+        }
+        let mut child = command
             .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
             .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
             .stdin(Stdio::piped())
@@ -78,7 +82,7 @@ impl Server {
             .spawn()
             .with_context(|| format!("cannot start {}", launch.program.display()))?;
         let stdin = child.stdin.take();
-        let mut stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?).lines();
+        let stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
         let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
         let name = launch.name.clone();
         let supervised = launch.supervised;
@@ -86,17 +90,16 @@ impl Server {
             Self { name, child, stdin, supervised, busy_with: None, url: Uri::default(), tail };
 
         server.url = match &launch.address {
-            Address::Announced => server.announced(&mut stdout).await?,
+            Address::Announced => server.announced(stdout).await?,
             Address::Chosen { ready } => {
+                // At once: a server that prints much before it listens must not block either.
+                drain(stdout);
                 let url = format!("http://127.0.0.1:{}", port.context("a port was chosen")?);
                 let url: Uri = url.parse()?;
                 server.reachable(&url, ready.as_deref()).await?;
                 url
             }
         };
-        // Read and drop everything else it prints: a full pipe would block it.
-        tokio::spawn(async move { while let Ok(Some(_)) = stdout.next_line().await {} });
-
         let port = server.url.port_u16().context("the announced URL has a port")?;
         ensure!(
             process::listens_on(server.pid()?, port) != Some(false),
@@ -106,25 +109,31 @@ impl Server {
         Ok(server)
     }
 
-    /// Waits for the line `listening on URL`.
-    async fn announced(
-        &mut self,
-        stdout: &mut Lines<BufReader<ChildStdout>>,
-    ) -> anyhow::Result<Uri> {
+    /// Waits for the line `listening on URL`, and drops all that follows.
+    async fn announced(&mut self, mut stdout: BufReader<ChildStdout>) -> anyhow::Result<Uri> {
         let announcement = async {
-            while let Some(line) = stdout.next_line().await? {
+            let mut line = Vec::new();
+            while stdout.read_until(b'\n', &mut line).await? > 0 {
+                let text = String::from_utf8_lossy(&line);
+                let text = text.trim_end();
                 let busy_with = [COUNTING, PROFILING];
                 self.busy_with =
-                    busy_with.into_iter().find(|what| line == *what).or(self.busy_with);
-                if let Some(url) = line.strip_prefix("listening on ") {
+                    busy_with.into_iter().find(|what| text == *what).or(self.busy_with);
+                if let Some(url) = text.strip_prefix("listening on ") {
                     let url = url.trim();
                     return Ok(Some(url.parse().with_context(|| format!("`{url}` is no URL"))?));
                 }
+                line.clear();
             }
+            // It closed its output, so it should exit.
+            self.child.wait().await?;
             anyhow::Ok(None)
         };
         match timeout(START, announcement).await {
-            Ok(Ok(Some(url))) => Ok(url),
+            Ok(Ok(Some(url))) => {
+                drain(stdout);
+                Ok(url)
+            }
             Ok(Ok(None)) => {
                 let status = self.child.wait().await?;
                 let (status, last_words) = (in_words(status), self.tail.words().await);
@@ -215,6 +224,12 @@ impl Server {
     }
 }
 
+/// Reads and drops all that a server prints until it exits. A full pipe would block it, and a closed
+/// one would kill it.
+fn drain(mut stdout: BufReader<ChildStdout>) {
+    tokio::spawn(async move { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await });
+}
+
 /// A port that was free a moment ago.
 fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port is free")?;
@@ -229,25 +244,26 @@ fn in_words(status: ExitStatus) -> String {
 }
 
 impl Tail {
-    fn follow(stderr: ChildStderr) -> Self {
-        let lines = Arc::new(Mutex::new(VecDeque::new()));
+    fn follow(mut stderr: ChildStderr) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
         let reader = tokio::spawn({
-            let tail = lines.clone();
+            let tail = bytes.clone();
             async move {
-                let mut lines = BufReader::new(stderr).lines();
-                while let Ok(Some(line)) = lines.next_line().await {
+                let mut piece = [0; 4096];
+                while let Ok(read @ 1..) = stderr.read(&mut piece).await {
                     let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-                    if tail.len() == LAST_LINES {
-                        tail.pop_front();
+                    tail.extend_from_slice(&piece[..read]);
+                    if tail.len() > 2 * LAST_BYTES {
+                        let surplus = tail.len() - LAST_BYTES;
+                        tail.drain(..surplus);
                     }
-                    tail.push_back(line);
                 }
             }
         });
-        Self { lines, reader }
+        Self { bytes, reader }
     }
 
-    /// The lines, as the end of an error message.
+    /// The last lines, as the end of an error message.
     ///
     /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
     /// server started may keep the pipe open.
@@ -255,12 +271,15 @@ impl Tail {
         if !self.reader.is_finished() {
             let _ = timeout(Duration::from_millis(500), &mut self.reader).await;
         }
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<_> = text.lines().collect();
         if lines.is_empty() {
             return "; it wrote nothing to standard error".to_owned();
         }
-        let lines = lines.iter().map(|line| format!("\n  | {line}"));
-        format!("; its last lines:{}", lines.collect::<String>())
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        let last = last.iter().map(|line| format!("\n  | {line}"));
+        format!("; its last lines:{}", last.collect::<String>())
     }
 }
 
@@ -284,13 +303,13 @@ pub struct Stage {
     pub server: Server,
     companions: Vec<Server>,
     /// `{scratch}`, for as long as the servers run.
-    _scratch: TempDir,
+    _scratch: Scratch,
 }
 
 impl Stage {
     /// Starts a server's companions and then itself, fresh and on free ports.
     pub async fn set(launch: &Launch) -> anyhow::Result<Self> {
-        let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let scratch = Scratch::new()?;
         let mut placeholders = Placeholders::default();
         placeholders.set("scratch", &scratch.path().display().to_string());
         let mut companions = Vec::new();

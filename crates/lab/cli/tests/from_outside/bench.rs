@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, has_ended, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, has_ended, send, stderr, stdout, wait_until};
 
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
@@ -49,7 +49,7 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
 }
 
 #[test]
-fn a_server_that_dies_or_does_not_answer_right_is_an_error_with_its_last_words() {
+fn a_server_that_dies_is_an_error_with_its_last_words() {
     for (args, messages) in [
         (
             &["--die-at-start"][..],
@@ -59,8 +59,6 @@ fn a_server_that_dies_or_does_not_answer_right_is_an_error_with_its_last_words()
             &["--die-at-request", "20"],
             ["toy-slow died under load (exit code 4)", "| out of memory, says the stand-in"],
         ),
-        (&["--answer", "7"], ["toy: a run of slow had no right answer", "`7` instead of `6`"]),
-        (&["--stall"], ["toy: a run of slow had no right answer in time", "--measurement"]),
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);
@@ -69,6 +67,25 @@ fn a_server_that_dies_or_does_not_answer_right_is_an_error_with_its_last_words()
             assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
         }
         assert!(toy.results().is_empty());
+        toy.wait_until_all_servers_ended();
+    }
+}
+
+#[test]
+fn runs_without_a_right_answer_are_kept_and_decide_nothing() {
+    for (args, notes) in [
+        (&["--answer", "7"][..], ["slow: 4 runs had no right answer", "`7` instead of `6`"]),
+        (&["--stall"], ["slow: 4 runs had no right answer in time", "never got an answer"]),
+    ] {
+        let toy = Toy::new(args);
+        let output = toy.bench(&[]);
+        assert_eq!(output.status.code(), Some(2));
+        let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        for note in notes {
+            assert!(printed.contains(note), "{args:?}: {printed}");
+        }
+        assert!(printed.contains("undecided throughput: some answers were wrong"), "{printed}");
+        assert_eq!(toy.results().len(), 1);
         toy.wait_until_all_servers_ended();
     }
 }
@@ -98,6 +115,24 @@ fn ctrl_c_stops_the_servers_and_keeps_no_result() {
     assert!(stderr(&output).contains("nothing was written"), "{}", stderr(&output));
     toy.wait_until_all_servers_ended();
     assert!(toy.results().is_empty());
+}
+
+#[test]
+fn ctrl_c_keeps_the_finished_cases() {
+    let toy = Toy::new(&[]);
+    toy.copy_the_case("toy2");
+    let lab = toy.lab(&[&["bench"], &SHORT[..]].concat()).spawn().unwrap();
+    // The seventh server is the first of the second case.
+    wait_until("the second case is measured", || toy.started().len() >= 7);
+    send("INT", lab.id());
+    let output = lab.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(stderr(&output).contains("1 finished case kept"), "{}", stderr(&output));
+    toy.wait_until_all_servers_ended();
+    let [record] = &toy.results()[..] else { panic!("one record is kept") };
+    let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    assert_eq!(record["cases"].as_array().unwrap().len(), 1);
+    assert!(!toy.path("target/lab/report.html").exists(), "a report has all cases");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `lab compare` on servers that take a port and print nothing.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_lab-stand-in");
 
@@ -24,7 +24,7 @@ fn json_has_the_verdict_and_its_figures() {
     let output = compare(&toy, &server(&toy, ""), &server(&toy, ""), &["--get", "/", "--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     // Two pairs are too few for a verdict.
-    assert_eq!(document["verdict"], "too_noisy", "{document}");
+    assert_eq!(document["verdict"], "undecided", "{document}");
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(document["pairs"], 2);
     for side in ["speedup", "aa"] {
@@ -61,6 +61,32 @@ fn a_candidate_with_other_answers_or_no_start_is_an_error() {
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
         toy.wait_until_all_servers_ended();
     }
+}
+
+#[test]
+fn a_request_that_never_gets_an_answer_is_lost() {
+    let toy = Toy::new(&[]);
+    let candidate = server(&toy, "--hang-at-request 500");
+    let output = compare(&toy, &server(&toy, ""), &candidate, &["--get", "/"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stdout(&output).contains("never got an answer"), "{}", stdout(&output));
+    let allowed = ["--get", "/", "--allow-unfinished"];
+    let output = compare(&toy, &server(&toy, ""), &candidate, &allowed);
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+}
+
+#[test]
+fn the_metric_that_decides_is_chosen_before_the_runs() {
+    let toy = Toy::new(&[]);
+    let args = ["--get", "/", "--json", "--pairs", "6", "--metric", "latency-p99"];
+    let both = server(&toy, "");
+    let sides = ["compare", "--baseline", &both, "--candidate", &both];
+    let rest = &SHORT[1..];
+    let output = toy.run(&[&sides[..], rest, &args].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["metric"], "latency-p99");
+    let reason = document["reason"].as_str().unwrap();
+    assert!(reason.starts_with("p99 latency: "), "{reason}");
 }
 
 #[test]
@@ -112,37 +138,73 @@ fn a_foreign_server_ends_when_lab_is_killed_or_interrupted() {
 }
 
 #[test]
-fn revisions_are_built_from_worktrees_and_compared() {
-    let toy = Toy::new(&[]);
-    let git = |args: &[&str]| {
-        let identity = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"];
-        let done =
-            Command::new("git").args(identity).args(args).current_dir(toy.path(".")).output();
-        assert!(done.unwrap().status.success(), "git {args:?}");
-    };
-    // A server without dependencies builds offline in a second.
-    std::fs::create_dir_all(toy.path("src")).unwrap();
-    std::fs::write(
-        toy.path("Cargo.toml"),
-        "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
-    )
-    .unwrap();
-    std::fs::write(toy.path("src/main.rs"), include_str!("tiny_server.rs")).unwrap();
-    git(&["init", "--quiet", "--initial-branch", "main"]);
-    git(&["add", "Cargo.toml", "src"]);
-    git(&["commit", "--quiet", "--message", "first"]);
-    git(&["commit", "--quiet", "--message", "second", "--allow-empty"]);
-    let args = ["compare", "--rev", "main~1", "--rev", "main", "--bin", "tiny", "--get", "/"];
-    let args = [&args[..], &SHORT[..], &["--port-arg", "--port"]].concat();
-    let output = toy.run(&args);
+fn a_server_may_print_what_it_likes() {
+    let toy = Toy::new(&["--noise"]);
+    let output = toy.bench(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // Nobody waits for a line of a server that is given its port. Its output is read all the same.
+    let noisy = server(&toy, "--noise");
+    let output = compare(&toy, &noisy, &noisy, &["--get", "/"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("building tiny at main~1"), "{}", stderr(&output));
-    // A second time, both are there. A bad path ends it before anything starts.
-    let again = toy.run(&[&args[..], &["--get", "no-slash"]].concat());
-    assert!(!stderr(&again).contains("building"), "{}", stderr(&again));
-    assert!(stderr(&again).contains("must start with /"), "{}", stderr(&again));
-    let missing = ["compare", "--rev", "main", "--rev", "gone", "--bin", "tiny", "--get", "/"];
-    let output = toy.run(&missing);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no revision `gone`"), "{}", stderr(&output));
+    // Its last words are shown, whatever they are.
+    let output = Toy::new(&["--noise", "--die-at-request", "20"]).bench(&[]);
+    let lines = stderr(&output);
+    assert!(lines.contains("  | \u{fffd}") && lines.contains("| out of memory"), "{lines}");
+}
+
+/// Like `perf stat`: it answers commands, waits for the end of its processes and reports a count, here
+/// $CALLS or else a number that differs each time. Leaves its arguments in the file `attached`.
+const PERF: &str = r#"#!/bin/sh
+echo "$@" >> attached
+calls=${CALLS:-$(wc -l < attached)}
+for command in disable enable disable; do read line && [ "$line" = $command ] && echo ack; done
+for last; do :; done
+while kill -0 $(echo $last | tr , ' ') 2> /dev/null; do sleep 0.02; done
+echo "$calls,,raw_syscalls:sys_enter,1,100.00,," >&2
+"#;
+
+#[test]
+fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
+    let toy = Toy::new(&[]);
+    toy.program("perf", PERF);
+    // The shell only waits; its child answers.
+    let command = format!("sh -c '{}; true'", server(&toy, ""));
+    let args = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/", "--json"];
+    let run = |calls: &[(&str, &str)]| {
+        let mut lab = toy.lab(&[&args[..], &SHORT[..]].concat());
+        lab.env("PATH", toy.path_variable()).envs(calls.iter().copied()).output().unwrap()
+    };
+    let output = run(&[("CALLS", "250")]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["exact"]["candidate"]["system_calls"], 10.0, "{}", stderr(&output));
+
+    let servers: Vec<_> = toy.started().iter().map(u32::to_string).collect();
+    for arguments in std::fs::read_to_string(toy.path("attached")).unwrap().lines() {
+        let pids: Vec<_> = arguments.rsplit(' ').next().unwrap().split(',').collect();
+        assert_eq!(pids.len(), 2, "the shell and the server: {arguments}");
+        assert!(servers.iter().any(|server| server == pids[1]), "{arguments}");
+    }
+
+    let output = run(&[]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["exact"]["candidate"], serde_json::json!({}), "{}", stderr(&output));
+    assert!(stderr(&output).contains("so they are not exact"), "{}", stderr(&output));
+}
+
+#[test]
+fn temporary_directories_of_a_killed_lab_are_removed_by_the_next() {
+    let toy = Toy::new(&[]);
+    let temporary = toy.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || temporary.read_dir().unwrap().count();
+    let mut lab = toy.lab(&["bench", "--measurement", "60"]);
+    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
+    toy.wait_for_a_server();
+    send("KILL", lab.id());
+    lab.wait().unwrap();
+    toy.wait_until_all_servers_ended();
+    assert!(left() > 0, "a killed process cannot remove them");
+    let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
+    assert!(next.status.success(), "{}", stderr(&next));
+    assert_eq!(left(), 0);
 }

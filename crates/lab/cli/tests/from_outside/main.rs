@@ -8,5 +8,6 @@ mod compare;
 mod docs;
 mod flame;
 mod records;
+mod revisions;
 mod toy;
 mod verbs;

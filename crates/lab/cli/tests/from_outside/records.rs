@@ -37,6 +37,23 @@ fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
 }
 
 #[test]
+fn the_history_of_compare_needs_no_workspace() {
+    let toy = Toy::with_record();
+    let record = std::fs::read_to_string(&toy.results()[0]).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let lab = || {
+        let mut lab = toy.lab(&["history", "compare"]);
+        lab.current_dir(elsewhere.path()).output().unwrap()
+    };
+    assert!(stdout(&lab()).contains("`lab compare` makes one"), "{}", stderr(&lab()));
+    let runs = elsewhere.path().join("target/lab/runs");
+    std::fs::create_dir_all(&runs).unwrap();
+    let record = record.replacen("\"case\":\"toy\"", "\"case\":\"compare\"", 1);
+    std::fs::write(runs.join("20261121T151556791Z.json"), record).unwrap();
+    assert!(stdout(&lab()).contains("20261121T151556791Z"), "{}", stderr(&lab()));
+}
+
+#[test]
 fn diff_prints_two_runs_and_no_verdict() {
     let toy = Toy::with_record();
     let name = toy.results()[0].file_name().unwrap().to_str().unwrap()[..15].to_owned();
@@ -55,7 +72,7 @@ fn a_record_is_exported_as_markdown_csv_and_json() {
     let markdown = export("markdown");
     assert!(markdown.lines().skip(2).all(|line| line.starts_with("| toy-")), "{markdown}");
     let csv = export("csv");
-    assert!(csv.lines().all(|line| line.split(',').count() == 15), "{csv}");
+    assert!(csv.lines().all(|line| line.split(',').count() == 16), "{csv}");
     let record: Value = serde_json::from_str(&export("json")).unwrap();
     let runs = record["cases"][0]["runs"].as_array().unwrap().len();
     assert_eq!(csv.lines().count(), runs + 1);

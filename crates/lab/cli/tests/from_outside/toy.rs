@@ -45,6 +45,17 @@ impl Toy {
         toy
     }
 
+    /// Adds the case once more, under another name.
+    pub fn copy_the_case(&self, name: &str) {
+        std::fs::create_dir(self.path("crates").join(name)).unwrap();
+        let file = |name: &str| self.path("crates").join(name).join("case.toml");
+        std::fs::copy(file("toy"), file(name)).unwrap();
+        for variant in ["slow", "fixed"] {
+            let bin = |name: &str| self.path("target/bin").join(format!("{name}-{variant}"));
+            std::fs::copy(bin("toy"), bin(name)).unwrap();
+        }
+    }
+
     /// A workspace with a record, as a bench would leave it; no server runs for it.
     pub fn with_record() -> Self {
         let toy = Self::new(&[]);
@@ -86,6 +97,20 @@ impl Toy {
     /// Runs a short bench to its end.
     pub fn bench(&self, args: &[&str]) -> Output {
         self.run(&[&["bench"], &SHORT[..], args].concat())
+    }
+
+    /// Writes a script that stands in for a program; see [`Toy::path_variable`].
+    pub fn program(&self, name: &str, script: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path("programs").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A `PATH` on which the programs of this toy come first.
+    pub fn path_variable(&self) -> String {
+        format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap())
     }
 
     /// The kept records.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{Toy, stderr, stdout, wait_until};
+use crate::toy::{Toy, send, stderr, stdout, wait_until};
 
 #[test]
 fn list_names_the_cases_and_their_variants() {
@@ -89,6 +89,44 @@ fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
     assert_eq!(output.status.success(), !failed, "{document}{}", stderr(&output));
     let speedup = &document["noise_floor"]["speedup"];
     assert!(speedup["confidence"].as_f64().unwrap() > 0.95, "{speedup}");
+}
+
+/// Reports 1,000 requests, or waits if there is a file `wait`. Leaves its process id in `pids`.
+const WRK: &str = r#"#!/bin/sh
+[ "$1" = -v ] && exit 1
+echo > pids/$$
+[ -e wait ] && exec sleep 60
+printf '  1000 requests in 1.00s, 1.00MB read\nRequests/sec:  1000.00\n'
+"#;
+
+#[test]
+fn the_generators_are_compared_at_each_number_of_connections() {
+    let toy = Toy::new(&[]);
+    toy.program("wrk", WRK);
+    let args = ["bench-generator", "--rounds=1", "--seconds=1", "--connections=1,4", "--json"];
+    let output = toy.lab(&args).env("PATH", toy.path_variable()).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (row, connections) in document["connections"].as_array().unwrap().iter().zip([1, 4]) {
+        assert_eq!(row["connections"], connections);
+        assert_eq!(row["wrk"]["throughput"], 1000.0);
+        let share = row["lab"]["server_share"].as_f64().unwrap();
+        assert!(0.0 < share && share < 1.1, "of one core: {row}");
+        assert!(row["lab"]["cpu_us"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    assert_eq!(document["connections"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn wrk_ends_when_lab_is_killed() {
+    let toy = Toy::new(&[]);
+    toy.program("wrk", WRK);
+    std::fs::write(toy.path("wait"), "").unwrap();
+    let mut lab = toy.lab(&["bench-generator"]);
+    let mut lab = lab.env("PATH", toy.path_variable()).spawn().unwrap();
+    wait_until("wrk runs", || !toy.started().is_empty());
+    send("KILL", lab.id());
+    lab.wait().unwrap();
+    toy.wait_until_all_servers_ended();
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn in_words(value: &Value, show: impl Fn(&Speedup) -> String) -> Result<String, 
     }
     let part = |name| f64::try_from(value.get_attr(name)?);
     let (estimate, low, high) = (part("estimate")?, part("low")?, part("high")?);
-    Ok(show(&Speedup { estimate, low, high, confidence: part("confidence")? }))
+    let confidence = part("confidence")?;
+    Ok(show(&Speedup { estimate, low, high, confidence, equivalent_within: None }))
 }
 
 /// A percentile of latency; `≥` marks a lower bound.
@@ -62,8 +63,13 @@ fn percentile(latencies: &Value, name: &str) -> Result<String, Error> {
     if latencies.is_none() {
         return Ok(NONE.to_owned());
     }
-    let bound = if latencies.get_attr("lower_bounds")?.is_true() { "≥ " } else { "" };
-    Ok(format!("{bound}{}", shown(&latencies.get_attr(name)?, time_ms)?))
+    let value = latencies.get_attr(name)?;
+    let age = latencies.get_attr("exact_below")?;
+    let is_bound = match (f64::try_from(value.clone()), f64::try_from(age)) {
+        (Ok(ms), Ok(age)) => ms >= age,
+        _ => false,
+    };
+    Ok(format!("{}{}", if is_bound { "≥ " } else { "" }, shown(&value, time_ms)?))
 }
 
 /// `87 %`, `6.3 %`.

@@ -157,10 +157,9 @@ impl Sources {
             variants: Vec::new(),
             ..measured.clone()
         };
-        let noise = measured.worst_noise();
         names
             .with("confidence", confidence([measured]))
-            .with("noise", noise.map(|noise| Names::new("noise").with_fields(fields(&noise))))
+            .with("cpu_in_words", measured.cpu_in_words())
             .with_fields(fields(&without_runs))
     }
 

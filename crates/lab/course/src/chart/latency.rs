@@ -2,16 +2,15 @@
 
 use lab_display::{
     picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px},
-    significant, time_ms,
+    significant,
 };
 use lab_load::Latency;
 use lab_record::{CaseRecord, Latencies, Run, VariantRecord};
 use maud::{Markup, html};
 
 use super::{
-    Chart,
+    Chart, join,
     parts::{self, Label},
-    sides,
 };
 
 /// The percentiles that are marked and named. The axis gives each further nine the same length.
@@ -23,7 +22,7 @@ const HEIGHT: f64 = 250.0;
 /// Latency over percentiles, of the baseline and the candidate. The open loop is dashed.
 pub fn latency(case: &CaseRecord) -> Chart {
     let sides =
-        sides(case).map_or(Vec::new(), |(one, other)| vec![(one, "slow"), (other, "fixed")]);
+        case.sides().map_or(Vec::new(), |(one, other)| vec![(one, "slow"), (other, "fixed")]);
     let curves = curves(case, &sides);
     let names = curves.iter().map(|curve| figure_text_width(&curve.name)).fold(0.0, f64::max);
     let right = FIGURE_WIDTH - names - 26.0;
@@ -116,8 +115,7 @@ fn points(runs: &[Run]) -> Vec<Point> {
     runs.iter().for_each(|run| latency.add(&run.outcome.latency));
     let ages = runs.iter().filter_map(|run| run.outcome.youngest_unfinished);
     let youngest = ages.min().map(|age| age.as_secs_f64() * 1e3);
-    // Of 100 requests, one is above p99, and p99.9 is unknown.
-    let last = (latency.count() as f64).log10().min(nines(99.9) + 1e-9);
+    let last = nines(99.9) + 1e-9;
     let steps = (1..).map(|step| f64::from(step) * 0.05).take_while(|nines| *nines < last);
     let places = MARKED.into_iter().map(nines).chain(steps);
     let mut places: Vec<_> =
@@ -163,7 +161,10 @@ impl Curve {
 fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some((rate, _)) = sides.iter().find_map(|(variant, _)| valid_open_loop(variant)) {
-        remarks.push(format!("Dashed: open loop, {} arrivals per second", significant(rate)));
+        remarks.push(format!(
+            "Dashed: open loop, {} arrivals per second on average",
+            significant(rate)
+        ));
     }
     if curves.iter().flat_map(|curve| &curve.points).any(|point| point.at_least) {
         remarks.push("Arrows: lower bounds; requests outlasted their run".to_owned());
@@ -178,11 +179,12 @@ fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
 }
 
 fn alt(case: &CaseRecord, sides: &[(&VariantRecord, &str)]) -> String {
-    let in_words = |variant: &VariantRecord,
-                    Latencies { p50, p99, lower_bounds, .. }: Latencies| {
-        let bound = if lower_bounds { "at least " } else { "" };
-        let [p50, p99] = [p50, p99].map(|ms| format!("{bound}{}", time_ms(ms)));
-        format!("{} p50 {p50} and p99 {p99}", variant.variant)
+    let in_words = |variant: &VariantRecord, latency: Latencies| {
+        let known = [("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99)];
+        let known = known.into_iter().filter(|(_, percentile)| percentile.is_some());
+        let known: Vec<_> =
+            known.map(|(name, it)| format!("{name} {}", latency.shown(it))).collect();
+        format!("{} {}", variant.variant, join(&known)).replace('≥', "at least ")
     };
     let closed: Vec<_> = sides.iter().map(|(it, _)| in_words(it, it.latency_ms)).collect();
     let mut alt = format!("Latency of {} under {}: {}.", case.case, case.load, closed.join(", "));

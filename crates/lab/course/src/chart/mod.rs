@@ -12,9 +12,7 @@ mod sweep;
 mod tests;
 mod throughput;
 
-use lab_case::CANDIDATE;
 use lab_display::picture::figure;
-use lab_record::{CaseRecord, VariantRecord};
 use maud::Markup;
 
 pub use latency::latency;
@@ -35,13 +33,6 @@ impl Chart {
     fn new(height: f64, title: &str, alt: String, body: Markup) -> Self {
         Self { svg: figure(height, title, &alt, body).into_string(), alt }
     }
-}
-
-/// What is compared in a case: the baseline, and the variant that the case is about.
-pub fn sides(case: &CaseRecord) -> Option<(&VariantRecord, &VariantRecord)> {
-    let [baseline, others @ ..] = &case.variants[..] else { return None };
-    let candidate = others.iter().find(|it| it.variant == CANDIDATE).or(others.last())?;
-    Some((baseline, candidate))
 }
 
 /// `a`, `a and b`, `a, b and c`.

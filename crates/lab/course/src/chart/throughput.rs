@@ -8,7 +8,7 @@ use lab_display::{
 use lab_record::{CaseRecord, VariantRecord};
 use maud::{Markup, html};
 
-use super::{Chart, join, parts, sides};
+use super::{Chart, join, parts};
 
 /// The distance from one variant to the next.
 const PITCH: f64 = 60.0;
@@ -59,7 +59,7 @@ impl<'a> Row<'a> {
             .map(|run| run.outcome.throughput())
             .fold((median, median), |(low, high), it| (low.min(it), high.max(it)));
         // The two that are compared stand out from the steps between them.
-        let class = match sides(case) {
+        let class = match case.sides() {
             Some((baseline, _)) if baseline.variant == variant.variant => "slow",
             Some((_, candidate)) if candidate.variant == variant.variant => "fixed",
             _ => "step",

@@ -1,8 +1,10 @@
 //! One case of the report: the verdict with its reason, the charts, and every figure as a table.
 
 use lab_case::Case;
-use lab_display::{NONE, count_rows, page::Table, plural, significant, speedup_or, thousands};
-use lab_record::{CaseRecord, VariantRecord, claim_row, illustration_row, notes, open_loop_row};
+use lab_display::{NONE, count_rows, page::Table, plural, thousands};
+use lab_record::{
+    CaseRecord, VariantRecord, claim_row, latency_rows, metric_rows, notes, open_loop_rows,
+};
 use maud::{Markup, PreEscaped, html};
 
 use super::{notices, sides};
@@ -70,43 +72,35 @@ fn claims(case: &CaseRecord) -> Table {
     table(caption, head, case.variants.iter().map(claim_row).collect())
 }
 
-/// Fixed against slow, and slow against itself.
+/// Fixed against slow, and slow against itself, in each metric.
 fn controls(case: &CaseRecord) -> Table {
-    let (found, control) = (case.speedup, case.control.speedup);
-    let row = |name: &str, found, control| {
-        vec![name.to_owned(), speedup_or(NONE, found), speedup_or(NONE, control)]
-    };
     let [baseline, candidate] = sides(case);
     let caption = format!(
         "Control: {} pairs of {baseline} with itself show how large differences are on this machine \
-         when nothing has changed. A difference smaller than {} does not count.",
+         when nothing has changed, in each metric. A difference smaller than {} does not count.",
         case.control.pairs,
         percent(case.minimum_effect)
     );
-    let [over, itself] = [candidate, baseline].map(|side| format!("{side} over {baseline}"));
-    let rows = vec![
-        row("requests per second", found.throughput, control.throughput),
-        row("CPU per request", found.cpu_per_request, control.cpu_per_request),
-        row("median latency", found.latency_p50, control.latency_p50),
-    ];
-    table(caption, ["metric", &over, &itself], rows)
+    let over = format!("{candidate} over {baseline}");
+    let itself = format!("{baseline} over {baseline}");
+    table(caption, ["metric", &over, &itself, "shows"], metric_rows(case))
 }
 
 fn latencies(case: &CaseRecord) -> Table {
-    let caption = "Illustration, without intervals: latency in the closed loop, and memory.";
-    let head = ["variant", "p50", "p90", "p99", "peak MiB", "errors"];
-    table(caption.to_owned(), head, case.variants.iter().map(illustration_row).collect())
+    let caption = "Illustration, without intervals: latency in the closed loop, and memory. Worst \
+                   p99 is the p99 of the worst run.";
+    let (head, rows) = latency_rows(case);
+    table(caption.to_owned(), std::iter::once("variant").chain(head), rows)
 }
 
 fn open_loop(case: &CaseRecord) -> Table {
-    let rate = case.variants.iter().find_map(|it| it.open_loop.as_ref()).map(|it| it.rate_per_s);
+    let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
+    let arrivals = open_loop.map_or(NONE.to_owned(), |it| it.arrivals_in_words());
     let caption = format!(
-        "Illustration: open loop, {} arrivals per second; latency counts from the moment an arrival \
-         was due.",
-        rate.map_or(NONE.to_owned(), significant)
+        "Illustration: open loop, {arrivals}; latency counts from the moment an arrival was due."
     );
-    let head = ["variant", "p50", "p90", "p99", "queued", "errors"];
-    table(caption, head, case.variants.iter().filter_map(open_loop_row).collect())
+    let (head, rows) = open_loop_rows(case);
+    table(caption, std::iter::once("variant").chain(head), rows)
 }
 
 /// The cost of one page load; a row a count.
@@ -121,14 +115,26 @@ fn exact(case: &CaseRecord) -> Table {
 /// Every request in exactly one column, and how busy the generator was.
 fn requests(case: &CaseRecord) -> Table {
     let row = |it: &VariantRecord| {
-        let counts = [it.sent, it.ok, it.wrong, it.failed, it.unfinished];
+        let counts = [it.sent, it.ok, it.wrong, it.failed, it.unfinished, it.lost];
         let counts = counts.into_iter().map(|count| thousands(count as f64));
-        let generator = it.generator_cpu.map_or(NONE.to_owned(), percent);
-        std::iter::once(it.variant.clone()).chain(counts).chain([generator]).collect()
+        let share = |share: Option<f64>| share.map_or(NONE.to_owned(), percent);
+        let generator = [share(it.generator_cpu), share(it.generator_waited)];
+        std::iter::once(it.variant.clone()).chain(counts).chain(generator).collect()
     };
-    let caption = "Requests of the closed loop. The generator has one thread: from 90 % of a core on, \
-                   it limits the result.";
-    let head = ["variant", "sent", "right", "wrong", "failed", "unfinished", "generator's CPU"];
+    let caption = "Requests of the closed loop. Lost requests are those unfinished ones that the load \
+                   does not explain. The generator has one thread: where it worked or waited for a \
+                   core for 90 % of a run, it limits the result.";
+    let head = [
+        "variant",
+        "sent",
+        "right",
+        "wrong",
+        "failed",
+        "unfinished",
+        "lost",
+        "generator's CPU",
+        "its wait for a core",
+    ];
     table(caption.to_owned(), head, case.variants.iter().map(row).collect())
 }
 

@@ -12,17 +12,15 @@ use std::path::Path;
 use anyhow::Context as _;
 use lab_case::Case;
 use lab_display::{
-    NONE,
+    NONE, noise,
     page::{Table, document},
     plural, significant, speedup_or, thousands,
 };
 use lab_record::{CaseRecord, Record, confidence, write_whole};
+use lab_stats::Speedup;
 use maud::{Markup, PreEscaped, html};
 
-use crate::{
-    chart,
-    words::{command_line, day, machine_in_words, relative},
-};
+use crate::words::{command_line, day, machine_in_words, relative};
 
 const SCRIPT: &str = include_str!("download.js");
 
@@ -87,7 +85,7 @@ fn page(
 
 /// The names of what is compared.
 fn sides(case: &CaseRecord) -> [&str; 2] {
-    chart::sides(case).map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
+    case.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
 }
 
 fn in_short(record: &Record) -> String {
@@ -128,26 +126,29 @@ fn doubts(record: &Record) -> Vec<String> {
 fn summary(record: &Record, names: [&str; 2]) -> Table {
     // The factors come first: a phone shows no more.
     let [baseline, candidate] = names.map(|name| format!("{name}, req/s"));
-    let claims = ["case", "by req/s", "by CPU per request", "A/A noise", "verdict"];
+    let claims = ["case", "by req/s", "A/A", "by CPU per request", "A/A", "verdict"];
     let row = |case: &CaseRecord| {
-        let sides = chart::sides(case);
+        let sides = case.sides();
         let rps = |side: Option<f64>| side.map_or(NONE.to_owned(), significant);
+        let noise = |control: Option<Speedup>| control.map_or(NONE.to_owned(), |it| noise(&it));
         vec![
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
-            speedup_or(NONE, case.speedup.cpu_per_request),
-            case.worst_noise().map_or(NONE.to_owned(), |noise| lab_display::noise(&noise)),
+            noise(case.control.speedup.throughput),
+            case.cpu_in_words(),
+            noise(case.control.speedup.cpu_per_request),
             case.verdict.to_string(),
             rps(sides.map(|(baseline, _)| baseline.throughput_rps)),
             rps(sides.map(|(_, candidate)| candidate.throughput_rps)),
         ]
     };
     let interval = confidence(&record.cases).map_or(String::new(), |confidence| {
-        format!("In brackets: a {confidence} interval, from pairs of runs. ")
+        format!("The brackets show a {confidence} interval, from pairs of runs. ")
     });
     Table {
         caption: format!(
-            "{interval}A/A noise is how far the baseline, measured against itself, is from 1."
+            "{interval}A/A is the noise of the metric on its left: how far the baseline, measured against \
+             itself, is from 1."
         ),
         head: claims.map(str::to_owned).into_iter().chain([baseline, candidate]).collect(),
         rows: record.cases.iter().map(row).collect(),

@@ -1,14 +1,27 @@
-//! A simulated session: paired runs on a machine with drift, noise and stalls.
+//! A simulated session: all runs of a comparison in their order, on a machine with a flaw.
 
-use crate::Speedup;
+use std::{array, f64::consts::TAU};
 
-/// How the machine's speed changes during a session.
-#[derive(Clone, Copy, Debug)]
-pub enum Drift {
-    /// A random walk with a standard deviation of 8 % at its end.
+use crate::{Speedup, Verdict, control_pairs, judge, schedule};
+
+/// What disturbs the runs, in addition to normal noise of 2 % in each run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Machine {
+    /// Nothing, and the noise is 1 %.
+    Quiet,
+    /// Nothing.
+    Steady,
+    /// The speed walks at random, with a standard deviation of 8 % at the end of a session.
     Walk,
-    /// One wave of 8 % up and 8 % down, with a random phase.
+    /// The speed goes once up and down by 8 %, from a random phase on.
     Wave,
+    /// Another process takes 10 to 40 % of every twelfth run or so.
+    Stalls,
+    /// `Walk` and `Stalls`.
+    Busy,
+    /// The same work takes 5.2 or 8.4 ms. The speed changes at random, also within a run, and lasts
+    /// so many runs on average.
+    TwoSpeeds(f64),
 }
 
 /// Random numbers that do not depend on the machine or on a crate's version: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
@@ -24,42 +37,88 @@ impl Rng {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.uniform()).ln()
+    }
+
     /// Normal with a standard deviation of 1 (Box and Muller).
     fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        self.exponential(2.0).sqrt() * (TAU * self.uniform()).cos()
     }
 }
 
-/// The logarithms of the throughputs of pairs of runs.
+/// The logarithms of throughput and of answers per CPU time, for consecutive runs of the same work.
+/// The machine's speed moves both; a stall costs only throughput.
+fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
+    let (mut walked, mut angle) = (0.0, TAU * rng.uniform());
+    let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
+    let run = |_| {
+        let speed = match machine {
+            Machine::Quiet | Machine::Steady | Machine::Stalls => 0.0,
+            Machine::Walk | Machine::Busy => {
+                walked += 0.08 / (runs as f64).sqrt() * rng.normal();
+                walked
+            }
+            Machine::Wave => {
+                angle += TAU / runs as f64;
+                0.08 * angle.sin()
+            }
+            Machine::TwoSpeeds(mean) => {
+                let (mut left, mut work) = (1.0, 0.0);
+                while left > 0.0 {
+                    if lasts <= 0.0 {
+                        (is_fast, lasts) = (!is_fast, rng.exponential(mean));
+                    }
+                    let part = f64::min(left, lasts);
+                    work += part / if is_fast { 5.2 } else { 8.4 };
+                    (left, lasts) = (left - part, lasts - part);
+                }
+                work.ln()
+            }
+        };
+        let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy) && rng.uniform() < 0.08;
+        let stall = if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
+        let noise = if machine == Machine::Quiet { 0.01 } else { 0.02 };
+        [speed + (-stall).ln_1p() + noise * rng.normal(), speed + noise * rng.normal()]
+    };
+    (0..runs).map(run).collect()
+}
+
+/// One metric of all runs that a verdict uses, as logarithms.
+#[derive(Clone)]
 pub struct Session {
+    /// The runs of the baseline and of the candidate, pair by pair.
     pub baseline: Vec<f64>,
     pub candidate: Vec<f64>,
+    /// The ratios of the control's pairs.
+    control: Vec<f64>,
 }
 
 impl Session {
-    /// Runs pairs in the order A B, B A; the candidate is truly faster by `effect`.
-    pub fn new(rng: &mut Rng, drift: Drift, pairs: usize, effect: f64) -> Self {
-        let runs = 2.0 * pairs as f64;
-        let (mut walked, mut angle) = (0.0, std::f64::consts::TAU * rng.uniform());
-        let mut run = || {
-            walked += 0.08 / runs.sqrt() * rng.normal();
-            angle += std::f64::consts::TAU / runs;
-            let speed = match drift {
-                Drift::Walk => walked,
-                Drift::Wave => 0.08 * angle.sin(),
-            };
-            let stall = if rng.uniform() < 0.08 { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
-            speed + 0.02 * rng.normal() + (-stall).ln_1p()
+    /// Throughput and CPU time of the same runs: every server is equally fast, and the last one is the
+    /// candidate.
+    pub fn new(rng: &mut Rng, machine: Machine, subjects: usize, pairs: usize) -> [Self; 2] {
+        let slots = schedule(subjects, pairs);
+        let runs = measure(rng, machine, slots.len());
+        let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subjects - 1);
+        let baseline = |place: usize| match slots[place - 1].pair == slots[place].pair {
+            true => place - 1,
+            false => place + 1,
         };
-        let mut session = Self { baseline: Vec::new(), candidate: Vec::new() };
-        for pair in 0..pairs {
-            let (first, second) = (run(), run());
-            let (a, b) = if pair % 2 == 0 { (first, second) } else { (second, first) };
-            session.baseline.push(a);
-            session.candidate.push(b + effect.ln_1p());
-        }
-        session
+        array::from_fn(|metric| Self {
+            baseline: candidates().map(|place| runs[baseline(place)][metric]).collect(),
+            candidate: candidates().map(|place| runs[place][metric]).collect(),
+            control: control_pairs(&slots)
+                .into_iter()
+                .map(|(one, other)| runs[other][metric] - runs[one][metric])
+                .collect(),
+        })
+    }
+
+    /// The same runs with a candidate that is truly better by `effect`.
+    pub fn with(&self, effect: f64) -> Self {
+        let candidate = self.candidate.iter().map(|run| run + effect.ln_1p()).collect();
+        Self { candidate, ..self.clone() }
     }
 
     /// The logarithm of each pair's ratio.
@@ -69,5 +128,10 @@ impl Session {
 
     pub fn speedup(&self) -> Speedup {
         Speedup::of_pairs(self.log_ratios().map(f64::exp)).unwrap()
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
+        judge(Some(&self.speedup()), control.as_ref(), 0.03).verdict
     }
 }

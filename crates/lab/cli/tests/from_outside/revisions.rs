@@ -1,0 +1,108 @@
+//! `lab compare --rev`, on a small git repository.
+
+use std::process::{Command, Output};
+
+use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
+
+const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
+
+/// A repository whose package is below its root, with the revisions `first`, `same` and `other`. The
+/// last one has another answer.
+struct Repository(Toy);
+
+impl Repository {
+    fn new() -> Self {
+        let repository = Self(Toy::new(&[]));
+        std::fs::create_dir_all(repository.0.path("service/src")).unwrap();
+        repository.write(
+            "Cargo.toml",
+            "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
+        );
+        repository.write("src/main.rs", include_str!("tiny_server.rs"));
+        repository.git(&["init", "--quiet"]);
+        for (revision, answer) in [("first", "6"), ("same", "6"), ("other", "7")] {
+            repository.write("answer.txt", answer);
+            repository.git(&["add", "service"]);
+            repository.git(&["commit", "--quiet", "--allow-empty", "--message", revision]);
+            repository.git(&["tag", revision]);
+        }
+        repository
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.0.path("service").join(file), text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let identity = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"];
+        let mut git = Command::new("git");
+        let done = git.args(identity).args(args).current_dir(self.0.path(".")).output().unwrap();
+        assert!(done.status.success(), "git {args:?}: {}", stderr(&done));
+        stdout(&done)
+    }
+
+    /// `lab compare` of two revisions, run where the package is.
+    fn lab(&self, baseline: &str, candidate: &str) -> Command {
+        let mut lab = self.0.lab(&COMPARE);
+        lab.args(["--rev", baseline, "--rev", candidate])
+            .current_dir(self.0.path("service"))
+            .env("XDG_CACHE_HOME", self.0.path("cache"));
+        lab
+    }
+
+    fn compare(&self, baseline: &str, candidate: &str) -> Output {
+        self.lab(baseline, candidate).args(SHORT).output().unwrap()
+    }
+
+    /// How many worktrees there are besides the working tree.
+    fn worktrees(&self) -> usize {
+        let registered = self.git(&["worktree", "list"]).lines().count() - 1;
+        let trees = self.0.path("cache/lab/worktrees").read_dir();
+        registered.max(trees.map_or(0, |trees| trees.count()))
+    }
+}
+
+#[test]
+fn revisions_are_built_from_worktrees_and_compared() {
+    let repository = Repository::new();
+    let output = repository.compare("first", "same");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("building tiny at first"), "{}", stderr(&output));
+    // A second time, both are there.
+    let again = repository.compare("first", "same");
+    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    assert!(!stderr(&again).contains("building"), "{}", stderr(&again));
+    // Other flags make another binary. A bad path ends it before anything starts.
+    let mut other = repository.lab("first", "same");
+    let other = other.args(["--get=no-slash"]).env("RUSTFLAGS", "-Copt-level=1").output().unwrap();
+    assert!(stderr(&other).contains("building tiny at first"), "{}", stderr(&other));
+    assert!(stderr(&other).contains("must start with /"), "{}", stderr(&other));
+
+    let output = repository.compare("first", "gone");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no revision `gone`"), "{}", stderr(&output));
+    assert_eq!(repository.worktrees(), 0);
+}
+
+#[test]
+fn each_revision_reads_its_own_files() {
+    let repository = Repository::new();
+    // The working tree has the candidate's files, and they must not decide the baseline's answers.
+    let output = repository.compare("first", "other");
+    assert_eq!(output.status.code(), Some(2));
+    let error = stderr(&output);
+    assert!(error.contains("the candidate and the baseline answer GET / differently"), "{error}");
+}
+
+#[test]
+fn worktrees_of_a_killed_lab_are_removed_by_the_next() {
+    let repository = Repository::new();
+    let mut lab = repository.lab("first", "same").args(["--measurement=60"]).spawn().unwrap();
+    wait_until("both worktrees are there", || repository.worktrees() == 2);
+    send("KILL", lab.id());
+    lab.wait().unwrap();
+    assert_eq!(repository.worktrees(), 2, "a killed process cannot remove them");
+    let next = repository.compare("other", "gone");
+    assert_eq!(next.status.code(), Some(2));
+    assert_eq!(repository.worktrees(), 0);
+}

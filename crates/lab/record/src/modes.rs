@@ -1,0 +1,148 @@
+//! A second mode: a few answers that took far longer than all others, and all about as long.
+//!
+//! A percentile hides it or shows it by luck. With 0.3 % of the answers at 40 ms, the p99 is fast and
+//! the p99.9 is not.
+
+use lab_display::time_ms;
+use lab_load::Latency;
+
+/// A mode begins after a gap: no answer took between one and this many times as long.
+const GAP: f64 = 2.0;
+/// The fewest answers that make a mode; fewer are outliers.
+const FEWEST: u64 = 10;
+/// A mode is narrow: its longest answer took at most this many times as long as its shortest.
+const WIDTH: f64 = 2.0;
+
+/// Delays that have a usual cause: from and to in milliseconds, the cause, and where to look first.
+const SIGNATURES: [(f64, f64, &str); 5] = [
+    (
+        38.0,
+        50.0,
+        "Delayed acknowledgements that wait for Nagle's algorithm take 40 ms on Linux: is \
+         TCP_NODELAY set on both ends of every connection?",
+    ),
+    (
+        195.0,
+        260.0,
+        "Linux retransmits a lost segment after 200 ms at the earliest, and some systems delay an \
+         acknowledgement that long: look at `nstat -az TcpRetransSegs`, and at TCP_NODELAY.",
+    ),
+    (
+        990.0,
+        1_100.0,
+        "A lost SYN is sent again after 1 s: is the backlog of `listen` full? See `nstat -az \
+         TcpExtListenDrops`.",
+    ),
+    (
+        2_900.0,
+        3_300.0,
+        "A SYN that is lost twice is sent again after 3 s: is the backlog of `listen` full? See \
+         `nstat -az TcpExtListenDrops`.",
+    ),
+    (
+        4_900.0,
+        5_400.0,
+        "Resolvers ask again after 5 s: does the server resolve a name for each request?",
+    ),
+];
+
+/// The slowest answers, if they are a mode of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mode {
+    pub from_ms: f64,
+    pub to_ms: f64,
+    /// Of all answers, from 0 to 1.
+    pub share: f64,
+}
+
+/// The slowest mode behind a gap; `None` without one, or if most answers are in it.
+pub fn second(latency: &Latency) -> Option<Mode> {
+    let buckets: Vec<_> = latency.buckets().collect();
+    let is_gap = |at: &usize| buckets[*at].0 > GAP * buckets[*at - 1].0;
+    let mut end = buckets.len();
+    // A lone outlier beyond the mode does not hide it.
+    while let Some(start) = (1..end).rev().find(is_gap) {
+        let mode = &buckets[start..end];
+        let count: u64 = mode.iter().map(|(_, count)| count).sum();
+        let (from_ms, to_ms) = (mode.first()?.0, mode.last()?.0);
+        let share = count as f64 / latency.count() as f64;
+        if count >= FEWEST {
+            let is_mode = share < 0.5 && to_ms <= WIDTH * from_ms;
+            return is_mode.then_some(Mode { from_ms, to_ms, share });
+        }
+        end = start;
+    }
+    None
+}
+
+impl Mode {
+    /// A sentence about this mode of `side`, compared with the other side, and its usual cause.
+    pub fn in_words(self, side: &str, other: &str, others: &Latency) -> String {
+        let Self { from_ms, to_ms, share } = self;
+        let among = |(ms, count): (f64, u64)| {
+            if (from_ms..=to_ms).contains(&ms) { count } else { 0 }
+        };
+        let among: u64 = others.buckets().map(among).sum();
+        let there = match among as f64 / others.count().max(1) as f64 {
+            0.0 => "none".to_owned(),
+            share => percent(share),
+        };
+        let cause = SIGNATURES.iter().find(|(low, high, _)| (*low..*high).contains(&from_ms));
+        let cause = cause.map_or(String::new(), |(_, _, cause)| format!(" {cause}"));
+        format!(
+            "{} of the answers of {side} took {} to {}; {there} of those of {other}.{cause}",
+            percent(share),
+            time_ms(from_ms),
+            time_ms(to_ms),
+        )
+    }
+}
+
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 0.095 => format!("{percent:.2} %"),
+        percent if percent < 9.95 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Answers around these milliseconds, as often as that.
+    fn latency(modes: &[(f64, u64)]) -> Latency {
+        let mut latency = Latency::default();
+        for (ms, count) in modes {
+            for index in 0..*count {
+                let spread = 1.0 + 0.1 * (index % 10) as f64 / 10.0;
+                latency.record(Duration::from_secs_f64(ms * spread / 1e3));
+            }
+        }
+        latency
+    }
+
+    #[test]
+    fn stalls_of_a_few_answers_are_named_with_their_usual_cause() {
+        let stalled = latency(&[(0.3, 60_000), (41.0, 180), (300.0, 2)]);
+        let mode = second(&stalled).unwrap();
+        assert!((0.0029..0.0031).contains(&mode.share), "{mode:?}");
+        let words = mode.in_words("baseline", "candidate", &latency(&[(0.3, 60_000)]));
+        assert!(
+            words.starts_with("0.3 % of the answers of baseline took 41.0 ms to 44."),
+            "{words}"
+        );
+        assert!(words.contains("none of those of candidate. Delayed acknowledgements"), "{words}");
+    }
+
+    #[test]
+    fn one_mode_or_a_few_outliers_are_no_second_mode() {
+        assert_eq!(second(&latency(&[(0.3, 60_000)])), None);
+        assert_eq!(second(&latency(&[(0.3, 60_000), (41.0, 9)])), None);
+        // Slow answers of all lengths are a tail and not a mode.
+        assert_eq!(second(&latency(&[(0.3, 1000), (1.0, 50), (1.9, 50), (3.5, 50)])), None);
+        assert_eq!(second(&Latency::default()), None);
+    }
+}
