@@ -1,63 +1,115 @@
 //! Counts every request exactly once, however it ends.
 
+use std::time::Duration;
+
 use tokio::time::Instant;
 
-use super::{Fault, Outcome};
+use super::{
+    Fault, Outcome,
+    lost::{Answers, Evidence},
+};
 
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
+    /// When its latency begins.
     since: Instant,
+    sent: Instant,
     counts: bool,
+}
+
+/// The end of the measurement.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: Instant,
+    in_flight: usize,
+    answers: Answers,
 }
 
 /// The requests of all users, from start to end. A user has at most one in flight.
 #[derive(Debug)]
 pub struct Account {
     in_flight: Vec<Option<InFlight>>,
-    /// Whether right answers count towards throughput: during the measurement.
-    pub in_time: bool,
+    /// Since when right answers count towards throughput: during the measurement.
+    begun: Option<Instant>,
+    end: Option<End>,
+    /// How many answers, right or wrong, came since the last change of these two.
+    answers: u64,
+    /// The longest time from a request to its answer.
+    longest: Duration,
     /// The counts and the latencies; the rest is still missing.
     pub counts: Outcome,
 }
 
 impl Account {
     pub fn new(users: usize) -> Self {
-        Self { in_flight: vec![None; users], in_time: false, counts: Outcome::default() }
+        Self {
+            in_flight: vec![None; users],
+            begun: None,
+            end: None,
+            answers: 0,
+            longest: Duration::ZERO,
+            counts: Outcome::default(),
+        }
     }
 
     /// Begins the measurement of a closed loop. Requests in flight belong to it, since the server
     /// is working on them.
     pub fn begin_closed_loop(&mut self) {
-        self.in_time = true;
+        self.begin();
         for request in self.in_flight.iter_mut().flatten() {
             request.counts = true;
             self.counts.sent += 1;
         }
     }
 
+    pub fn begin(&mut self) {
+        self.begun = Some(Instant::now());
+        self.answers = 0;
+    }
+
+    /// Ends the measurement; grace begins.
+    pub fn end(&mut self) {
+        let during = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
+        self.end = Some(End {
+            at: Instant::now(),
+            in_flight: self.in_flight.iter().flatten().count(),
+            answers: Answers { count: std::mem::take(&mut self.answers), during },
+        });
+    }
+
+    fn in_time(&self) -> bool {
+        self.begun.is_some() && self.end.is_none()
+    }
+
     /// A user of a closed loop sends a request.
     pub fn sends(&mut self, user: usize) {
-        self.counts.sent += u64::from(self.in_time);
-        self.starts(user, Instant::now(), self.in_time);
+        let counts = self.in_time();
+        self.counts.sent += u64::from(counts);
+        self.starts(user, Instant::now(), counts);
     }
 
     /// A user starts a request whose latency is timed from `since`.
     pub fn starts(&mut self, user: usize, since: Instant, counts: bool) {
-        self.in_flight[user] = Some(InFlight { since, counts });
+        self.in_flight[user] = Some(InFlight { since, sent: Instant::now(), counts });
     }
 
     /// A user's request has ended.
     pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
-        let Some(InFlight { since, counts: true }) = self.in_flight[user].take() else {
-            self.counts.ok_in_time += u64::from(self.in_time && result.is_ok());
+        let in_time = self.in_time();
+        let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
+        let now = Instant::now();
+        self.answers += 1;
+        self.longest = self.longest.max(now - sent);
+        if !counts {
+            self.counts.ok_in_time += u64::from(in_time && result.is_ok());
             return;
-        };
+        }
         let counts = &mut self.counts;
         match result {
             Ok(()) => {
                 counts.ok += 1;
-                counts.ok_in_time += u64::from(self.in_time);
-                counts.latency.record(since.elapsed());
+                counts.ok_in_time += u64::from(in_time);
+                counts.latency.record(now - since);
             }
             Err(fault) => {
                 let count = if fault.is_failure() { &mut counts.failed } else { &mut counts.wrong };
@@ -67,31 +119,41 @@ impl Account {
         }
     }
 
-    fn open(&self) -> impl Iterator<Item = Instant> {
-        self.in_flight.iter().flatten().filter(|one| one.counts).map(|one| one.since)
-    }
-
-    /// Whether a request that counts is in flight.
+    /// Whether a request is in flight, even one that does not count: it may be lost.
     pub fn is_open(&self) -> bool {
-        self.open().next().is_some()
+        self.in_flight.iter().flatten().next().is_some()
     }
 
-    /// Records each request in flight, and those in `queue`, at its current age: a lower bound of
-    /// its latency.
-    pub fn close(&mut self, queue: impl IntoIterator<Item = Instant>) -> Outcome {
-        let ages: Vec<_> = self.open().chain(queue).map(|since| since.elapsed()).collect();
+    /// Ends grace. Records each request in flight, and those in `queue`, at its current age: a lower
+    /// bound of its latency. `queued_at_end` is the number in the queue when the measurement ended.
+    pub fn close(
+        &mut self,
+        queue: impl IntoIterator<Item = Instant>,
+        queued_at_end: usize,
+    ) -> Outcome {
+        let in_flight = self.in_flight.iter().flatten();
+        let counting = in_flight.clone().filter(|one| one.counts).map(|one| one.since);
+        let ages: Vec<_> = counting.chain(queue).map(|since| since.elapsed()).collect();
         let mut counts = std::mem::take(&mut self.counts);
         ages.iter().for_each(|age| counts.latency.record(*age));
         counts.unfinished = ages.len() as u64;
         counts.youngest_unfinished = ages.into_iter().min();
+
+        if let Some(End { at, in_flight: open, answers }) = self.end {
+            let grace = Answers { count: self.answers, during: at.elapsed() };
+            let evidence = Evidence { measurement: answers, grace, longest: self.longest };
+            let older = in_flight.filter(|one| one.sent <= at);
+            let later = counts.unfinished - older.clone().filter(|one| one.counts).count() as u64;
+            let lost = older.filter(|one| evidence.has_lost(open, one.sent.elapsed())).count();
+            let is_queue_lost = evidence.has_lost_queue(open + queued_at_end);
+            counts.lost = lost as u64 + if is_queue_lost { later } else { 0 };
+        }
         counts
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -108,15 +170,16 @@ mod tests {
         account.sends(2);
         account.ends(2, Err(Fault::Failure("no answer".into())));
         account.sends(2);
-        account.in_time = false;
+        tokio::time::advance(Duration::from_secs(1)).await;
+        account.end();
         account.ends(2, Ok(())); // During grace: counts, but not for throughput.
-        tokio::time::advance(Duration::from_secs(2)).await;
+        tokio::time::advance(Duration::from_secs(1)).await;
 
-        let counts = account.close([]);
+        let counts = account.close([], 0);
         assert_eq!((counts.ok, counts.ok_in_time, counts.wrong, counts.failed), (2, 1, 1, 1));
-        assert_eq!((counts.sent, counts.unfinished), (5, 1));
+        assert_eq!((counts.sent, counts.unfinished, counts.lost), (5, 1, 0));
         assert_eq!(counts.youngest_unfinished, Some(Duration::from_secs(2)));
-        assert!(counts.latency.percentile_ms(100.0).unwrap() >= 2000.0);
+        assert!(counts.latency.max_ms().unwrap() >= 2000.0);
         assert_eq!(counts.first_fault.as_deref(), Some("7 instead of 6"));
     }
 }

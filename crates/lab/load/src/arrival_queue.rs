@@ -28,6 +28,8 @@ pub struct ArrivalQueue {
     /// How late the generator itself was; see [`Punctuality`].
     lag: Latency,
     queued: u64,
+    /// How many arrivals waited when the measurement ended.
+    waiting_at_end: usize,
 }
 
 impl ArrivalQueue {
@@ -39,6 +41,7 @@ impl ArrivalQueue {
             account: Account::new(users),
             lag: Latency::default(),
             queued: 0,
+            waiting_at_end: 0,
         }
     }
 
@@ -73,23 +76,29 @@ impl ArrivalQueue {
         self.account.ends(user, result);
     }
 
+    /// Ends the measurement.
+    pub fn end(&mut self) {
+        self.waiting_at_end = self.waiting.len();
+        self.account.end();
+    }
+
     /// The due times of waiting arrivals that count.
     fn waiting(&self) -> impl Iterator<Item = Instant> {
         self.waiting.iter().map(|arrival| arrival.due).filter(|due| self.window.contains(due))
     }
 
-    /// Whether an arrival that counts has no answer yet.
+    /// Whether a request is in flight, or an arrival that counts waits.
     pub fn is_open(&self) -> bool {
         self.account.is_open() || self.waiting().next().is_some()
     }
 
     pub fn punctuality(&self) -> Punctuality {
-        let lag_p99_ms = self.lag.percentile_ms(99.0).unwrap_or_default();
+        let lag_p99_ms = self.lag.quantile_ms(99.0).unwrap_or_default();
         Punctuality { lag_p99_ms, queued: self.queued }
     }
 
     pub fn close(&mut self) -> Outcome {
         let waiting: Vec<_> = self.waiting().collect();
-        self.account.close(waiting)
+        self.account.close(waiting, self.waiting_at_end)
     }
 }

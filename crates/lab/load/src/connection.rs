@@ -1,21 +1,24 @@
 //! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
+    cell::Cell,
     future::{Future, poll_fn},
     io,
     net::SocketAddr,
     pin::Pin,
+    rc::Rc,
     task::{Context, Poll},
 };
 
 use anyhow::{Context as _, bail, ensure};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
 };
 
 use super::{
     check::Check,
+    fetch::{PATIENCE, within},
     http::{Body, Head, Prepared},
 };
 
@@ -67,6 +70,33 @@ impl Dial for Tcp {
     }
 }
 
+/// Counts the connections that it makes, together with its clones.
+#[derive(Clone, Debug)]
+pub(super) struct Counted<D> {
+    dial: D,
+    opened: Rc<Cell<u64>>,
+}
+
+impl<D> Counted<D> {
+    pub fn new(dial: D) -> Self {
+        Self { dial, opened: Rc::default() }
+    }
+
+    pub fn opened(&self) -> u64 {
+        self.opened.get()
+    }
+}
+
+impl<D: Dial> Dial for Counted<D> {
+    type Stream = D::Stream;
+
+    async fn dial(&self) -> io::Result<D::Stream> {
+        let stream = self.dial.dial().await?;
+        self.opened.set(self.opened.get() + 1);
+        Ok(stream)
+    }
+}
+
 #[derive(Debug)]
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
@@ -84,8 +114,7 @@ pub struct Connection<D: Dial = Tcp> {
 impl Connection {
     /// Connects over TCP.
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        let connection = Self::over(Tcp(target)).await;
-        connection.with_context(|| format!("cannot connect to {target}"))
+        Self::over_soon(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
     }
 }
 
@@ -96,17 +125,22 @@ impl<D: Dial> Connection<D> {
         Ok(Self { dial, opened: 1, stream, buffer, unread: 0..0, check: Check::default() })
     }
 
+    /// The same, but not for ever.
+    pub(super) async fn over_soon(dial: D) -> anyhow::Result<Self> {
+        within(PATIENCE, async { Ok(Self::over(dial).await?) }).await
+    }
+
     pub(super) fn opened(&self) -> u32 {
         self.opened
     }
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
-    /// there is a fault.
+    /// there is a fault, and waits as long as it takes.
     pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
         self.checked(request, usize::MAX, &async || Ok(())).await
     }
 
-    /// The same, with the request sent in pieces, and `idle` awaited after each but the last.
+    /// The same with a body that is sent in pieces, and `idle` awaited after each but the last.
     pub(super) async fn ask_in_steps(
         &mut self,
         request: &Prepared,
@@ -117,10 +151,18 @@ impl<D: Dial> Connection<D> {
 
     /// The status and body of the answer, unchecked.
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
+        let answer = within(PATIENCE, self.fetch_patiently(request)).await;
+        answer.with_context(|| request.name.clone())
+    }
+
+    /// The same, however long it takes.
+    pub(super) async fn fetch_patiently(
+        &mut self,
+        request: &Prepared,
+    ) -> anyhow::Result<(u16, Vec<u8>)> {
         let mut body = Vec::new();
         let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let status = self.exchange(request, usize::MAX, &async || Ok(()), content).await;
-        let status = status.with_context(|| request.name.clone())?;
+        let status = self.exchange(request, usize::MAX, &async || Ok(()), content).await?;
         Ok((status, body))
     }
 
@@ -152,23 +194,16 @@ impl<D: Dial> Connection<D> {
         idle: &impl AsyncFn() -> anyhow::Result<()>,
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
-        let mut stream = self.ready().await.context("cannot connect")?;
+        let stream = self.ready().await.context("cannot connect")?;
         self.unread = 0..0;
-        let mut all_sent = true;
-        for (index, piece) in request.bytes.chunks(step).enumerate() {
-            if index > 0 {
-                idle().await?;
-            }
-            all_sent = self.send(&mut stream, piece).await.context("cannot send")?;
-            if !all_sent {
-                break;
-            }
-        }
-        let head = self.head(&mut stream, request.head_only).await?;
-        self.body(&mut stream, head, content).await.context("the answer broke off")?;
+        let mut pieces = request.bytes.chunks(step);
+        let piece = pieces.next().unwrap_or_default();
+        let mut exchange = Exchange { stream, pieces, piece, idle, refused: false };
+        let head = self.head(&mut exchange, request.head_only).await?;
+        self.body(&mut exchange, head, content).await.context("the answer broke off")?;
         // Bytes after the answer would be taken for the start of the next one.
-        if all_sent && head.keep_alive && self.unread.is_empty() {
-            self.stream = Some(stream);
+        if exchange.is_sent() && head.keep_alive && self.unread.is_empty() {
+            self.stream = Some(exchange.stream);
         }
         Ok(head.status)
     }
@@ -189,36 +224,12 @@ impl<D: Dial> Connection<D> {
         self.dial.dial().await
     }
 
-    /// Sends bytes. Returns whether the server took all of them: one that answers early, such as
-    /// with "413 Content Too Large", may never read the rest.
-    async fn send(&mut self, stream: &mut D::Stream, mut bytes: &[u8]) -> io::Result<bool> {
-        while !bytes.is_empty() {
-            let mut buffer = ReadBuf::new(&mut self.buffer);
-            let step = |context: &mut Context| {
-                if let Poll::Ready(written) = Pin::new(&mut *stream).poll_write(context, bytes) {
-                    return Poll::Ready(written);
-                }
-                Pin::new(&mut *stream).poll_read(context, &mut buffer).map_ok(|()| 0)
-            };
-            let written = poll_fn(step).await;
-            let read = buffer.filled().len();
-            match written {
-                Ok(0) if read == 0 => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(0) => {
-                    self.unread = 0..read;
-                    return Ok(false);
-                }
-                Ok(written) => bytes = &bytes[written..],
-                // A server that closes its end may have answered before it did so.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(true)
-    }
-
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(&mut self, stream: &mut D::Stream, head_only: bool) -> anyhow::Result<Head> {
+    async fn head(
+        &mut self,
+        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
+        head_only: bool,
+    ) -> anyhow::Result<Head> {
         loop {
             let unread = &self.buffer[self.unread.clone()];
             match Head::parse(unread, head_only)? {
@@ -228,7 +239,7 @@ impl<D: Dial> Connection<D> {
                         return Ok(head);
                     }
                 }
-                None if self.fill(stream).await.context("no answer")? => {}
+                None if self.fill(exchange).await.context("no answer")? => {}
                 None => bail!("no answer: the server closed the connection"),
             }
         }
@@ -236,7 +247,7 @@ impl<D: Dial> Connection<D> {
 
     async fn body(
         &mut self,
-        stream: &mut D::Stream,
+        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
         head: Head,
         mut content: impl FnMut(&[u8]),
     ) -> anyhow::Result<()> {
@@ -247,22 +258,85 @@ impl<D: Dial> Connection<D> {
             if body == Body::Complete {
                 return Ok(());
             }
-            if !self.fill(stream).await? {
+            if !self.fill(exchange).await? {
                 ensure!(body == Body::ToClose, "the server closed the connection");
                 return Ok(());
             }
         }
     }
 
-    /// Reads more. Returns false at the end of the stream.
-    async fn fill(&mut self, stream: &mut D::Stream) -> anyhow::Result<bool> {
+    /// Reads more of the answer. Returns false at the end of the stream.
+    async fn fill(
+        &mut self,
+        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
+    ) -> anyhow::Result<bool> {
         if self.unread.start > 0 {
             self.buffer.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
         }
         ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
-        let read = stream.read(&mut self.buffer[self.unread.end..]).await?;
+        let read = exchange.read(&mut self.buffer[self.unread.end..]).await?;
         self.unread.end += read;
         Ok(read > 0)
+    }
+}
+
+/// A request on its way while its answer may already come.
+///
+/// The two go at once: a server that answers while it reads stops reading when nobody takes its
+/// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
+struct Exchange<'a, S, I> {
+    stream: S,
+    /// What is left of the request, and of its current piece.
+    pieces: std::slice::Chunks<'a, u8>,
+    piece: &'a [u8],
+    /// What to wait for between two pieces.
+    idle: &'a I,
+    /// Whether the server has closed its end, so that the rest cannot be sent.
+    refused: bool,
+}
+
+impl<S, I> Exchange<'_, S, I>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    I: AsyncFn() -> anyhow::Result<()>,
+{
+    fn is_sent(&self) -> bool {
+        !self.refused && self.piece.is_empty() && self.pieces.len() == 0
+    }
+
+    /// Reads into `buffer`, and sends what is left of the request until something has come.
+    async fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
+        let mut buffer = ReadBuf::new(buffer);
+        loop {
+            if !self.refused
+                && self.piece.is_empty()
+                && let Some(next) = self.pieces.next()
+            {
+                (self.idle)().await?;
+                self.piece = next;
+            }
+            let sends = !self.refused && !self.piece.is_empty();
+            let step = |context: &mut Context| {
+                if sends {
+                    let written = Pin::new(&mut self.stream).poll_write(context, self.piece);
+                    if let Poll::Ready(written) = written {
+                        return Poll::Ready(Ok(Some(written)));
+                    }
+                }
+                let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+                read.map_ok(|()| None)
+            };
+            match poll_fn(step).await? {
+                None => return Ok(buffer.filled().len()),
+                Some(Ok(0)) => bail!("cannot send: the connection takes no more"),
+                Some(Ok(written)) => self.piece = &self.piece[written..],
+                // A server that closes its end may have answered before it did so.
+                Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    self.refused = true
+                }
+                Some(Err(error)) => return Err(error).context("cannot send"),
+            }
+        }
     }
 }

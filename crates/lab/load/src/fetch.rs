@@ -8,7 +8,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use super::{Answer, Ask, Connection, Prepared, address};
 
-/// How long an answer may take.
+/// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a server that may not be ready yet may take.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
@@ -21,14 +21,16 @@ pub async fn get(
 ) -> anyhow::Result<(u16, Vec<u8>)> {
     within(patience, async {
         let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-        Connection::open(target).await?.fetch(&request).await
+        let answer = Connection::open(target).await?.fetch_patiently(&request).await;
+        answer.with_context(|| request.name.clone())
     })
     .await
 }
 
 /// The text that a server answers to a GET of `path`. Any status but 200 is an error.
 pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
-    let (status, body) = get(address(url)?, path, PATIENCE).await?;
+    let answer = get(address(url)?, path, PATIENCE).await;
+    let (status, body) = answer.with_context(|| format!("cannot read {path}"))?;
     let text = String::from_utf8_lossy(&body).into_owned();
     ensure!(status == 200, "GET {path}: status {status}: {}", text.trim());
     Ok(text)
@@ -47,10 +49,11 @@ pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
     }
 }
 
+/// Waits for an answer, but not for ever.
 pub(super) async fn within<T>(
     patience: Duration,
     answer: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let answer = timeout(patience, answer).await;
-    answer.with_context(|| format!("no answer within {} s", patience.as_secs()))?
+    answer.ok().with_context(|| format!("no answer within {} s", patience.as_secs()))?
 }

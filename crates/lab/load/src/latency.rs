@@ -27,18 +27,22 @@ impl Default for Latency {
     }
 }
 
+/// How many samples must lie beyond a percentile: with fewer, a single slow request moves it.
+const BEYOND: f64 = 10.0;
+
 impl Latency {
-    /// # Panics
-    ///
-    /// If it is longer than an hour. No run is.
+    /// Records a latency, or an hour if it is longer.
     pub fn record(&mut self, latency: Duration) {
-        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1);
-        self.0.record(micros).expect("no run lasts an hour");
+        let micros = latency.min(LONGEST).as_micros() as u64;
+        self.0.saturating_record(micros.max(1));
     }
 
     /// Adds another run's latencies.
     pub fn add(&mut self, other: &Self) {
-        self.0.add(&other.0).expect("all latencies have the same bounds");
+        // `Histogram::add` fails if the bounds differ, as those of another tool's histogram may.
+        for bucket in other.0.iter_recorded() {
+            self.0.saturating_record_n(bucket.value_iterated_to(), bucket.count_at_value());
+        }
     }
 
     pub fn count(&self) -> u64 {
@@ -46,8 +50,28 @@ impl Latency {
     }
 
     /// The latency that `percent` of all requests did not exceed, in milliseconds.
+    ///
+    /// `None` unless at least ten requests lie beyond it.
     pub fn percentile_ms(&self, percent: f64) -> Option<f64> {
+        let beyond = self.count() as f64 * (100.0 - percent) / 100.0;
+        // A percentile such as 99.9 is not exact in binary.
+        (beyond > BEYOND - 1e-6).then(|| self.quantile_ms(percent)).flatten()
+    }
+
+    /// The same, however few requests there are.
+    pub(super) fn quantile_ms(&self, percent: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
+    }
+
+    /// The longest latency, in milliseconds.
+    pub fn max_ms(&self) -> Option<f64> {
+        self.quantile_ms(100.0)
+    }
+
+    /// The recorded latencies in milliseconds, in ascending order, and how many requests had each.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
+        let buckets = self.0.iter_recorded();
+        buckets.map(|bucket| (bucket.value_iterated_to() as f64 / 1e3, bucket.count_at_value()))
     }
 }
 
@@ -78,15 +102,62 @@ impl TryFrom<String> for Latency {
 mod tests {
     use super::*;
 
+    fn of_ms(ms: impl IntoIterator<Item = u64>) -> Latency {
+        let mut latency = Latency::default();
+        ms.into_iter().for_each(|ms| latency.record(Duration::from_millis(ms)));
+        latency
+    }
+
     #[test]
     fn a_histogram_survives_json() {
-        let mut latency = Latency::default();
-        for ms in 1..=100 {
-            latency.record(Duration::from_millis(ms));
-        }
+        let latency = of_ms(1..=100);
         let json = serde_json::to_string(&latency).unwrap();
         let back: Latency = serde_json::from_str(&json).unwrap();
         assert_eq!(back.percentile_ms(50.0), latency.percentile_ms(50.0));
         assert!((latency.percentile_ms(50.0).unwrap() - 50.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_samples_beyond_it() {
+        assert_eq!(of_ms([]).percentile_ms(50.0), None);
+        assert_eq!(of_ms(1..=19).percentile_ms(50.0), None);
+        assert_eq!(of_ms(1..=20).percentile_ms(50.0).unwrap().round(), 10.0);
+        for (percent, samples) in [(90.0, 100), (99.0, 1000), (99.9, 10_000)] {
+            assert_eq!(of_ms(1..samples).percentile_ms(percent), None);
+            assert!(of_ms(1..=samples).percentile_ms(percent).is_some(), "p{percent}");
+        }
+        assert_eq!(of_ms(1..=10_000).percentile_ms(100.0), None);
+    }
+
+    #[test]
+    fn the_maximum_and_the_buckets_cover_every_sample() {
+        let latency = of_ms([1, 1, 40]);
+        assert!((latency.max_ms().unwrap() - 40.0).abs() < 0.1);
+        let buckets: Vec<_> = latency.buckets().map(|(ms, count)| (ms.round(), count)).collect();
+        assert_eq!(buckets, [(1.0, 2), (40.0, 1)]);
+        assert_eq!(of_ms([]).max_ms(), None);
+    }
+
+    #[test]
+    fn more_than_an_hour_is_recorded_as_an_hour() {
+        const HOUR: u64 = 3_600_000;
+        let latency = of_ms([HOUR - 1000, 2 * HOUR, u64::MAX]);
+        assert_eq!(latency.count(), 3);
+        let longest = latency.max_ms().unwrap();
+        assert!((longest / HOUR as f64 - 1.0).abs() < 1e-3, "{longest}");
+    }
+
+    #[test]
+    fn a_histogram_with_other_bounds_adds_up() {
+        let mut wide = Histogram::new_with_bounds(1, 1 << 40, 2).unwrap();
+        wide.record_n(5_000, 2).unwrap();
+        wide.record(1 << 39).unwrap();
+        let json = serde_json::to_string(&Latency(wide)).unwrap();
+        let wide: Latency = serde_json::from_str(&json).unwrap();
+        let mut latency = of_ms([1]);
+        latency.add(&wide);
+        assert_eq!(latency.count(), 4);
+        assert_eq!(latency.quantile_ms(50.0).unwrap().round(), 5.0);
+        assert_eq!(latency.max_ms().unwrap().round(), of_ms([u64::MAX]).max_ms().unwrap().round());
     }
 }

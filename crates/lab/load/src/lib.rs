@@ -1,7 +1,7 @@
 //! The load generator and the laboratory's only HTTP client.
 //!
 //! A [`LoadPlan`] goes in and an [`Outcome`] comes out. A *closed loop* has users who wait for each
-//! answer; in an *open loop*, arrivals keep coming at a constant rate whatever the server does. The
+//! answer; in an *open loop*, arrivals keep coming at a constant mean rate whatever the server does. The
 //! generator runs in a process of its own, so that its CPU time is separate from the laboratory's.
 //!
 //! [`process`] reads what the system reports about a process under load.
@@ -15,6 +15,7 @@ mod connection;
 mod fetch;
 mod http;
 mod latency;
+mod lost;
 mod meter;
 mod open_files;
 mod open_loop;
@@ -24,12 +25,14 @@ pub mod process;
 mod punctuality;
 #[cfg(test)]
 mod tests;
+mod timetable;
 mod visitor;
 
 use futures_util::future::LocalBoxFuture;
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
+use connection::Counted;
 
 pub use self::http::Prepared;
 pub use check::{Answer, Expected};
@@ -38,7 +41,7 @@ pub use fetch::{get, get_text, is_ready};
 pub use latency::Latency;
 pub use open_files::{allow_connections, open_files};
 pub use outcome::Outcome;
-pub use plan::{Arrivals, Ask, Load, LoadPlan, OpenLoop, address};
+pub use plan::{Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing, address};
 pub use punctuality::Punctuality;
 pub use visitor::Visitor;
 
@@ -60,6 +63,7 @@ async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: Alarm) -> anyhow::Result<O
 where
     D: Dial + Clone + 'static,
 {
+    let dial = Counted::new(dial);
     LocalSet::new()
         .run_until(async {
             match &plan.arrivals {

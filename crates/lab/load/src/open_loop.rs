@@ -1,4 +1,4 @@
-//! Arrivals at a constant rate, whatever the server does.
+//! Arrivals at a constant mean rate, whatever the server does.
 
 use std::{cell::RefCell, ops::Range, rc::Rc, time::Duration};
 
@@ -9,13 +9,14 @@ use tokio::{
 };
 
 use super::{
-    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue, meter::Meter,
+    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue,
+    connection::Counted, meter::Meter, timetable::timetable,
 };
 
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
     load: OpenLoop,
-    dial: D,
+    dial: Counted<D>,
     alarm: Alarm,
 ) -> anyhow::Result<Outcome> {
     let rate = load.rate_per_s;
@@ -26,8 +27,10 @@ pub async fn run<D: Dial + Clone + 'static>(
     );
     ensure!(load.users() > 0, "a visit needs more connections than there are");
     let per_user = load.connections_per_user.max(1);
-    let visitors = Visitor::open_all(plan.target, dial, &plan.asks, load.users(), per_user).await?;
+    let visitors =
+        Visitor::open_all(plan.target, dial.clone(), &plan.asks, load.users(), per_user).await?;
 
+    let opened = dial.opened();
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;
     let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone())));
@@ -36,16 +39,17 @@ pub async fn run<D: Dial + Clone + 'static>(
         let user = User { index, visitor, queue: queue.clone(), arrived: arrived.clone() };
         tokio::task::spawn_local(user.live());
     }
-    let arrivals = dispatch(rate, start..window.end, alarm, queue.clone(), arrived);
+    let arrivals = dispatch(load, start..window.end, alarm, queue.clone(), arrived);
     let arrivals = tokio::task::spawn_local(arrivals);
 
     sleep_until(window.start).await;
     let meter = Meter::start(plan.server_pid);
-    queue.borrow_mut().account.in_time = true;
+    queue.borrow_mut().account.begin();
 
     sleep_until(window.end).await;
-    queue.borrow_mut().account.in_time = false;
+    queue.borrow_mut().end();
     let reading = meter.stop();
+    let reopened = dial.opened() - opened;
 
     // The last arrival is due before the window ends, so this takes no longer than the lag.
     arrivals.await.context("the schedule stopped")?.context("the timer failed")?;
@@ -59,24 +63,21 @@ pub async fn run<D: Dial + Clone + 'static>(
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
+    outcome.reopened = reopened;
     Ok(outcome)
 }
 
 /// Adds every arrival to the queue when it is due. A late one is added at once, together with all
 /// others that have become due; none is skipped.
 async fn dispatch(
-    rate: f64,
+    load: OpenLoop,
     span: Range<Instant>,
     mut alarm: Alarm,
     queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
 ) -> std::io::Result<()> {
-    for index in 0_u64.. {
-        // Counted from the start and not from the last arrival, so that errors do not add up.
-        let due = span.start + Duration::from_secs_f64(index as f64 / rate);
-        if due >= span.end {
-            break;
-        }
+    let due = timetable(load).map(|due| span.start + due);
+    for due in due.take_while(|due| *due < span.end) {
         alarm.wait_until(due).await?;
         queue.borrow_mut().arrives(due);
         arrived.notify_one();

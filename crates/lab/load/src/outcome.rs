@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Latency, LoadPlan, Punctuality, meter::Reading};
 
-/// The share of its core from which on the generator counts as saturated. It has one thread, so 1 is
-/// the maximum, and short waits keep it below that.
-const GENERATOR_SATURATED: f64 = 0.9;
+/// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
+/// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
+const SATURATED: f64 = 0.9;
+/// The share of the measurement from which on waiting for a core is worth a word.
+const NOTEWORTHY_WAIT: f64 = 0.05;
 
 /// What one run measured. A visit counts as one request, even if it consists of several.
 ///
@@ -30,18 +32,31 @@ pub struct Outcome {
     pub failed: u64,
     /// Requests still in flight, or in the arrival queue, when grace was over.
     pub unfinished: u64,
+    /// Requests without an answer although the server had the time for it; see `lost.rs` for the
+    /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
+    #[serde(default)]
+    pub lost: u64,
+    /// Connections that had to be opened again during warm-up and measurement, because the server
+    /// had closed them.
+    #[serde(default)]
+    pub reopened: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
     /// The latencies of right answers, and the ages of unfinished requests.
     pub latency: Latency,
     /// The age of the youngest unfinished request; percentiles above it are lower bounds.
     pub youngest_unfinished: Option<Duration>,
-    /// CPU time of the server during the measurement; absent if the system does not report it.
+    /// CPU time of the server during the measurement; absent if the system does not report it, or
+    /// not exactly (see [`CpuTime`](crate::process::CpuTime)).
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
     /// CPU time of the generator during the measurement; absent if the system does not report it.
     pub generator_cpu: Option<Duration>,
+    /// How long the generator was ready during the measurement and waited for a core; absent if the
+    /// system does not report it.
+    #[serde(default)]
+    pub generator_waited: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     #[serde(default)]
     pub punctuality: Option<Punctuality>,
@@ -58,6 +73,7 @@ impl Outcome {
             server_cpu: reading.server_cpu,
             server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
             generator_cpu: reading.generator_cpu,
+            generator_waited: reading.generator_waited,
             ..self
         }
     }
@@ -78,18 +94,32 @@ impl Outcome {
         Some(self.generator_cpu?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
-    /// Why this run measured the generator's limit rather than the server's, if so: the generator
-    /// was saturated, or it was late (see [`Punctuality::fault`]).
+    /// The share of the measurement in which the generator waited for a core, from 0 to 1.
+    pub fn generator_waited_share(&self) -> Option<f64> {
+        Some(self.generator_waited?.as_secs_f64() / self.measured.as_secs_f64())
+    }
+
+    /// Why this run measured the generator's limit rather than the server's, if so, and what to do:
+    /// the generator had no time left, or it was late (see [`Punctuality::fault`]).
     pub fn limited_by_generator(&self) -> Option<String> {
-        if let Some(share) = self.generator_share()
-            && share >= GENERATOR_SATURATED
-        {
-            return Some(format!(
-                "the generator used {:.0} % of its one core; the server may be faster than this",
-                share * 100.0
-            ));
+        let busy = self.generator_share().unwrap_or_default();
+        let waited = self.generator_waited_share().unwrap_or_default();
+        if busy + waited < SATURATED {
+            return self.invalid.clone();
         }
-        self.invalid.clone()
+        let (busy, percent) = (busy * 100.0, waited * 100.0);
+        Some(if waited < NOTEWORTHY_WAIT {
+            format!(
+                "the generator used {busy:.0} % of its one core, so the server may be faster than \
+                 this: limit the server to fewer cores (`taskset`), or compare its CPU time"
+            )
+        } else {
+            format!(
+                "the generator used {busy:.0} % of its core and waited {percent:.0} % of the time \
+                 for one, so the server may be faster than this: end other programs, or leave the \
+                 generator a core by limiting the server to the others (`taskset`)"
+            )
+        })
     }
 }
 
@@ -97,10 +127,12 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    fn outcome(generator_cpu: Duration, invalid: Option<&str>) -> Outcome {
+    /// Of 100 seconds.
+    fn outcome(cpu: u64, waited: Option<u64>, invalid: Option<&str>) -> Outcome {
         Outcome {
-            measured: Duration::from_secs(2),
-            generator_cpu: Some(generator_cpu),
+            measured: Duration::from_secs(100),
+            generator_cpu: Some(Duration::from_secs(cpu)),
+            generator_waited: waited.map(Duration::from_secs),
             invalid: invalid.map(str::to_owned),
             ..Outcome::default()
         }
@@ -108,11 +140,17 @@ mod tests {
 
     #[test]
     fn a_run_limited_by_the_generator_says_so() {
-        let half = Duration::from_secs(1);
-        assert_eq!(outcome(half, None).limited_by_generator(), None);
-        assert_eq!(outcome(half, Some("late")).limited_by_generator().unwrap(), "late");
-        let nearly_all = Duration::from_millis(1800);
-        let limit = outcome(nearly_all, None).limited_by_generator().unwrap();
-        assert!(limit.starts_with("the generator used 90 % of its one core"), "{limit}");
+        assert_eq!(outcome(50, None, None).limited_by_generator(), None);
+        assert_eq!(outcome(50, None, Some("late")).limited_by_generator().unwrap(), "late");
+        let limit = outcome(90, Some(1), None).limited_by_generator().unwrap();
+        assert!(limit.starts_with("the generator used 90 % of its one core, so"), "{limit}");
+    }
+
+    #[test]
+    fn a_generator_without_a_core_limits_the_run_too() {
+        assert_eq!(outcome(40, Some(49), None).limited_by_generator(), None);
+        let limit = outcome(40, Some(55), Some("late")).limited_by_generator().unwrap();
+        let start = "the generator used 40 % of its core and waited 55 % of the time for one, so";
+        assert!(limit.starts_with(start), "{limit}");
     }
 }

@@ -55,7 +55,7 @@ impl Load {
     }
 }
 
-/// Arrivals at a constant rate, like a crowd of independent users.
+/// Arrivals at a constant mean rate, like a crowd of independent users.
 ///
 /// An arrival that finds all connections busy waits in the arrival queue. Its latency counts from
 /// the moment it was due, so a stall is charged for everyone who arrives during it, and not only for
@@ -70,6 +70,26 @@ pub struct OpenLoop {
     /// Connections that one visit uses in parallel.
     #[serde(default = "one")]
     pub connections_per_user: usize,
+    #[serde(default)]
+    pub spacing: Spacing,
+}
+
+/// The gaps between the arrivals of an open loop.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spacing {
+    /// Random, as between independent users (a Poisson process). The same seed makes the same
+    /// schedule, so every server gets the same arrivals.
+    Random { seed: u64 },
+    /// All the same. A server that answers one arrival before the next never has a queue, however
+    /// badly it would handle two at once.
+    Even,
+}
+
+impl Default for Spacing {
+    fn default() -> Self {
+        Self::Random { seed: 1 }
+    }
 }
 
 impl OpenLoop {

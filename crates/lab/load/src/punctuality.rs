@@ -36,7 +36,7 @@ impl Punctuality {
                 "the generator sent 1 % of the arrivals {lag:.1} ms late or more (limit {LAG_LIMIT_MS} ms)"
             ));
         }
-        let latency = latency.percentile_ms(99.0)?;
+        let latency = latency.quantile_ms(99.0)?;
         (lag > LAG_FLOOR_MS && lag > LAG_SHARE * latency).then(|| {
             format!("of the p99 of {latency:.1} ms, {lag:.1} ms are the generator's own lag")
         })

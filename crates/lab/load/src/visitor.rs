@@ -4,12 +4,9 @@ use std::{cell::RefCell, net::SocketAddr, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-use super::{
-    Ask, Connection, Dial, Fault, Prepared, Tcp,
-    fetch::{PATIENCE, within},
-};
+use super::{Ask, Connection, Dial, Fault, Prepared, Tcp, fetch::PATIENCE};
 
 /// How many connections are opened before the server gets time to accept them. A full backlog (128
 /// in many servers) drops connections silently, and TCP retries each only after a second.
@@ -20,18 +17,44 @@ const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 pub struct Visitor<D: Dial = Tcp> {
     connections: Vec<Connection<D>>,
     requests: Rc<[Prepared]>,
+    /// How long each answer may take. There is no limit within a measurement, which counts the requests
+    /// that are still unfinished after grace.
+    patience: Option<Duration>,
 }
 
 impl Visitor {
-    /// A user with one connection, who sends one request after the other.
+    /// A user with one connection, who sends one request after the other and waits half a minute for
+    /// each answer.
     pub async fn open(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
-        let requests = prepared(target, asks)?;
-        Ok(Self { connections: vec![Connection::open(target).await?], requests })
+        let visitor = Self::over(Tcp(target), target, asks).await;
+        visitor.with_context(|| format!("cannot connect to {target}"))
     }
+}
+
+/// Waits for the answer to `request`, at most as long as `patience` if there is a limit.
+async fn limited(
+    request: &Prepared,
+    patience: Option<Duration>,
+    answer: impl Future<Output = Result<(), Fault>>,
+) -> Result<(), Fault> {
+    let Some(patience) = patience else { return answer.await };
+    let answer = timeout(patience, answer).await;
+    answer.unwrap_or_else(|_| {
+        let (name, seconds) = (&request.name, patience.as_secs());
+        Err(Fault::Failure(format!("{name}: no answer within {seconds} s")))
+    })
 }
 
 fn prepared(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
     asks.iter().map(|ask| Prepared::new(ask, target)).collect()
+}
+
+impl<D: Dial> Visitor<D> {
+    pub(super) async fn over(dial: D, target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
+        let requests = prepared(target, asks)?;
+        let connections = vec![Connection::over_soon(dial).await?];
+        Ok(Self { connections, requests, patience: Some(PATIENCE) })
+    }
 }
 
 impl<D: Dial + Clone> Visitor<D> {
@@ -48,7 +71,7 @@ impl<D: Dial + Clone> Visitor<D> {
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
             let number = opened.len() + 1;
-            let connection = Connection::over(dial.clone()).await;
+            let connection = Connection::over_soon(dial.clone()).await;
             opened.push(connection.with_context(|| format!("connection {number} of {wanted}"))?);
             if number.is_multiple_of(OPENED_AT_ONCE) {
                 sleep(TIME_TO_ACCEPT).await;
@@ -58,6 +81,7 @@ impl<D: Dial + Clone> Visitor<D> {
         let user = |_| Self {
             connections: opened.by_ref().take(connections).collect(),
             requests: requests.clone(),
+            patience: None,
         };
         Ok((0..users).map(user).collect())
     }
@@ -68,7 +92,8 @@ impl<D: Dial> Visitor<D> {
     /// fault of any answer.
     pub async fn visit(&mut self) -> Result<(), Fault> {
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
-        self.connections[0].ask(first).await?;
+        let patience = self.patience;
+        limited(first, patience, self.connections[0].ask(first)).await?;
         if others.is_empty() {
             return Ok(());
         }
@@ -76,7 +101,7 @@ impl<D: Dial> Visitor<D> {
         let next = || queue.borrow_mut().next();
         let workers = self.connections.iter_mut().map(async |connection| {
             while let Some(request) = next() {
-                connection.ask(request).await?;
+                limited(request, patience, connection.ask(request)).await?;
             }
             Ok(())
         });
@@ -94,7 +119,7 @@ impl<D: Dial> Visitor<D> {
     ) -> anyhow::Result<()> {
         let connection = &mut self.connections[0];
         for request in self.requests.iter() {
-            connection.ask_in_steps(request, &idle).await?;
+            limited(request, self.patience, connection.ask_in_steps(request, &idle)).await?;
             idle().await?;
         }
         ensure!(connection.opened() == 1, "the server closed the connection during the visit");
@@ -105,7 +130,7 @@ impl<D: Dial> Visitor<D> {
     pub async fn answers(&mut self) -> anyhow::Result<Vec<(u16, Vec<u8>)>> {
         let mut answers = Vec::new();
         for request in self.requests.iter() {
-            answers.push(within(PATIENCE, self.connections[0].fetch(request)).await?);
+            answers.push(self.connections[0].fetch(request).await?);
         }
         Ok(answers)
     }

@@ -5,7 +5,9 @@ use std::{path::Path, process::Stdio, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{Case, Request, Workspace};
 use lab_display::plural;
-use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
+use lab_load::{
+    Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Spacing, Visitor,
+};
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::{
@@ -114,6 +116,7 @@ impl Comparison {
             rate_per_s: slowest * SHARE_OF_CAPACITY,
             connections: users * self.load.connections,
             connections_per_user: self.load.connections,
+            spacing: Spacing::default(),
         });
         let effort = Effort { measurement: effort.open_loop, ..effort };
         let mut runs = Vec::new();

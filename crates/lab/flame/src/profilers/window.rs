@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use tokio::time::sleep;
 
 use super::Failure;
-use lab_load::process;
+use lab_load::process::{self, CpuTime};
 
 /// How often to check that the server is alive.
 const LOOK: Duration = Duration::from_millis(50);
@@ -15,21 +15,19 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub length: Duration,
-    /// The server's CPU time, if the system counts it.
+    /// The server's CPU time, if it is known exactly.
     pub system_cpu: Option<Duration>,
 }
 
 /// Waits until a window has passed, and fails as soon as the server is dead.
 pub async fn pass(pid: u32, length: Duration) -> Result<Window, Failure> {
-    let used = || process::cpu_time(pid);
-    let (start, before) = (Instant::now(), used());
+    let (start, before) = (Instant::now(), CpuTime::of(pid));
     while let Some(left) = length.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
         sleep(left.min(LOOK)).await;
         ensure_alive(pid)?;
     }
-    let (length, after) = (start.elapsed(), used());
-    // A child that exits takes its time along, so the later count can be smaller.
-    let system_cpu = after.zip(before).and_then(|(after, before)| after.checked_sub(before));
+    let (length, after) = (start.elapsed(), CpuTime::of(pid));
+    let system_cpu = after.zip(before).and_then(|(after, before)| after.since(&before));
     Ok(Window { length, system_cpu })
 }
 

@@ -9,10 +9,11 @@ use tokio::{
 };
 
 use super::{
+    closed_loop,
     memory::{Memory, SIX, read_request, serve},
     open_loop, plan,
 };
-use crate::{Alarm, Dial, LoadPlan, Outcome, run_over};
+use crate::{Alarm, Arrivals, Dial, LoadPlan, Outcome, run_over};
 
 async fn outcome<D: Dial + Clone + 'static>(plan: &LoadPlan, server: D) -> Outcome {
     let outcome = run_over(plan, server, Alarm::Ticks).await.unwrap();
@@ -44,7 +45,7 @@ async fn arrivals_beyond_the_servers_capacity_queue_and_are_counted() {
     assert_eq!(outcome.punctuality.unwrap().queued, 10_000, "no connection is ever free");
     // The last one served was due 3.5 s after the start and answered at 7 s. The first one not
     // served is equally old, and the youngest has waited for the whole grace.
-    assert!((outcome.latency.percentile_ms(100.0).unwrap() - 3500.0).abs() < 30.0);
+    assert!((outcome.latency.max_ms().unwrap() - 3500.0).abs() < 30.0);
     let youngest = outcome.youngest_unfinished.unwrap();
     assert!(youngest.abs_diff(plan.grace) < Duration::from_millis(10));
 }
@@ -82,5 +83,29 @@ async fn a_server_that_never_answers_is_charged_for_every_arrival() {
     assert_eq!((outcome.sent, outcome.unfinished, outcome.ok_in_time), (500, 500, 0));
     // Ages range from the grace to the grace plus the measurement.
     assert!((outcome.latency.percentile_ms(50.0).unwrap() - 3500.0).abs() < 20.0);
-    assert!((outcome.latency.percentile_ms(100.0).unwrap() - 6000.0).abs() < 20.0);
+    assert!((outcome.latency.max_ms().unwrap() - 6000.0).abs() < 20.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_closes_its_connections_is_visible() {
+    const CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n6";
+    let server = |answer: &'static [u8]| {
+        Memory::new(move |stream| {
+            tokio::task::spawn_local(serve(stream, async move || {
+                sleep(Duration::from_millis(10)).await;
+                answer
+            }));
+        })
+    };
+    let reopened = async |arrivals: Arrivals, answer| {
+        run_over(&plan(arrivals), server(answer), Alarm::Ticks).await.unwrap().reopened
+    };
+    for arrivals in [closed_loop(1), open_loop(100.0, 8)] {
+        assert_eq!(reopened(arrivals, SIX).await, 0);
+        let times = reopened(arrivals, CLOSE).await;
+        assert!(
+            (580..=600).contains(&times),
+            "{times} in six seconds, each after the first answer"
+        );
+    }
 }

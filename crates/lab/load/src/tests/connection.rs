@@ -176,6 +176,49 @@ async fn a_server_may_answer_before_it_has_read_the_request() {
         .await;
 }
 
+/// Sends back each piece of the body as soon as it has it, as a server does that compresses.
+#[tokio::test]
+async fn an_answer_may_begin_during_a_large_upload() {
+    const BODY: usize = 300_000;
+    let body = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&body, "6".repeat(BODY)).unwrap();
+    let mut ask = Ask { body: Some(body.path().to_owned()), ..ask() };
+    ask.method = "POST".to_owned();
+    ask.expected.answer = Answer::Text("6".repeat(BODY));
+    let dialed = Rc::new(Cell::new(0));
+    let count = dialed.clone();
+    let server = Memory::new(move |mut stream: DuplexStream| {
+        count.set(count.get() + 1);
+        tokio::task::spawn_local(async move {
+            while read_request(&mut stream).await {
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {BODY}\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.unwrap();
+                let mut piece = [0; 1000];
+                for _ in 0..BODY / piece.len() {
+                    stream.read_exact(&mut piece).await.unwrap();
+                    stream.write_all(&piece).await.unwrap();
+                }
+            }
+        });
+    })
+    .with_room(512);
+    LocalSet::new()
+        .run_until(async {
+            let request = prepared(&ask);
+            let mut connection = Connection::over(server).await.unwrap();
+            assert_eq!(connection.ask(&request).await, Ok(()));
+            let pauses = Cell::new(0);
+            let idle = async || {
+                pauses.set(pauses.get() + 1);
+                Ok(())
+            };
+            assert_eq!(connection.ask_in_steps(&request, &idle).await, Ok(()));
+            assert_eq!(pauses.get(), 4, "between five pieces of 64 KiB");
+        })
+        .await;
+    assert_eq!(dialed.get(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
     let asked = Rc::new(Cell::new(0));

@@ -51,13 +51,13 @@ pub async fn serve(mut stream: DuplexStream, mut answer: impl AsyncFnMut() -> &'
     }
 }
 
-/// Reads one request without a body. Returns false at the end of the stream.
+/// Reads the head of one request. Returns false at the end of the stream.
 pub async fn read_request(stream: &mut DuplexStream) -> bool {
-    let mut request = Vec::new();
-    while !request.ends_with(b"\r\n\r\n") {
-        match stream.read_buf(&mut request).await {
-            Ok(0) | Err(_) => return false,
-            Ok(_) => {}
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return false,
         }
     }
     true

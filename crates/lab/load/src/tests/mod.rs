@@ -2,12 +2,15 @@
 
 mod accounting;
 mod connection;
+mod limits;
+mod lost;
 mod memory;
+mod queueing;
 mod stalls;
 
 use std::time::Duration;
 
-use super::{Answer, Arrivals, Ask, LoadPlan, OpenLoop};
+use super::{Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -28,6 +31,13 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
     }
 }
 
+/// Users with one connection each, who do not pause.
+fn closed_loop(users: usize) -> Arrivals {
+    Arrivals::ClosedLoop(Load { users, think_ms: 0, connections: 1 })
+}
+
+/// Evenly spaced arrivals.
 fn open_loop(rate_per_s: f64, connections: usize) -> Arrivals {
-    Arrivals::OpenLoop(OpenLoop { rate_per_s, connections, connections_per_user: 1 })
+    let spacing = Spacing::Even;
+    Arrivals::OpenLoop(OpenLoop { rate_per_s, connections, connections_per_user: 1, spacing })
 }

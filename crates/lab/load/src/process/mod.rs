@@ -2,18 +2,30 @@
 //!
 //! On systems other than Linux the figures are absent, not wrong.
 
+mod cpu;
+
 use std::{fs, path::Path, time::Duration};
 
-/// The CPU time that a process and its descendants have used so far.
-///
-/// From the scheduler's own account of each thread, in nanoseconds. The usual `utime` and `stime`
-/// have a resolution of 10 ms, more than an idle server uses in a whole run.
-pub fn cpu_time(pid: u32) -> Option<Duration> {
-    let threads = pids(pid).into_iter().flat_map(threads);
-    let used = threads.filter_map(|thread| {
-        fs::read_to_string(thread + "/schedstat").ok()?.split_once(' ')?.0.parse().ok()
+pub use cpu::CpuTime;
+
+/// The CPU time of this process.
+pub fn own_cpu_time() -> Option<Duration> {
+    #[cfg(target_os = "linux")]
+    return Some(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID.now().ok()?.into());
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// How long the threads of this process were ready and waited for a core.
+pub fn own_wait() -> Option<Duration> {
+    let threads = threads(std::process::id()).filter_map(|thread| {
+        let times = fs::read_to_string(thread + "/schedstat").ok()?;
+        let mut times = times.split(' ').map_while(|time| time.parse::<u64>().ok());
+        Some((times.next()?, times.next()?))
     });
-    used.map(Duration::from_nanos).reduce(|sum, used| sum + used)
+    let (ran, waited) = threads.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    // Without scheduler statistics all times are zero.
+    (ran > 0).then_some(Duration::from_nanos(waited))
 }
 
 /// The CPU time of all child processes that have ended and were waited for.
@@ -121,22 +133,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_time_grows_with_work() {
-        // A thread that ends takes its time along, and other tests' threads may end at any moment;
-        // so one try that shows the work is enough.
-        let grows = || {
-            let before = cpu_time(std::process::id()).unwrap();
-            let mut sum = 0_u64;
-            for i in 0..5_000_000_u64 {
-                sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i));
-            }
-            cpu_time(std::process::id()).unwrap() > before
-        };
-        assert!((0..100).any(|_| grows()));
-        assert!(peak_rss_mib(std::process::id()).unwrap() > 0.0);
-    }
-
-    #[test]
     fn a_listener_is_found_by_its_port() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
@@ -164,7 +160,8 @@ mod tests {
     fn a_process_that_does_not_exist_has_no_figures() {
         assert!(!is_alive(u32::MAX));
         assert!(is_asleep(u32::MAX));
-        assert_eq!(cpu_time(u32::MAX), None);
+        assert!(CpuTime::of(u32::MAX).is_none());
         assert_eq!(peak_rss_mib(u32::MAX), None);
+        assert!(peak_rss_mib(std::process::id()).unwrap() > 0.0);
     }
 }
