@@ -8,7 +8,7 @@ pub mod wrk;
 use std::future::Future;
 
 use anyhow::Context as _;
-use lab_load::process::{children_cpu_time, cpu_time};
+use lab_load::process::{CpuTime, children_cpu_time};
 use serde::Serialize;
 
 use crate::servers::Server;
@@ -34,19 +34,20 @@ async fn measure(
     server: &Server,
     generator: impl Future<Output = anyhow::Result<Counted>>,
 ) -> anyhow::Result<Run> {
-    let used = || {
+    let read = || {
         let generator = children_cpu_time();
         let generator = generator.context("the system does not report the CPU time of a child")?;
-        let server = cpu_time(server.pid()?);
+        let server = CpuTime::of(server.pid()?);
         let server = server.context("the system does not report the CPU time of the server")?;
-        anyhow::Ok((generator.as_secs_f64(), server.as_secs_f64()))
+        anyhow::Ok((generator, server))
     };
-    let before = used()?;
+    let before = read()?;
     let Counted { answers, throughput } = generator.await?;
-    let after = used()?;
+    let after = read()?;
+    let used = after.1.since(&before.1).context("the CPU time of the server is not exact")?;
     Ok(Run {
         throughput,
-        cpu_us: (after.0 - before.0) * 1e6 / answers,
-        server_share: (after.1 - before.1) / (answers / throughput),
+        cpu_us: (after.0 - before.0).as_secs_f64() * 1e6 / answers,
+        server_share: used.as_secs_f64() / (answers / throughput),
     })
 }
