@@ -93,8 +93,8 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Syste
     for _ in 0..ROUNDS {
         counters.push(Counter::attach(stage.server.studied_pid()?).await?);
     }
-    // After its answer a server still makes calls, which belong to the round. One that never rests has
-    // no exact count.
+    // After its answer a server still makes calls, which belong to the round. A server that
+    // never rests has no exact count.
     let pids = process::pids(stage.server.studied_pid()?);
     let settled = async || drop(timeout(REST, idle(&pids)).await);
     for counter in &mut counters {
