@@ -34,20 +34,20 @@ async fn measure(
     server: &Server,
     generator: impl Future<Output = anyhow::Result<Counted>>,
 ) -> anyhow::Result<Run> {
-    const UNKNOWN: &str = "the system does not report the CPU time of";
-    let generator_used = || children_cpu_time().with_context(|| format!("{UNKNOWN} a child"));
-    let server_used = || {
-        let used = CpuTime::of(server.pid()?);
-        used.with_context(|| format!("{UNKNOWN} the server"))
+    let read = || {
+        let generator = children_cpu_time();
+        let generator = generator.context("the system does not report the CPU time of a child")?;
+        let server = CpuTime::of(server.pid()?);
+        let server = server.context("the system does not report the CPU time of the server")?;
+        anyhow::Ok((generator, server))
     };
-    let before = (generator_used()?, server_used()?);
+    let before = read()?;
     let Counted { answers, throughput } = generator.await?;
-    let generator = generator_used()? - before.0;
-    let server =
-        server_used()?.since(&before.1).with_context(|| format!("{UNKNOWN} the server"))?;
+    let after = read()?;
+    let used = after.1.since(&before.1).context("the CPU time of the server is not exact")?;
     Ok(Run {
         throughput,
-        cpu_us: generator.as_secs_f64() * 1e6 / answers,
-        server_share: server.as_secs_f64() / (answers / throughput),
+        cpu_us: (after.0 - before.0).as_secs_f64() * 1e6 / answers,
+        server_share: used.as_secs_f64() / (answers / throughput),
     })
 }

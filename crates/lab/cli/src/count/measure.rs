@@ -134,7 +134,7 @@ const MOST: u32 = 10_000;
 ///
 /// After its answer a server may still work: it returns a connection to the pool, stores a session
 /// ticket, drops a task. A fixed pause would be too short on a busy machine.
-async fn idle(pids: &[u32]) -> anyhow::Result<()> {
+pub(super) async fn idle(pids: &[u32]) -> anyhow::Result<()> {
     let mut in_a_row = 0;
     for _ in 0..MOST {
         sleep(PAUSE).await;

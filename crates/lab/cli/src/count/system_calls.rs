@@ -5,8 +5,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lab_flame::Control;
 use lab_load::{Ask, Visitor, address, process};
-use tokio::process::Command;
+use tokio::{process::Command, time::timeout};
 
+use super::measure::idle;
 use crate::servers::{Launch, Stage};
 
 const EVENT: &str = "raw_syscalls:sys_enter";
@@ -43,7 +44,7 @@ impl Counter {
     /// How many there were between `begin` and `end`. `perf` reports it when the process has exited,
     /// so stop the process first.
     pub async fn total(mut self) -> anyhow::Result<u64> {
-        let message = tokio::time::timeout(PATIENCE, self.0.exited()).await;
+        let message = timeout(PATIENCE, self.0.exited()).await;
         count(&message.context("`perf` does not exit")?)
     }
 }
@@ -52,6 +53,8 @@ const WARM_UP: u32 = 20;
 /// How often the visits are counted, to see whether the count repeats.
 const ROUNDS: usize = 4;
 const VISITS_OF_A_ROUND: u32 = 25;
+/// How long a server gets to come to rest after an answer.
+const REST: Duration = Duration::from_secs(1);
 
 /// What a server's visits cost in system calls, over one connection, one request at a time: the
 /// smallest and the largest mean of a round.
@@ -90,11 +93,17 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Syste
     for _ in 0..ROUNDS {
         counters.push(Counter::attach(stage.server.studied_pid()?).await?);
     }
+    // After its answer a server still makes calls, which belong to the round. A server that
+    // never rests has no exact count.
+    let pids = process::pids(stage.server.studied_pid()?);
+    let settled = async || drop(timeout(REST, idle(&pids)).await);
     for counter in &mut counters {
+        settled().await;
         counter.begin().await?;
         for _ in 0..VISITS_OF_A_ROUND {
             visitor.visit().await.context("while counting system calls")?;
         }
+        settled().await;
         counter.end().await?;
     }
     stage.clear().await?;

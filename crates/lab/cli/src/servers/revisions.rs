@@ -130,10 +130,10 @@ fn workspace_root(dir: &Path) -> anyhow::Result<PathBuf> {
     Ok(manifest.parent().context("a manifest has a directory")?.to_owned())
 }
 
-/// The worktree of a commit: removed when nobody uses it any more.
+/// The worktree of a commit: removed when its last user drops it.
 ///
 /// Its path depends only on the repository and the commit, because a binary that is built once may look
-/// for files where its sources were. Whoever uses it holds a shared lock on the directory around it.
+/// for files where its sources were. Every user holds a shared lock on the directory around it.
 #[derive(Debug)]
 struct Tree {
     top: PathBuf,
