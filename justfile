@@ -14,7 +14,7 @@ _list:
 [group('measure')]
 bench-all *FLAGS: _build
     cargo bench {{ shared }} --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
-    {{ lab }} bench --criterion {{ FLAGS }}
+    {{ lab }} bench {{ FLAGS }}
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]

@@ -4,11 +4,9 @@ mod bench;
 mod bench_generator;
 mod compare;
 mod count;
-mod diff;
 mod docs;
 mod doctor;
 mod effort;
-mod export;
 mod flame;
 mod generate;
 mod history;
@@ -58,12 +56,8 @@ enum Command {
     Flame(Box<flame::Options>),
     /// List the earlier runs of a case
     History(history::Options),
-    /// Print two runs side by side
-    Diff(diff::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    /// Print a run as Markdown, CSV or JSON
-    Export(export::Options),
     /// Publish the newest results as a record; `just record` measures them first
     Record(record::Options),
     /// Write figures and excerpts into the course, or check them
@@ -99,9 +93,7 @@ pub fn run() -> ExitCode {
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::History(options) => history::run(&lab.places, &options),
-        Command::Diff(options) => diff::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::Export(options) => export::run(&lab.places, &options),
         Command::Record(options) => record::run(&lab.places, &options),
         Command::Docs(options) => docs::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
