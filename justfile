@@ -60,10 +60,10 @@ list:
 serve SERVER *FLAGS:
     cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
 
-# Count instructions under Valgrind (`--update`)
+# Count instructions under Valgrind (`-- --help`)
 [group('measure')]
 bench-instructions *FLAGS:
-    @{{ lab }} instructions {{ FLAGS }}
+    cargo bench --package benches --features instructions --bench instructions {{ FLAGS }}
 
 # Measure the load generator against wrk
 [group('measure')]

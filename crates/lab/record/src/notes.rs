@@ -136,9 +136,11 @@ fn modes_apart(case: &CaseRecord) -> Vec<String> {
     let Some((baseline, candidate)) = case.sides() else { return Vec::new() };
     let both = [(baseline, candidate), (candidate, baseline)];
     let note = |(side, rival): (&VariantRecord, &VariantRecord)| {
-        let mode =
-            modes::second(&latency(side)).filter(|_| side.latency_ms.exact_below.is_none())?;
-        Some(mode.in_words(&side.variant, &rival.variant, &latency(rival)))
+        // The slowest requests are not among its latencies.
+        if side.latency_ms.exact_below.is_some() {
+            return None;
+        }
+        modes::note((&side.variant, &latency(side)), (&rival.variant, &latency(rival)))
     };
     both.into_iter().filter_map(note).collect()
 }

@@ -47,37 +47,42 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
 /// Latency, memory and errors in the closed loop, with the head. A percentile that no variant has
 /// enough answers for has no column.
 pub fn latency_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let latencies: Vec<_> = case.variants.iter().map(|variant| variant.latency_ms).collect();
-    let percentiles = percentiles(&latencies);
-    let head = percentiles.iter().map(|it| it.name).chain(["peak MiB", "errors"]).collect();
-    let row = |variant: &VariantRecord| {
-        let mut row = vec![variant.variant.clone()];
-        row.extend(percentiles.iter().map(|it| it.show(variant.latency_ms)));
-        row.push(variant.peak_rss_mib.map_or(NONE.into(), significant));
-        row.push(thousands(variant.errors() as f64));
-        row
+    let row = |it: &VariantRecord| {
+        let memory = it.peak_rss_mib.map_or(NONE.into(), significant);
+        (it.variant.clone(), it.latency_ms, [memory, thousands(it.errors() as f64)])
     };
-    (head, case.variants.iter().map(row).collect())
+    with_percentiles(case.variants.iter().map(row).collect(), ["peak MiB", "errors"])
 }
 
 /// Latency and errors in the open loop, with the head; no rows if there was none.
 pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let measured: Vec<(&str, &OpenLoopRecord)> = case
-        .variants
-        .iter()
-        .filter_map(|it| Some((it.variant.as_str(), it.open_loop.as_ref()?)))
-        .collect();
-    let latencies: Vec<_> = measured.iter().map(|(_, open)| open.latency_ms).collect();
-    let percentiles = percentiles(&latencies);
-    let head = percentiles.iter().map(|it| it.name).chain(["queued", "errors"]).collect();
-    let row = |(variant, open): &(&str, &OpenLoopRecord)| {
-        let mut row = vec![(*variant).to_owned()];
-        row.extend(percentiles.iter().map(|it| it.show(open.latency_ms)));
-        row.push(thousands(open.queued as f64));
-        row.push(thousands(open.errors() as f64));
-        row
+    let row = |it: &VariantRecord| {
+        let open = it.open_loop.as_ref()?;
+        let last = [open.queued, open.errors()].map(|count| thousands(count as f64));
+        Some((it.variant.clone(), open.latency_ms, last))
     };
-    (head, measured.iter().map(row).collect())
+    with_percentiles(case.variants.iter().filter_map(row).collect(), ["queued", "errors"])
+}
+
+/// Rows with the percentiles that at least one of them has between the name and the last columns.
+fn with_percentiles(
+    rows: Vec<(String, Latencies, [String; 2])>,
+    last: [&'static str; 2],
+) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let mut percentiles: Vec<(&str, fn(&Latencies) -> Option<f64>)> = vec![
+        ("p50", |it| it.p50),
+        ("p90", |it| it.p90),
+        ("p99", |it| it.p99),
+        ("p99.9", |it| it.p999),
+        ("worst p99", |it| it.worst_p99),
+    ];
+    percentiles.retain(|(_, of)| rows.iter().any(|(_, latency, _)| of(latency).is_some()));
+    let head = percentiles.iter().map(|(name, _)| *name).chain(last).collect();
+    let row = |(name, latency, last): (String, Latencies, [String; 2])| {
+        let shown = percentiles.iter().map(|(_, of)| latency.shown(of(&latency)));
+        std::iter::once(name).chain(shown).chain(last).collect()
+    };
+    (head, rows.into_iter().map(row).collect())
 }
 
 impl OpenLoopRecord {
@@ -89,30 +94,6 @@ impl OpenLoopRecord {
         };
         format!("{} {spacing} arrivals per second", significant(self.rate_per_s))
     }
-}
-
-struct Percentile {
-    name: &'static str,
-    of: fn(&Latencies) -> Option<f64>,
-}
-
-impl Percentile {
-    fn show(&self, latencies: Latencies) -> String {
-        latencies.shown((self.of)(&latencies))
-    }
-}
-
-/// Those that at least one of these latencies has.
-fn percentiles(latencies: &[Latencies]) -> Vec<Percentile> {
-    let mut all = vec![
-        Percentile { name: "p50", of: |it| it.p50 },
-        Percentile { name: "p90", of: |it| it.p90 },
-        Percentile { name: "p99", of: |it| it.p99 },
-        Percentile { name: "p99.9", of: |it| it.p999 },
-        Percentile { name: "worst p99", of: |it| it.worst_p99 },
-    ];
-    all.retain(|percentile| latencies.iter().any(|it| (percentile.of)(it).is_some()));
-    all
 }
 
 impl Latencies {

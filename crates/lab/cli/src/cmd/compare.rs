@@ -85,14 +85,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     drop(progress);
     for ((_, launch), variant) in comparison.subjects.iter().zip(&mut case.variants) {
         match count::system_calls(launch, &comparison.asks).await {
-            Ok(calls) => match calls.exact() {
-                Some(count) => drop(variant.exact.insert("system_calls".to_owned(), count)),
-                None => eprintln!(
-                    "note: the {} makes between {} and {} system calls a visit, so they are not \
-                     exact",
-                    variant.variant, calls.least, calls.most
-                ),
-            },
+            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
                 eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
             }

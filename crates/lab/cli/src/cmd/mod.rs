@@ -10,7 +10,6 @@ mod effort;
 mod flame;
 mod generate;
 mod history;
-mod instructions;
 mod interrupt;
 mod list;
 mod new_case;
@@ -68,8 +67,6 @@ enum Command {
     Verify(verify::Options),
     /// Count what a visit costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Count the instructions of one request under Valgrind
-    Instructions(instructions::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
@@ -99,7 +96,6 @@ pub fn run() -> ExitCode {
         Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
-        Command::Instructions(options) => instructions::run(&lab.places, &options),
         Command::Generate => generate::run(),
         Command::Supervise(options) => supervise::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),

@@ -136,9 +136,13 @@ fn ctrl_c_keeps_the_finished_cases() {
 }
 
 #[test]
-fn servers_and_generator_end_when_lab_is_killed() {
+fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let toy = Toy::new(&[]);
-    let mut lab = toy.lab(&["bench", "--measurement", "60"]).spawn().unwrap();
+    let temporary = toy.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || temporary.read_dir().unwrap().count();
+    let mut lab = toy.lab(&["bench", "--measurement", "60"]);
+    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
     toy.wait_for_a_server();
     // `lab` has two children: a server and the generator.
     let children = format!("/proc/{0}/task/{0}/children", lab.id());
@@ -149,6 +153,11 @@ fn servers_and_generator_end_when_lab_is_killed() {
     lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
     wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
+
+    assert!(left() > 0, "a killed process cannot remove its temporary directories");
+    let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
+    assert!(next.status.success(), "{}", stderr(&next));
+    assert_eq!(left(), 0);
 }
 
 #[test]
