@@ -59,7 +59,7 @@ const CANDIDATE: &str = "candidate";
 
 /// Returns the exit code of the verdict, or 2 after an error.
 pub fn run(places: &Places, options: &Options) -> ExitCode {
-    let result = match interruptible(measure(options)) {
+    let result = match interruptible(measure(places, options)) {
         Ok(Ended::Finished(record)) => report(places, options, &record),
         Ok(Ended::Interrupted) => return interrupted("nothing was written"),
         Err(error) => Err(error),
@@ -70,9 +70,9 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
     })
 }
 
-async fn measure(options: &Options) -> anyhow::Result<Record> {
+async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     // The worktrees of revisions stay until this returns.
-    let sides = sides(options).await?;
+    let sides = sides(places, options).await?;
     let commands: Vec<_> = [BASELINE, CANDIDATE]
         .into_iter()
         .zip(&sides)
@@ -108,15 +108,16 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
 type Side = (String, Option<Built>);
 
 /// The baseline and the candidate; builds them first if they are revisions.
-async fn sides(options: &Options) -> anyhow::Result<[Side; 2]> {
+async fn sides(places: &Places, options: &Options) -> anyhow::Result<[Side; 2]> {
     match (&options.baseline, &options.candidate, options.rev.as_slice()) {
         (Some(baseline), Some(candidate), []) => {
             Ok([baseline, candidate].map(|command| (command.clone(), None)))
         }
         (None, None, [baseline, candidate]) => {
             let bin = options.bin.as_deref().context("--rev needs --bin")?;
+            let revisions = places.results()?.join("revisions");
             let build = async |revision: &String| {
-                let built = revisions::build(revision, bin).await?;
+                let built = revisions::build(revision, bin, &revisions).await?;
                 let words = [built.program.display().to_string()];
                 let command = shell_words::join(words.iter().chain(&options.args));
                 anyhow::Ok((command, Some(built)))

@@ -6,15 +6,17 @@
 
 use std::{
     env,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use tempfile::NamedTempFile;
+use tokio::task::spawn_blocking;
+
+use crate::servers::Scratch;
 
 /// A binary of a revision, and the worktree in which it runs.
 #[derive(Debug)]
@@ -22,39 +24,63 @@ pub struct Built {
     pub program: PathBuf,
     /// The directory in the worktree that corresponds to the current directory.
     pub dir: PathBuf,
-    _tree: Tree,
+    top: PathBuf,
+    around_tree: Option<Scratch>,
+}
+
+impl Drop for Built {
+    fn drop(&mut self) {
+        self.around_tree.take();
+        let _ = git(&self.top, &["worktree", "prune"]);
+    }
 }
 
 /// Builds `bin` at `revision` of the repository that contains the current directory, in the
 /// corresponding directory of a worktree.
 ///
-/// The binary stays in `target/lab/revisions`, and is built again only for another commit, compiler or
-/// setting: see [`key`].
-pub async fn build(revision: &str, bin: &str) -> anyhow::Result<Built> {
+/// The binary stays in `revisions`, and is built again only for another commit, compiler or setting:
+/// see [`key`].
+pub async fn build(revision: &str, bin: &str, revisions: &Path) -> anyhow::Result<Built> {
     let here = env::current_dir().context("cannot read the current directory")?;
     let commit = git(&here, &["rev-parse", "--verify", &format!("{revision}^{{commit}}")])
         .with_context(|| format!("there is no revision `{revision}`"))?;
     let top = PathBuf::from(git(&here, &["rev-parse", "--show-toplevel"])?);
     let below_top = git(&here, &["rev-parse", "--show-prefix"])?;
-    let revisions = workspace_root(&here)?.join("target/lab/revisions");
-    fs::create_dir_all(&revisions)
-        .with_context(|| format!("cannot make {}", revisions.display()))?;
+    // A relative path would mean another file in the worktree.
+    let revisions = fs::create_dir_all(revisions).and_then(|()| revisions.canonicalize());
+    let revisions = revisions.context("cannot make the directory of the binaries")?;
+    // One build at a time, because they share a directory.
+    let lock = File::open(&revisions)?;
+    let _lock = spawn_blocking(|| lock.lock().map(|()| lock)).await?.context("cannot lock")?;
 
-    // One at a time: the builds share a directory.
-    let _lock = locked(&revisions).await?;
-    let tree = Tree::of(&top, &commit)?;
-    let dir = tree.path().join(&below_top);
-    ensure!(dir.is_dir(), "`{revision}` has no directory {below_top}");
-    let kept = revisions.join(format!("{commit}-{:08x}", crc32fast::hash(&key(&dir)?)));
-    let program = kept.join(bin);
-    if !program.is_file() {
+    // The path depends only on the repository and the commit: a binary that is built once may look for
+    // files where its sources were.
+    let repository = crc32fast::hash(top.as_os_str().as_encoded_bytes());
+    let around = Scratch::shared(&trees()?, &format!("{repository:08x}-{commit}"))?;
+    let tree = around.path().join("tree");
+    let mut built = Built {
+        program: PathBuf::new(),
+        dir: tree.join(&below_top),
+        top,
+        around_tree: Some(around),
+    };
+    if !tree.is_dir() {
+        // A killed `lab` may have left one with the same name.
+        git(&built.top, &["worktree", "prune"])?;
+        let name = tree.to_str().context("the worktree has a name in UTF-8")?;
+        git(&built.top, &["worktree", "add", "--quiet", "--detach", name, &commit])?;
+    }
+    ensure!(built.dir.is_dir(), "`{revision}` has no directory {below_top}");
+    let key = crc32fast::hash(&key(&built.dir)?);
+    built.program = revisions.join(format!("{commit}-{key:08x}")).join(bin);
+    if !built.program.is_file() {
         eprintln!("building {bin} at {revision} ({})", &commit[..commit.len().min(10)]);
-        let fresh = cargo_build(&dir, bin, &revisions.join("target"))
+        let fresh = cargo_build(&built.dir, bin, &revisions.join("target"))
             .await
             .with_context(|| format!("cannot build {bin} at {revision}"))?;
-        copy_whole(&fresh, &program)?;
+        copy_whole(&fresh, &built.program)?;
     }
-    Ok(Built { program, dir, _tree: tree })
+    Ok(built)
 }
 
 /// What a build depends on besides its commit: the compiler, the directory, the profile, the variables
@@ -118,109 +144,11 @@ fn copy_whole(from: &Path, to: &Path) -> anyhow::Result<()> {
     copied.with_context(|| format!("cannot copy {}", from.display()))
 }
 
-/// The root of the cargo workspace that contains a directory.
-fn workspace_root(dir: &Path) -> anyhow::Result<PathBuf> {
-    let output = Command::new("cargo")
-        .args(["locate-project", "--workspace", "--message-format", "plain"])
-        .current_dir(dir)
-        .output()
-        .context("cannot run cargo")?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-    let manifest = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end());
-    Ok(manifest.parent().context("a manifest has a directory")?.to_owned())
-}
-
-/// The worktree of a commit: removed when its last user drops it.
-///
-/// Its path depends only on the repository and the commit, because a binary that is built once may look
-/// for files where its sources were. Every user holds a shared lock on the directory around it.
-#[derive(Debug)]
-struct Tree {
-    top: PathBuf,
-    around: PathBuf,
-    lock: File,
-}
-
-impl Tree {
-    fn of(top: &Path, commit: &str) -> anyhow::Result<Self> {
-        let trees = trees()?;
-        let repository = crc32fast::hash(top.as_os_str().as_encoded_bytes());
-        let repository = format!("{repository:08x}-");
-        remove_stale(top, &trees, &repository);
-        let around = trees.join(repository + commit);
-        let tree = loop {
-            fs::create_dir_all(&around)
-                .with_context(|| format!("cannot make {}", around.display()))?;
-            let Ok(lock) = File::open(&around) else { continue };
-            lock.lock_shared().context("cannot lock a worktree")?;
-            // Its last user may have removed it before it was locked.
-            if around.is_dir() {
-                break Self { top: top.to_owned(), around, lock };
-            }
-        };
-        let path = tree.path();
-        if !path.is_dir() {
-            let name = path.to_str().context("the worktree has a name in UTF-8")?;
-            git(top, &["worktree", "add", "--quiet", "--force", "--detach", name, commit])?;
-        }
-        Ok(tree)
-    }
-
-    fn path(&self) -> PathBuf {
-        self.around.join("tree")
-    }
-}
-
-impl Drop for Tree {
-    fn drop(&mut self) {
-        if self.lock.unlock().is_ok() {
-            remove_unused(&self.top, &self.around);
-        }
-    }
-}
-
-/// Removes the worktrees that a killed `lab` left behind.
-fn remove_stale(top: &Path, trees: &Path, repository: &str) {
-    for entry in trees.read_dir().into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(repository) {
-            remove_unused(top, &entry.path());
-        }
-    }
-    // Those whose directory is gone, as after a restart of the machine.
-    let _ = git(top, &["worktree", "prune"]);
-}
-
-/// Removes a worktree and the directory around it, unless somebody uses it.
-fn remove_unused(top: &Path, around: &Path) {
-    if let Ok(lock) = File::open(around)
-        && lock.try_lock().is_ok()
-        && let Some(tree) = around.join("tree").to_str()
-    {
-        let _ = git(top, &["worktree", "remove", "--force", tree]);
-        let _ = fs::remove_dir_all(around);
-    }
-}
-
 /// A directory for worktrees that only this user can write in, outside any repository.
 fn trees() -> anyhow::Result<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(env::home_dir()?.join(".cache")));
     Ok(cache.context("HOME is not set")?.join("lab/worktrees"))
-}
-
-/// Waits until no other `lab` has locked a directory.
-async fn locked(dir: &Path) -> anyhow::Result<File> {
-    let lock = File::open(dir).with_context(|| format!("cannot open {}", dir.display()))?;
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            // Ctrl-C has to end the wait, which a blocking call would not allow.
-            Err(TryLockError::WouldBlock) => tokio::time::sleep(Duration::from_millis(100)).await,
-            Err(TryLockError::Error(error)) => {
-                return Err(error).with_context(|| format!("cannot lock {}", dir.display()));
-            }
-        }
-    }
 }
 
 fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
