@@ -166,3 +166,44 @@ fn clock(_: u32) -> Option<Duration> {
 fn ignores_children(_: u32) -> Option<bool> {
     None
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        process::{Command, Stdio},
+    };
+
+    use super::*;
+    use crate::process::is_alive;
+
+    /// What is known of a program's CPU time between its first and its second line. It prints a line
+    /// for each that it gets.
+    fn between_lines(program: &str, args: &[&str]) -> Option<Duration> {
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut reading = || {
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            CpuTime::of(child.id()).unwrap()
+        };
+        let (before, after) = (reading(), reading());
+        let used = after.since(&before);
+        child.wait().unwrap();
+        for pid in before.0.keys().filter(|pid| is_alive(**pid)) {
+            Command::new("kill").arg(pid.to_string()).status().unwrap();
+        }
+        used
+    }
+
+    #[test]
+    fn there_is_no_figure_where_it_would_be_wrong() {
+        assert!(between_lines("cat", &[]).is_some());
+        assert_eq!(between_lines("env", &["--ignore-signal=CHLD", "cat"]), None);
+        let short_child = "read a; echo; read b; sh -c :; echo; read c";
+        assert_eq!(between_lines("sh", &["-c", short_child]), None);
+        let daemon = "read a; sh -c 'sleep 60 & echo; read b'; echo; read c";
+        assert_eq!(between_lines("sh", &["-c", daemon]), None);
+    }
+}
