@@ -90,12 +90,13 @@ impl CpuTime {
         if self.0.values().any(|process| process.ignores_children) || !earlier.is_inherited(self) {
             return None;
         }
-        let changed = |(pid, process): (&u32, &Process), other: &Self| {
-            other.get(*pid, process).map_or(0, |it| it.faults) != process.faults
-        };
-        let ended = earlier.0.iter().filter(|it| self.get(*it.0, it.1).is_none());
-        let inexact = self.0.iter().filter(|it| changed(*it, earlier)).count()
-            + ended.filter(|it| changed(*it, self)).count();
+        // A process that is new or gone counts as one without children at the other reading.
+        let faults =
+            |family: &Self, pid, it: &Process| family.get(pid, it).map_or(0, |it| it.faults);
+        let differ =
+            |(pid, it): &(&u32, &Process)| faults(self, **pid, it) != faults(earlier, **pid, it);
+        let gone = earlier.0.iter().filter(|(pid, it)| self.get(**pid, it).is_none());
+        let inexact = self.0.iter().chain(gone).filter(differ).count();
         let rounding = ROUNDING.as_secs_f64() * inexact as f64;
         (rounding <= used.as_secs_f64() * MOST_ROUNDING).then_some(used)
     }
@@ -149,25 +150,22 @@ fn clock(pid: u32) -> Option<Duration> {
     Some(nix::time::ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?.into())
 }
 
-#[cfg(target_os = "linux")]
-fn ignores_children(pid: u32) -> Option<bool> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
-    Some(ignored >> (nix::sys::signal::Signal::SIGCHLD as u32 - 1) & 1 == 1)
-}
-
 #[cfg(not(target_os = "linux"))]
 fn clock(_: u32) -> Option<Duration> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
-fn ignores_children(_: u32) -> Option<bool> {
-    None
+fn ignores_children(pid: u32) -> Option<bool> {
+    /// 17 on every architecture that Rust supports but MIPS.
+    const SIGCHLD: u32 = 17;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
+    Some(ignored >> (SIGCHLD - 1) & 1 == 1)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::{
         io::{Read as _, Write as _},
