@@ -72,8 +72,7 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     }
     if let Some(why) = &variant.generator_limited {
         notes.push(format!(
-            "{name}: {} of {} runs are limited by the generator: {why}. Use fewer `--users`, or a \
-             machine with more cores.",
+            "{name}: {} of {} runs are limited by the generator: {why}",
             variant.limited_runs,
             runs.count()
         ));
