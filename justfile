@@ -72,7 +72,7 @@ bench-generator *FLAGS:
 
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
-record *FLAGS: _alternatives (bench "--pairs 15 --steps --warm-up 1.2 --measurement 1.8 --open-loop 3") (flame "all")
+record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
     {{ lab }} record {{ FLAGS }}
 
 # Build the course and open it (`--mine`: your figures)

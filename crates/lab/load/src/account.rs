@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{
-    Fault, Outcome,
-    lost::{Answers, Evidence},
-};
+use super::{Fault, Outcome, lost::Evidence};
 
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -22,7 +19,8 @@ struct InFlight {
 struct End {
     at: Instant,
     in_flight: usize,
-    answers: Answers,
+    /// Answers per second until then.
+    pace: f64,
 }
 
 /// The requests of all users, from start to end. A user has at most one in flight.
@@ -69,11 +67,11 @@ impl Account {
 
     /// Ends the measurement; grace begins.
     pub fn end(&mut self) {
-        let during = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
+        let measured = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
         self.end = Some(End {
             at: Instant::now(),
             in_flight: self.in_flight.iter().flatten().count(),
-            answers: Answers { count: std::mem::take(&mut self.answers), during },
+            pace: std::mem::take(&mut self.answers) as f64 / measured.as_secs_f64(),
         });
     }
 
@@ -125,12 +123,8 @@ impl Account {
     }
 
     /// Ends grace. Records each request in flight, and those in `queue`, at its current age: a lower
-    /// bound of its latency. `queued_at_end` is the number in the queue when the measurement ended.
-    pub fn close(
-        &mut self,
-        queue: impl IntoIterator<Item = Instant>,
-        queued_at_end: usize,
-    ) -> Outcome {
+    /// bound of its latency.
+    pub fn close(&mut self, queue: impl IntoIterator<Item = Instant>) -> Outcome {
         let in_flight = self.in_flight.iter().flatten();
         let counting = in_flight.clone().filter(|one| one.counts).map(|one| one.since);
         let ages: Vec<_> = counting.chain(queue).map(|since| since.elapsed()).collect();
@@ -139,14 +133,12 @@ impl Account {
         counts.unfinished = ages.len() as u64;
         counts.youngest_unfinished = ages.into_iter().min();
 
-        if let Some(End { at, in_flight: open, answers }) = self.end {
-            let grace = Answers { count: self.answers, during: at.elapsed() };
-            let evidence = Evidence { measurement: answers, grace, longest: self.longest };
+        if let Some(End { at, in_flight: open, pace }) = self.end {
+            let (late, grace, longest) = (self.answers, at.elapsed(), self.longest);
+            let evidence = Evidence { pace, late, grace, longest };
             let older = in_flight.filter(|one| one.sent <= at);
-            let later = counts.unfinished - older.clone().filter(|one| one.counts).count() as u64;
             let lost = older.filter(|one| evidence.has_lost(open, one.sent.elapsed())).count();
-            let is_queue_lost = evidence.has_lost_queue(open + queued_at_end);
-            counts.lost = lost as u64 + if is_queue_lost { later } else { 0 };
+            counts.lost = if evidence.has_stopped() { counts.unfinished } else { lost as u64 };
         }
         counts
     }
@@ -175,7 +167,7 @@ mod tests {
         account.ends(2, Ok(())); // During grace: counts, but not for throughput.
         tokio::time::advance(Duration::from_secs(1)).await;
 
-        let counts = account.close([], 0);
+        let counts = account.close([]);
         assert_eq!((counts.ok, counts.ok_in_time, counts.wrong, counts.failed), (2, 1, 1, 1));
         assert_eq!((counts.sent, counts.unfinished, counts.lost), (5, 1, 0));
         assert_eq!(counts.youngest_unfinished, Some(Duration::from_secs(2)));

@@ -56,7 +56,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     while account.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
-    let counts = account.borrow_mut().close([], 0);
+    let counts = account.borrow_mut().close([]);
     Ok(Outcome { reopened, ..counts.with(plan, reading) })
 }
 

@@ -47,7 +47,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     queue.borrow_mut().account.begin();
 
     sleep_until(window.end).await;
-    queue.borrow_mut().end();
+    queue.borrow_mut().account.end();
     let reading = meter.stop();
     let reopened = dial.opened() - opened;
 

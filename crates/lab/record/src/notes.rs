@@ -66,12 +66,8 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
         note(format!("{connections} opened again, because the server had closed them"));
     }
     if let Some(why) = &variant.generator_limited {
-        note(format!(
-            "{} of {} runs are limited by the generator: {why}. Use fewer `--users`, or a machine \
-             with more cores.",
-            variant.limited_runs,
-            runs.count()
-        ));
+        let (limited, all) = (variant.limited_runs, runs.count());
+        note(format!("{limited} of {all} runs are limited by the generator: {why}"));
     } else if let Some(waited) = variant.generator_waited.filter(|share| *share >= MUCH_WAITING) {
         note(format!(
             "the generator waited for a core for up to {:.0} % of a run; its latencies include that",

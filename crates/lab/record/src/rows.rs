@@ -27,11 +27,12 @@ pub fn metric_rows(case: &CaseRecord) -> Vec<Vec<String>> {
             Verdict::Slower => "worse".to_owned(),
             verdict => verdict.to_string(),
         };
+        let decides = if metric == case.metric { " (decides)" } else { "" };
         vec![
-            metric.name().to_owned(),
+            format!("{}{decides}", metric.name()),
             speedup_or(NONE, case.speedup.of(metric).copied()),
             case.control.speedup.of(metric).map_or(NONE.into(), noise),
-            if metric == case.metric { format!("{shows}: decides") } else { shows },
+            shows,
         ]
     };
     Metric::ALL.into_iter().filter(measured).map(row).collect()

@@ -104,7 +104,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
 fn missing(metric: Metric) -> &'static str {
     match metric {
         Metric::Throughput => "no pair of runs has a factor",
-        Metric::Cpu => "this system does not tell the server's CPU time exactly",
+        Metric::Cpu => "the server's CPU time is not known exactly",
         Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
             "a run has fewer than ten answers beyond this percentile, or unfinished requests below \
              it; use a longer --measurement"

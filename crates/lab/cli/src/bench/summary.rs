@@ -31,9 +31,9 @@ pub fn print_case(title: &str, case: &CaseRecord) {
         }
     );
     let metrics = metric_rows(case);
-    if let (Some((one, other)), false) = (case.sides(), metrics.is_empty()) {
-        let first = format!("claim: {} over {}", other.variant, one.variant);
-        let header = [first.as_str(), "factor", "A/A noise", "shows"];
+    if let (Some((_, candidate)), false) = (case.sides(), metrics.is_empty()) {
+        let first = format!("claim: {}", candidate.variant);
+        let header = [first.as_str(), &baseline, "A/A noise", "shows"];
         out!("{}\n", lab_display::table(&header, metrics));
     }
     let (percentiles, rows) = latency_rows(case);

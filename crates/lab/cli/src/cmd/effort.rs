@@ -13,7 +13,7 @@ pub struct EffortOptions {
     /// A rough look: two pairs of short runs, too few for a verdict
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs; 15 for figures to publish [default: 6, quick: 2]
+    /// Pairs of runs; 12 for figures to publish [default: 6, quick: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 1]

@@ -41,16 +41,22 @@ impl Revisions {
         let here = env::current_dir().context("cannot read the current directory")?;
         let trees = trees()?;
         fs::create_dir_all(&trees).with_context(|| format!("cannot make {}", trees.display()))?;
-        let lock =
-            File::open(&trees).with_context(|| format!("cannot open {}", trees.display()))?;
-        // In another thread, so that Ctrl-C ends the wait.
-        let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await?;
+        let lock = File::open(&trees)?;
+        let lock = match lock.try_lock() {
+            Ok(()) => lock,
+            Err(_) => {
+                eprintln!("waiting until another `lab` has compared its revisions");
+                // In another thread, so that Ctrl-C ends the wait.
+                let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await?;
+                lock.context("cannot lock the worktrees")?
+            }
+        };
         let revisions = Self {
             top: git(&here, &["rev-parse", "--show-toplevel"])?.into(),
             below_top: git(&here, &["rev-parse", "--show-prefix"])?,
             trees,
             kept: here.join(results).join("revisions"),
-            _lock: lock.context("cannot lock the worktrees")?,
+            _lock: lock,
         };
         revisions.remove_trees();
         Ok(revisions)

@@ -90,12 +90,13 @@ impl CpuTime {
         if self.0.values().any(|process| process.ignores_children) || !earlier.is_inherited(self) {
             return None;
         }
-        let changed = |(pid, process): (&u32, &Process), other: &Self| {
-            other.get(*pid, process).map_or(0, |it| it.faults) != process.faults
-        };
-        let ended = earlier.0.iter().filter(|it| self.get(*it.0, it.1).is_none());
-        let inexact = self.0.iter().filter(|it| changed(*it, earlier)).count()
-            + ended.filter(|it| changed(*it, self)).count();
+        // A process that is new or gone counts as one without children at the other reading.
+        let faults =
+            |family: &Self, pid, it: &Process| family.get(pid, it).map_or(0, |it| it.faults);
+        let differ =
+            |(pid, it): &(&u32, &Process)| faults(self, **pid, it) != faults(earlier, **pid, it);
+        let gone = earlier.0.iter().filter(|(pid, it)| self.get(**pid, it).is_none());
+        let inexact = self.0.iter().chain(gone).filter(differ).count();
         let rounding = ROUNDING.as_secs_f64() * inexact as f64;
         (rounding <= used.as_secs_f64() * MOST_ROUNDING).then_some(used)
     }
@@ -149,20 +150,58 @@ fn clock(pid: u32) -> Option<Duration> {
     Some(nix::time::ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?.into())
 }
 
-#[cfg(target_os = "linux")]
-fn ignores_children(pid: u32) -> Option<bool> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
-    Some(ignored >> (nix::sys::signal::Signal::SIGCHLD as u32 - 1) & 1 == 1)
-}
-
 #[cfg(not(target_os = "linux"))]
 fn clock(_: u32) -> Option<Duration> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
-fn ignores_children(_: u32) -> Option<bool> {
-    None
+fn ignores_children(pid: u32) -> Option<bool> {
+    /// 17 on every architecture that Rust supports but MIPS.
+    const SIGCHLD: u32 = 17;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
+    Some(ignored >> (SIGCHLD - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        process::{Command, Stdio},
+    };
+
+    use super::*;
+    use crate::process::is_alive;
+
+    /// What is known of a program's CPU time between its first and its second line. It prints a line
+    /// for each that it gets.
+    fn between_lines(program: &str, args: &[&str]) -> Option<Duration> {
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut reading = || {
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            CpuTime::of(child.id()).unwrap()
+        };
+        let (before, after) = (reading(), reading());
+        let used = after.since(&before);
+        child.wait().unwrap();
+        for pid in before.0.keys().filter(|pid| is_alive(**pid)) {
+            Command::new("kill").arg(pid.to_string()).status().unwrap();
+        }
+        used
+    }
+
+    #[test]
+    fn there_is_no_figure_where_it_would_be_wrong() {
+        assert!(between_lines("cat", &[]).is_some());
+        assert_eq!(between_lines("env", &["--ignore-signal=CHLD", "cat"]), None);
+        let short_child = "read a; echo; read b; sh -c :; echo; read c";
+        assert_eq!(between_lines("sh", &["-c", short_child]), None);
+        let daemon = "read a; sh -c 'sleep 60 & echo; read b'; echo; read c";
+        assert_eq!(between_lines("sh", &["-c", daemon]), None);
+    }
 }

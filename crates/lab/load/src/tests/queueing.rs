@@ -41,13 +41,3 @@ async fn evenly_spaced_arrivals_hide_the_queue() {
     // 3,000 arrivals, with a standard deviation of 55.
     assert!(random.sent.abs_diff(SECONDS * RATE as u64) < 165, "{}", random.sent);
 }
-
-#[tokio::test(start_paused = true)]
-async fn every_server_gets_the_same_random_arrivals() {
-    let latencies = async |seed| {
-        let outcome = outcome(Spacing::Random { seed }).await;
-        outcome.latency.buckets().collect::<Vec<_>>()
-    };
-    assert_eq!(latencies(1).await, latencies(1).await);
-    assert_ne!(latencies(1).await, latencies(2).await);
-}
