@@ -41,8 +41,8 @@ compare *FLAGS:
 
 # Say what distorts figures on this machine
 [group('measure')]
-doctor *FLAGS:
-    @{{ lab }} doctor {{ FLAGS }}
+doctor:
+    @{{ lab }} doctor
 
 # Run any verb of the laboratory (`--help`)
 [group('measure')]

@@ -40,25 +40,27 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
 
 fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     let mut notes = Vec::new();
+    let requests = &variant.requests;
     let mut note = |text: String| notes.push(format!("{}: {text}", variant.variant));
     let runs = case.runs.iter().filter(|run| run.variant == variant.variant);
     let empty = runs.clone().filter(|run| run.outcome.ok_in_time == 0).count();
     if empty > 0 {
-        let fix = match variant.errors() {
+        let fix = match requests.errors() {
             0 => "; give it longer with --measurement",
             _ => "",
         };
         note(format!("{} had no right answer in time{fix}", plural(empty, "run")));
     }
-    if let Some(fault) = &variant.first_fault {
-        let [wrong, failed] = [variant.wrong, variant.failed].map(|count| thousands(count as f64));
+    if let Some(fault) = &requests.first_fault {
+        let [wrong, failed] =
+            [requests.wrong, requests.failed].map(|count| thousands(count as f64));
         note(format!("{wrong} wrong and {failed} failed answers, the first: {fault}"));
     }
-    if variant.lost > 0 {
+    if requests.lost > 0 {
         note(format!(
             "{} never got an answer, although the server had time for them. If such long requests \
              are normal here, allow them with --allow-unfinished.",
-            plural(variant.lost as usize, "request")
+            plural(requests.lost as usize, "request")
         ));
     }
     if variant.reopened > 0 {
@@ -75,25 +77,25 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
         ));
     }
     if let Some(open_loop) = &variant.open_loop {
-        if let Some(fault) = &open_loop.first_fault {
+        if let Some(fault) = &open_loop.requests.first_fault {
             note(format!("wrong or failed in the open loop: {fault}"));
         }
-        if open_loop.lost > 0 {
-            let arrivals = plural(open_loop.lost as usize, "arrival");
+        if open_loop.requests.lost > 0 {
+            let arrivals = plural(open_loop.requests.lost as usize, "arrival");
             note(format!("{arrivals} of the open loop never got an answer"));
         }
         if let Some(why) = &open_loop.invalid {
             note(format!("do not quote the latencies of the open loop: {why}"));
         }
     }
-    if variant.unfinished > variant.lost && variant.throughput_rps > 0.0 {
+    if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {
         // Little's law for a closed loop: users = throughput * (latency + pause).
         let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
         note(format!(
             "{} of {} requests were unfinished when their run ended, so its latencies are lower \
              bounds. Little's law gives {} for a steady queue.",
-            thousands(variant.unfinished as f64),
-            thousands(variant.sent as f64),
+            thousands(requests.unfinished as f64),
+            thousands(requests.sent as f64),
             time_ms(settled * 1e3)
         ));
     }

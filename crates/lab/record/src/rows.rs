@@ -50,7 +50,7 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
 pub fn latency_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |it: &VariantRecord| {
         let memory = it.peak_rss_mib.map_or(NONE.into(), significant);
-        (it.variant.clone(), it.latency_ms, [memory, thousands(it.errors() as f64)])
+        (it.variant.clone(), it.latency_ms, [memory, thousands(it.requests.errors() as f64)])
     };
     with_percentiles(case.variants.iter().map(row).collect(), ["peak MiB", "errors"])
 }
@@ -59,7 +59,7 @@ pub fn latency_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) 
 pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |it: &VariantRecord| {
         let open = it.open_loop.as_ref()?;
-        let last = [open.queued, open.errors()].map(|count| thousands(count as f64));
+        let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
         Some((it.variant.clone(), open.latency_ms, last))
     };
     with_percentiles(case.variants.iter().filter_map(row).collect(), ["queued", "errors"])

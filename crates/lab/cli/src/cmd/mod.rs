@@ -46,7 +46,7 @@ enum Command {
     /// List the cases and their variants
     List,
     /// Find what distorts figures on this machine, and how to fix it
-    Doctor(doctor::Options),
+    Doctor,
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language
@@ -85,7 +85,7 @@ pub fn run() -> ExitCode {
     let lab = Lab::parse();
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor(options) => doctor::run(&lab.places, &options),
+        Command::Doctor => doctor::run(&lab.places),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),

@@ -24,7 +24,7 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
         let open_loop = &variant["open_loop"];
         let open = |key: &str| open_loop[key].as_u64().unwrap();
         let ends = open("ok") + open("wrong") + open("failed") + open("unfinished");
-        assert_eq!(open("offered"), ends, "{open_loop}");
+        assert_eq!(open("sent"), ends, "{open_loop}");
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
             assert!(variant[key].as_f64().unwrap() > 0.0, "{key}: {variant}");
         }

@@ -2,8 +2,6 @@
 
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::toy::{Toy, send, stderr, stdout, wait_until};
 
 #[test]
@@ -80,15 +78,12 @@ fn count_refuses_and_stops_a_server_that_does_not_count() {
 
 #[test]
 fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
-    let output = Toy::new(&[]).run(&["doctor", "--json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let findings = document["findings"].as_array().unwrap();
-    assert_eq!(findings[0]["topic"], "cores");
-    assert_eq!(findings[findings.len() - 1]["topic"], "noise floor");
-    let failed = findings.iter().any(|finding| finding["status"] == "fail");
-    assert_eq!(output.status.success(), !failed, "{document}{}", stderr(&output));
-    let speedup = &document["noise_floor"]["speedup"];
-    assert!(speedup["confidence"].as_f64().unwrap() > 0.95, "{speedup}");
+    let output = Toy::new(&[]).run(&["doctor"]);
+    let printed = stdout(&output);
+    for topic in ["cores", "open files", "noise floor", " ok, "] {
+        assert!(printed.contains(topic), "{topic}: {printed}{}", stderr(&output));
+    }
+    assert_eq!(output.status.success(), printed.contains(" 0 failures: "), "{printed}");
 }
 
 /// Reports 1,000 requests, or waits if there is a file `wait`. Leaves its process id in `pids`.
