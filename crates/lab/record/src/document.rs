@@ -196,13 +196,6 @@ pub struct Latencies {
     pub exact_below: Option<f64>,
 }
 
-impl Latencies {
-    /// Whether this percentile is only a lower bound of the true one.
-    pub fn is_lower_bound(&self, ms: f64) -> bool {
-        self.exact_below.is_some_and(|age| ms >= age)
-    }
-}
-
 /// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
 /// either side lacks has no factor, and neither has a latency that is only a lower bound in one run.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]

@@ -65,12 +65,15 @@ pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>
     with_percentiles(case.variants.iter().filter_map(row).collect(), ["queued", "errors"])
 }
 
+/// The name of a percentile, and where it is.
+type Percentile = (&'static str, fn(&Latencies) -> Option<f64>);
+
 /// Rows with the percentiles that at least one of them has between the name and the last columns.
 fn with_percentiles(
     rows: Vec<(String, Latencies, [String; 2])>,
     last: [&'static str; 2],
 ) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let mut percentiles: Vec<(&str, fn(&Latencies) -> Option<f64>)> = vec![
+    let mut percentiles: Vec<Percentile> = vec![
         ("p50", |it| it.p50),
         ("p90", |it| it.p90),
         ("p99", |it| it.p99),
@@ -101,7 +104,7 @@ impl Latencies {
     /// A percentile of these, with `≥` if it is a lower bound.
     pub fn shown(&self, percentile: Option<f64>) -> String {
         let Some(ms) = percentile else { return NONE.to_owned() };
-        let bound = if self.is_lower_bound(ms) { "≥" } else { "" };
+        let bound = if self.exact_below.is_some_and(|age| ms >= age) { "≥" } else { "" };
         format!("{bound}{}", time_ms(ms))
     }
 }

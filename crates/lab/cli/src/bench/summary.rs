@@ -17,19 +17,13 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
+    // Of two variants, the next table has the factors.
+    let columns: &[usize] = if case.variants.len() > 2 { &[0, 1, 2, 3, 4] } else { &[0, 1, 3] };
+    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
+    let header: Vec<_> = columns.iter().map(|column| header[*column]).collect();
     let claims = case.variants.iter().map(claim_row);
-    out!(
-        "{}\n",
-        match case.variants.len() {
-            // Of two variants, the next table has the factors.
-            ..=2 => {
-                let figures =
-                    claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
-                lab_display::table(&["claim", "req/s", "CPU/req"], figures)
-            }
-            _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
-        }
-    );
+    let claims = claims.map(|row| columns.iter().map(|column| row[*column].clone()).collect());
+    out!("{}\n", lab_display::table(&header, claims.collect::<Vec<Vec<_>>>()));
     let metrics = metric_rows(case);
     if let (Some((_, candidate)), false) = (case.sides(), metrics.is_empty()) {
         let first = format!("claim: {}", candidate.variant);

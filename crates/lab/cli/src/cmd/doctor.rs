@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_doctor::{Needs, NoiseFloor, Status, System};
+use lab_doctor::{Needs, Status, System};
 use lab_load::open_files;
 
 use super::Places;
@@ -13,10 +13,9 @@ pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
     out!("{}", lab_doctor::text(&findings, width).trim_end());
-    if let Some(noise_floor) = NoiseFloor::measure() {
-        findings.push(noise_floor.finding());
-        out!("{}", lab_doctor::text(&findings[findings.len() - 1..], width).trim_end());
-    }
+    let noise_floor = lab_doctor::noise_floor();
+    out!("{}", lab_doctor::text(noise_floor.as_slice(), width).trim_end());
+    findings.extend(noise_floor);
     out!("\n{}", lab_doctor::summary(&findings));
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
