@@ -67,27 +67,30 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// The medians of both generators with one number of connections, and the ratios of pairs.
 fn row(connections: u16, rounds: &[Round]) -> anyhow::Result<Vec<String>> {
     let medians = |figure: fn(&Run) -> f64| {
-        [0, 1].map(|which| median_of(rounds.iter().map(|round| figure(&round[which]))))
+        [0, 1].map(|which| {
+            median_of(rounds.iter().map(|round| figure(&round[which]))).unwrap_or_default()
+        })
     };
     let ratio = |figure: fn(&Run) -> f64| {
         let ratios = rounds.iter().map(|[lab, wrk]| figure(lab) / figure(wrk));
         let ratio = Speedup::of_pairs(ratios).context("nothing was measured")?;
         anyhow::Ok(format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high))
     };
-    let shares = medians(|run| run.server_share);
+    let throughput = medians(|run| run.throughput).map(thousands);
+    let time = medians(|run| run.cpu_us).map(|us| format!("{us:.2}"));
+    let share = medians(|run| run.server_share);
     // Its speed limits one generator, and so their ratio.
-    let is_limited = shares.iter().flatten().any(|share| *share >= SATURATED);
+    let is_limited = share.iter().any(|share| *share >= SATURATED);
     let limit = if is_limited { ", limited by the server" } else { "" };
-    let [throughputs, times, shares] = [
-        medians(|run| run.throughput).map(|it| it.map(thousands)),
-        medians(|run| run.cpu_us).map(|it| it.map(|us| format!("{us:.2}"))),
-        shares.map(|it| it.map(|share| format!("{:.0} %", share * 100.0))),
-    ]
-    .map(|figures| figures.map(Option::unwrap_or_default));
-    let throughput = [ratio(|run| run.throughput)? + limit];
-    let time = [ratio(|run| run.cpu_us)?];
-    let cells = [&[connections.to_string()][..], &throughputs, &throughput, &times, &time, &shares];
-    Ok(cells.concat())
+    let share = share.map(|share| format!("{:.0} %", share * 100.0));
+
+    let mut cells = vec![connections.to_string()];
+    cells.extend(throughput);
+    cells.push(ratio(|run| run.throughput)? + limit);
+    cells.extend(time);
+    cells.push(ratio(|run| run.cpu_us)?);
+    cells.extend(share);
+    Ok(cells)
 }
 
 /// Runs both generators in every round, and prints each round.
