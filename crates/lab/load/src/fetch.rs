@@ -21,8 +21,7 @@ pub async fn get(
 ) -> anyhow::Result<(u16, Vec<u8>)> {
     within(patience, async {
         let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-        let answer = Connection::open(target).await?.fetch_patiently(&request).await;
-        answer.with_context(|| request.name.clone())
+        Connection::open(target).await?.fetch(&request).await
     })
     .await
 }

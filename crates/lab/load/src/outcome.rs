@@ -32,12 +32,11 @@ pub struct Outcome {
     pub failed: u64,
     /// Requests still in flight, or in the arrival queue, when grace was over.
     pub unfinished: u64,
-    /// Requests without an answer although the server had the time for it; see `lost.rs` for the
+    /// Requests without an answer although the server had the time for it; see `account.rs` for the
     /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
     #[serde(default)]
     pub lost: u64,
-    /// Connections that had to be opened again during warm-up and measurement, because the server
-    /// had closed them.
+    /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
     /// The first fault, in words.
@@ -144,10 +143,6 @@ mod tests {
         assert_eq!(outcome(50, None, Some("late")).limited_by_generator().unwrap(), "late");
         let limit = outcome(90, Some(1), None).limited_by_generator().unwrap();
         assert!(limit.starts_with("the generator used 90 % of its one core, so"), "{limit}");
-    }
-
-    #[test]
-    fn a_generator_without_a_core_limits_the_run_too() {
         assert_eq!(outcome(40, Some(49), None).limited_by_generator(), None);
         let limit = outcome(40, Some(55), Some("late")).limited_by_generator().unwrap();
         let start = "the generator used 40 % of its core and waited 55 % of the time for one, so";

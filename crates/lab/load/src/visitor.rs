@@ -112,7 +112,7 @@ impl<D: Dial> Visitor<D> {
     /// piece of a body and after each answer.
     ///
     /// Exact counts need this: a large body sent at once arrives in a random number of pieces, and
-    /// the server needs a buffer for each. A reopened connection is an error for the same reason.
+    /// the server needs a buffer for each. A closed connection is an error for the same reason.
     pub async fn visit_in_steps(
         &mut self,
         idle: impl AsyncFn() -> anyhow::Result<()>,
@@ -122,8 +122,13 @@ impl<D: Dial> Visitor<D> {
             limited(request, self.patience, connection.ask_in_steps(request, &idle)).await?;
             idle().await?;
         }
-        ensure!(connection.opened() == 1, "the server closed the connection during the visit");
+        ensure!(connection.closed == 0, "the server closed the connection during the visit");
         Ok(())
+    }
+
+    /// How often the server has closed a connection since this was last called.
+    pub(super) fn closed(&mut self) -> u64 {
+        self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.closed)).sum()
     }
 
     /// The status and body of every answer, unchecked.

@@ -1,8 +1,12 @@
 //! A connection to a server that takes no socket and no time.
 
-use std::{io, rc::Rc};
+use std::{io, rc::Rc, time::Duration};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+    sync::Semaphore,
+    time::sleep,
+};
 
 use crate::Dial;
 
@@ -40,6 +44,30 @@ impl<F: Fn(DuplexStream)> Dial for Memory<F> {
         (self.accept)(far);
         Ok(near)
     }
+}
+
+/// A server that calls `answer` for each request.
+pub fn server(answer: impl AsyncFn() -> &'static [u8] + 'static) -> Memory<impl Fn(DuplexStream)> {
+    let answer = Rc::new(answer);
+    Memory::new(move |stream| {
+        let answer = answer.clone();
+        tokio::task::spawn_local(serve(stream, async move || answer().await));
+    })
+}
+
+/// Accepts connections and answers nothing.
+pub fn silent() -> Memory<impl Fn(DuplexStream)> {
+    server(async || std::future::pending().await)
+}
+
+/// Answers one request after the other, each in this time.
+pub fn one_at_a_time(time: Duration) -> Memory<impl Fn(DuplexStream)> {
+    let turn = Semaphore::new(1);
+    server(async move || {
+        let _turn = turn.acquire().await.unwrap();
+        sleep(time).await;
+        SIX
+    })
 }
 
 /// Answers the requests of one connection, one after the other.
