@@ -31,25 +31,16 @@ struct InFlight {
     counts: bool,
 }
 
-/// The end of the measurement.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    at: Instant,
-    /// The requests in flight and in the arrival queue.
-    open: usize,
-    /// The answers until then.
-    answers: u64,
-}
-
 /// The requests of all users, from start to end. A user has at most one in flight.
 #[derive(Debug)]
 pub struct Account {
     in_flight: Vec<Option<InFlight>>,
     /// Since when right answers count towards throughput: during the measurement.
     begun: Option<Instant>,
-    end: Option<End>,
-    /// The answers, right or wrong, since the measurement began.
+    ended: Option<Instant>,
+    /// The answers, right or wrong, since the measurement began, and since it ended.
     answers: u64,
+    late_answers: u64,
     /// The longest time from a request to its answer.
     longest: Duration,
     /// The counts and the latencies; the rest is still missing.
@@ -61,8 +52,9 @@ impl Account {
         Self {
             in_flight: vec![None; users],
             begun: None,
-            end: None,
+            ended: None,
             answers: 0,
+            late_answers: 0,
             longest: Duration::ZERO,
             counts: Outcome::default(),
         }
@@ -83,14 +75,13 @@ impl Account {
         self.answers = 0;
     }
 
-    /// Ends the measurement; grace begins. `queued` requests are still in the arrival queue.
-    pub fn end(&mut self, queued: usize) {
-        let open = self.in_flight.iter().flatten().count() + queued;
-        self.end = Some(End { at: Instant::now(), open, answers: self.answers });
+    /// Ends the measurement; grace begins, in which no new requests come.
+    pub fn end(&mut self) {
+        self.ended = Some(Instant::now());
     }
 
     fn in_time(&self) -> bool {
-        self.begun.is_some() && self.end.is_none()
+        self.begun.is_some() && self.ended.is_none()
     }
 
     /// A user of a closed loop sends a request.
@@ -111,16 +102,16 @@ impl Account {
         let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
         let now = Instant::now();
         self.answers += 1;
+        self.late_answers += u64::from(self.ended.is_some());
         self.longest = self.longest.max(now - sent);
+        self.counts.ok_in_time += u64::from(in_time && result.is_ok());
         if !counts {
-            self.counts.ok_in_time += u64::from(in_time && result.is_ok());
             return;
         }
         let counts = &mut self.counts;
         match result {
             Ok(()) => {
                 counts.ok += 1;
-                counts.ok_in_time += u64::from(in_time);
                 counts.latency.record(now - since);
             }
             Err(fault) => {
@@ -146,22 +137,23 @@ impl Account {
         ages.iter().for_each(|age| counts.latency.record(*age));
         counts.unfinished = ages.len() as u64;
         counts.youngest_unfinished = ages.into_iter().min();
-        if let Some((begun, end)) = self.begun.zip(self.end) {
-            let (patience, grace) = (self.patience(begun, end), end.at.elapsed());
-            let lost = in_flight.filter(|one| one.sent.elapsed() > patience).count();
-            counts.lost = (lost + if grace > patience { queue.len() } else { 0 }) as u64;
-        }
+        let [measured, grace] =
+            [self.begun, self.ended].map(|it| it.map_or(Duration::ZERO, |it| it.elapsed()));
+        let patience = self.patience(in_flight.clone().count() + queue.len(), measured, grace);
+        let lost = in_flight.filter(|one| one.sent.elapsed() > patience).count();
+        counts.lost = (lost + if grace > patience { queue.len() } else { 0 }) as u64;
         counts
     }
 
     /// How long a request may wait before it is lost.
-    fn patience(&self, begun: Instant, end: End) -> Duration {
-        let pace = self.answers as f64 / begun.elapsed().as_secs_f64();
-        let due = pace * end.at.elapsed().as_secs_f64();
-        if self.answers == end.answers && (self.answers == 0 || due >= STOPPED) {
+    fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
+        let pace = self.answers as f64 / measured.as_secs_f64();
+        let is_due = self.answers == 0 || pace * grace.as_secs_f64() >= STOPPED;
+        if is_due && self.late_answers == 0 {
             return Duration::ZERO;
         }
-        Duration::from_secs_f64(end.open as f64 / pace).max(self.longest).mul_f64(SLACK)
+        let open = unfinished as f64 + self.late_answers as f64;
+        Duration::from_secs_f64(open / pace).max(self.longest).mul_f64(SLACK)
     }
 }
 
@@ -184,7 +176,7 @@ mod tests {
         account.ends(2, Err(Fault::Failure("no answer".into())));
         account.sends(2);
         tokio::time::advance(Duration::from_secs(1)).await;
-        account.end(0);
+        account.end();
         account.ends(2, Ok(())); // During grace: counts, but not for throughput.
         tokio::time::advance(Duration::from_secs(1)).await;
 

@@ -73,11 +73,6 @@ impl ArrivalQueue {
         self.account.ends(user, result);
     }
 
-    /// Ends the measurement.
-    pub fn end(&mut self) {
-        self.account.end(self.waiting.len());
-    }
-
     /// The due times of waiting arrivals that count.
     fn waiting(&self) -> impl Iterator<Item = Instant> {
         self.waiting.iter().map(|arrival| arrival.due).filter(|due| self.window.contains(due))

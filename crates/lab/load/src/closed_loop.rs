@@ -41,7 +41,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     account.borrow_mut().begin_closed_loop();
 
     sleep(plan.measurement).await;
-    account.borrow_mut().end(0);
+    account.borrow_mut().end();
     let reading = meter.stop();
     stopping.set(true);
 

@@ -6,6 +6,7 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
@@ -23,7 +24,7 @@ use super::{
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;
 /// The pieces in which a stepwise request is sent: what the loopback device carries in one piece.
-const STEP: usize = 64 * 1024;
+pub(super) const STEP: usize = 64 * 1024;
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +72,8 @@ impl Dial for Tcp {
 #[derive(Debug)]
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
+    /// How long each answer may take.
+    pub(super) patience: Option<Duration>,
     /// How often the server has closed it after an answer.
     pub(super) closed: u64,
     /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
@@ -83,47 +86,42 @@ pub struct Connection<D: Dial = Tcp> {
 impl Connection {
     /// Connects over TCP.
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        Self::over_soon(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
+        Self::patient(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
     }
 }
 
 impl<D: Dial> Connection<D> {
-    pub async fn over(dial: D) -> io::Result<Self> {
+    /// A connection whose answers are awaited as long as they take, as within a measurement, which
+    /// counts the requests that are still unfinished after grace.
+    pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
-        let buffer = vec![0; BUFFER].into();
-        Ok(Self { dial, closed: 0, stream, buffer, check: Check::default() })
+        let (buffer, check) = (vec![0; BUFFER].into(), Check::default());
+        Ok(Self { dial, patience: None, closed: 0, stream, buffer, check })
     }
 
-    /// The same, but not for ever.
-    pub(super) async fn over_soon(dial: D) -> anyhow::Result<Self> {
-        within(PATIENCE, async { Ok(Self::over(dial).await?) }).await
+    /// A connection that waits half a minute for each answer.
+    pub(super) async fn patient(dial: D) -> anyhow::Result<Self> {
+        let connection = within(PATIENCE, Self::over(dial)).await?;
+        Ok(Self { patience: Some(PATIENCE), ..connection })
     }
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
-    /// there is a fault, and waits as long as it takes.
+    /// there is a fault.
     pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
-        self.checked(request, usize::MAX, &async || Ok(())).await
-    }
-
-    /// The same with a body that is sent in pieces, and `idle` awaited after each but the last.
-    pub(super) async fn ask_in_steps(
-        &mut self,
-        request: &Prepared,
-        idle: &impl AsyncFn() -> anyhow::Result<()>,
-    ) -> Result<(), Fault> {
-        self.checked(request, STEP, idle).await
+        self.ask_in_steps(request, usize::MAX, &async || Ok(())).await
     }
 
     /// The status and body of the answer, unchecked.
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
         let mut body = Vec::new();
         let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let answer = self.exchange(request, usize::MAX, &async || Ok(()), content);
-        let status = within(PATIENCE, answer).await.with_context(|| request.name.clone())?;
+        let answer = self.exchange(request, usize::MAX, &async || Ok(()), content).await;
+        let status = answer.with_context(|| request.name.clone())?;
         Ok((status, body))
     }
 
-    async fn checked(
+    /// The same with a request that is sent in pieces, and `idle` awaited after each but the last.
+    pub(super) async fn ask_in_steps(
         &mut self,
         request: &Prepared,
         step: usize,
@@ -145,6 +143,21 @@ impl<D: Dial> Connection<D> {
 
     /// Sends a request and hands the body of its answer to `content`. Returns the status.
     async fn exchange(
+        &mut self,
+        request: &Prepared,
+        step: usize,
+        idle: &impl AsyncFn() -> anyhow::Result<()>,
+        content: impl FnMut(&[u8]),
+    ) -> anyhow::Result<u16> {
+        let patience = self.patience;
+        let answer = self.answer(request, step, idle, content);
+        match patience {
+            Some(patience) => within(patience, answer).await,
+            None => answer.await,
+        }
+    }
+
+    async fn answer(
         &mut self,
         request: &Prepared,
         step: usize,

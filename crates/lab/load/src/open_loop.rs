@@ -45,7 +45,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     queue.borrow_mut().account.begin();
 
     sleep_until(window.end).await;
-    queue.borrow_mut().end();
+    queue.borrow_mut().account.end();
     let reading = meter.stop();
 
     // The last arrival is due before the window ends, so this takes no longer than the lag.

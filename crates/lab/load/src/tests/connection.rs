@@ -13,7 +13,10 @@ use super::{
     memory::{Memory, SIX, read_request, server, silent},
     plan,
 };
-use crate::{Alarm, Answer, Ask, Connection, Dial, Expected, Fault, Prepared, Visitor, run_over};
+use crate::{
+    Alarm, Answer, Ask, Connection, Dial, Expected, Fault, Prepared, Visitor, connection::STEP,
+    run_over,
+};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
@@ -87,23 +90,22 @@ async fn an_answer_may_be_split_anywhere() {
 }
 
 #[tokio::test]
-async fn an_incomplete_answer_is_a_failure() {
+async fn an_incomplete_or_malformed_answer_is_a_failure() {
     for answer in [SIX, CHUNKED, CONTINUED] {
         for end in 0..answer.len() {
             let ([result], _) = ask_times(in_pieces(&[&answer[..end]], true), &ask()).await;
             assert!(matches!(result, Err(Fault::Failure(_))), "at {end}: {result:?}");
         }
     }
-}
-
-#[tokio::test]
-async fn malformed_chunks_are_a_failure() {
     for chunks in ["x\r\n", "1\r\n67\r\n", "1\r\n6\r\n0\r\nno header\r\n\r\n"] {
         let answer = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{chunks}");
-        let answer = answer.leak().as_bytes();
-        let ([result], _) = ask_times(in_pieces(&[answer], false), &ask()).await;
+        let pieces = [answer.leak().as_bytes()];
+        let ([result], _) = ask_times(in_pieces(&pieces, false), &ask()).await;
         assert!(matches!(result, Err(Fault::Failure(_))), "{chunks}: {result:?}");
     }
+    let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000)).leak().as_bytes();
+    let ([Err(fault)], _) = ask_times(in_pieces(&[endless], false), &ask()).await else { panic!() };
+    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
 }
 
 #[tokio::test]
@@ -138,16 +140,14 @@ async fn surplus_bytes_are_not_read_as_the_next_answer() {
     }
 }
 
-#[tokio::test]
-async fn an_endless_head_is_a_failure() {
-    let head = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000)).leak().as_bytes();
-    let ([Err(fault)], _) = ask_times(in_pieces(&[head], false), &ask()).await else { panic!() };
-    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
-}
-
 /// Posts a long body over a connection that buffers little, twice: at once and in steps. Returns the
 /// number of steps.
-async fn upload(length: usize, status: u16, answer: String, accept: impl Fn(DuplexStream)) -> u32 {
+async fn upload(
+    length: usize,
+    status: u16,
+    answer: String,
+    accept: impl Fn(DuplexStream) + 'static,
+) -> u32 {
     let body = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&body, "6".repeat(length)).unwrap();
     let expected = Expected { status, answer: Answer::Text(answer) };
@@ -163,7 +163,7 @@ async fn upload(length: usize, status: u16, answer: String, accept: impl Fn(Dupl
                 steps.set(steps.get() + 1);
                 Ok(())
             };
-            assert_eq!(connection.ask_in_steps(&request, &idle).await, Ok(()));
+            assert_eq!(connection.ask_in_steps(&request, STEP, &idle).await, Ok(()));
             steps.get()
         })
         .await
@@ -229,11 +229,27 @@ async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_single_request_is_not_awaited_for_ever() {
+async fn nothing_outside_a_measurement_is_awaited_for_ever() {
+    /// A server that cannot be reached, such as one with a full backlog.
+    #[derive(Clone, Debug)]
+    struct Nowhere;
+
+    impl Dial for Nowhere {
+        type Stream = DuplexStream;
+
+        async fn dial(&self) -> std::io::Result<DuplexStream> {
+            std::future::pending().await
+        }
+    }
+
+    let plan = plan(closed_loop(2));
+    let error = run_over(&plan, Nowhere, Alarm::Ticks).await.unwrap_err();
+    assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
+    let error = Visitor::over(Nowhere, plan.target, &plan.asks).await.err().unwrap();
+    assert_eq!(error.to_string(), "no answer within 30 s");
     LocalSet::new()
         .run_until(async {
-            let target = ([127, 0, 0, 1], 80).into();
-            let open = async || Visitor::over(silent(), target, &[ask()]).await.unwrap();
+            let open = async || Visitor::over(silent(), plan.target, &plan.asks).await.unwrap();
             let fault = open().await.visit().await.unwrap_err();
             assert_eq!(fault.to_string(), "GET /: no answer within 30 s");
             let error = open().await.visit_in_steps(async || Ok(())).await.unwrap_err();
@@ -242,27 +258,4 @@ async fn a_single_request_is_not_awaited_for_ever() {
             assert_eq!(format!("{error:#}"), "GET /: no answer within 30 s");
         })
         .await;
-}
-
-/// A server that cannot be reached, such as one with a full backlog.
-#[derive(Clone, Debug)]
-struct Nowhere;
-
-impl Dial for Nowhere {
-    type Stream = DuplexStream;
-
-    async fn dial(&self) -> std::io::Result<DuplexStream> {
-        std::future::pending().await
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_connection_is_not_awaited_for_ever() {
-    let error = Connection::over_soon(Nowhere).await.unwrap_err();
-    assert_eq!(error.to_string(), "no answer within 30 s");
-    let plan = plan(closed_loop(2));
-    let error = run_over(&plan, Nowhere, Alarm::Ticks).await.unwrap_err();
-    assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
-    let error = Visitor::over(Nowhere, plan.target, &[ask()]).await.err().unwrap();
-    assert_eq!(error.to_string(), "no answer within 30 s");
 }

@@ -6,15 +6,15 @@ use tokio::time::sleep;
 
 use super::{
     closed_loop,
-    memory::{SIX, one_at_a_time, server},
+    memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use crate::{Arrivals, Dial};
+use crate::Arrivals;
 
 const ANSWER: Duration = Duration::from_millis(10);
 
 /// Answers in 10 ms, each request on its own, but never the ones that `hangs` chooses by their number.
-fn hanging(hangs: impl Fn(u32) -> bool + 'static) -> impl Dial + Clone {
+fn hanging(hangs: impl Fn(u32) -> bool + 'static) -> Memory {
     let asked = Cell::new(0);
     server(async move || {
         asked.set(asked.get() + 1);
@@ -27,7 +27,7 @@ fn hanging(hangs: impl Fn(u32) -> bool + 'static) -> impl Dial + Clone {
 }
 
 /// The lost and the unfinished requests.
-async fn lost(arrivals: Arrivals, server: impl Dial + Clone + 'static) -> (u64, u64) {
+async fn lost(arrivals: Arrivals, server: Memory) -> (u64, u64) {
     let outcome = outcome(&plan(arrivals), server).await;
     (outcome.lost, outcome.unfinished)
 }

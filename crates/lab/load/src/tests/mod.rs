@@ -8,9 +8,9 @@ mod stalls;
 
 use std::time::Duration;
 
-use super::{
-    Alarm, Answer, Arrivals, Ask, Dial, Load, LoadPlan, OpenLoop, Outcome, Spacing, run_over,
-};
+use memory::Memory;
+
+use super::{Alarm, Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing, run_over};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -31,7 +31,7 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
     }
 }
 
-async fn outcome(plan: &LoadPlan, server: impl Dial + Clone + 'static) -> Outcome {
+async fn outcome(plan: &LoadPlan, server: Memory) -> Outcome {
     let outcome = run_over(plan, server, Alarm::Ticks).await.unwrap();
     let ended = outcome.ok + outcome.wrong + outcome.failed;
     assert_eq!(ended + outcome.unfinished, outcome.sent);

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    memory::{SIX, one_at_a_time, server},
+    memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use crate::{Arrivals, Dial, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use crate::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 const SECOND: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_millis(200);
@@ -22,7 +22,7 @@ fn answered(comes: Duration) -> Duration {
     comes.max(second + STALL)
 }
 
-fn stalling(start: Instant) -> impl Dial + Clone {
+fn stalling(start: Instant) -> Memory {
     server(async move || {
         let now = Instant::now();
         let end = start + answered(now - start);
