@@ -73,7 +73,7 @@ impl Dial for Tcp {
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
     /// How long each answer may take.
-    pub(super) patience: Option<Duration>,
+    patience: Option<Duration>,
     /// How often the server has closed it after an answer.
     pub(super) closed: u64,
     /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
@@ -101,7 +101,7 @@ impl<D: Dial> Connection<D> {
 
     /// A connection that waits half a minute for each answer.
     pub(super) async fn patient(dial: D) -> anyhow::Result<Self> {
-        let connection = within(PATIENCE, Self::over(dial)).await?;
+        let connection = within(Some(PATIENCE), Self::over(dial)).await?;
         Ok(Self { patience: Some(PATIENCE), ..connection })
     }
 
@@ -115,7 +115,8 @@ impl<D: Dial> Connection<D> {
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
         let mut body = Vec::new();
         let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let answer = self.exchange(request, usize::MAX, &async || Ok(()), content).await;
+        let idle = &async || Ok(());
+        let answer = within(self.patience, self.exchange(request, usize::MAX, idle, content)).await;
         let status = answer.with_context(|| request.name.clone())?;
         Ok((status, body))
     }
@@ -130,7 +131,8 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let result = match self.exchange(request, step, idle, content).await {
+        let answer = within(self.patience, self.exchange(request, step, idle, content)).await;
+        let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
                 Some(mismatch) => Err(Fault::Mismatch(format!("{}: {mismatch}", request.name))),
@@ -143,21 +145,6 @@ impl<D: Dial> Connection<D> {
 
     /// Sends a request and hands the body of its answer to `content`. Returns the status.
     async fn exchange(
-        &mut self,
-        request: &Prepared,
-        step: usize,
-        idle: &impl AsyncFn() -> anyhow::Result<()>,
-        content: impl FnMut(&[u8]),
-    ) -> anyhow::Result<u16> {
-        let patience = self.patience;
-        let answer = self.answer(request, step, idle, content);
-        match patience {
-            Some(patience) => within(patience, answer).await,
-            None => answer.await,
-        }
-    }
-
-    async fn answer(
         &mut self,
         request: &Prepared,
         step: usize,

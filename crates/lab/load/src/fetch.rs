@@ -19,7 +19,7 @@ pub async fn get(
     path: &str,
     patience: Duration,
 ) -> anyhow::Result<(u16, Vec<u8>)> {
-    within(patience, async {
+    within(Some(patience), async {
         let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
         Connection::open(target).await?.fetch(&request).await
     })
@@ -48,11 +48,12 @@ pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
     }
 }
 
-/// Waits for an answer, but not for ever.
+/// Waits for an answer, but not for ever unless there is no limit.
 pub(super) async fn within<T>(
-    patience: Duration,
+    patience: Option<Duration>,
     answer: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
+    let Some(patience) = patience else { return answer.await };
     let answer = timeout(patience, answer).await;
     answer.ok().with_context(|| format!("no answer within {} s", patience.as_secs()))?
 }

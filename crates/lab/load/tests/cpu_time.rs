@@ -14,6 +14,7 @@ use nix::{
     sys::{
         resource::{UsageWho, getrusage},
         signal::{Signal, kill},
+        time::TimeValLike as _,
     },
     time::ClockId,
     unistd::Pid,
@@ -51,9 +52,9 @@ fn burn(time: Duration) {
 fn used() -> Duration {
     let times = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(|whose| {
         let usage = getrusage(whose).unwrap();
-        [usage.user_time(), usage.system_time()].map(|it| it.tv_sec() * 1_000_000 + it.tv_usec())
+        (usage.user_time() + usage.system_time()).num_microseconds() as u64
     });
-    Duration::from_micros(times.concat().iter().sum::<i64>() as u64)
+    Duration::from_micros(times.iter().sum())
 }
 
 /// What we find for some work, and the own account. The workers end after that and before this.
@@ -99,7 +100,10 @@ fn cpu_time_is_the_servers_own_account_or_absent() {
 
     let mut parent = start("sh", &["-c", "sleep 60 >&2 & echo $!; read line"]);
     let daemon = line(&mut parent).parse().unwrap();
-    let (found, _) = account(vec![], |_| end(parent));
+    let (found, _) = account(vec![], |_| {
+        end(parent);
+        burn(20 * WORK);
+    });
     kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
     assert_eq!(found, None, "a child has left the family");
 

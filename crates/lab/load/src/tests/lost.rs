@@ -12,18 +12,20 @@ use super::{
 use crate::Arrivals;
 
 const ANSWER: Duration = Duration::from_millis(10);
+const NEVER: Duration = Duration::from_secs(86_400);
 
-/// Answers in 10 ms, each request on its own, but never the ones that `hangs` chooses by their number.
-fn hanging(hangs: impl Fn(u32) -> bool + 'static) -> Memory {
+/// Answers each request on its own: in 10 ms, but in `time` if `is_slow` chooses it by its number.
+fn slow_for(time: Duration, is_slow: impl Fn(u32) -> bool + 'static) -> Memory {
     let asked = Cell::new(0);
     server(async move || {
         asked.set(asked.get() + 1);
-        if hangs(asked.get()) {
-            std::future::pending::<()>().await;
-        }
-        sleep(ANSWER).await;
+        sleep(if is_slow(asked.get()) { time } else { ANSWER }).await;
         SIX
     })
+}
+
+fn hanging(hangs: impl Fn(u32) -> bool + 'static) -> Memory {
+    slow_for(NEVER, hangs)
 }
 
 /// The lost and the unfinished requests.
@@ -50,8 +52,10 @@ async fn a_server_that_stops_has_lost_everything() {
     // 160 answers of 500 requests in the measurement, and then silence.
     let stops = |request| request > 320;
     assert_eq!(lost(closed_loop(2), hanging(stops)).await, (2, 2));
-    let (lost, unfinished) = lost(closed_loop(3000), hanging(|request| request > 30_000)).await;
-    assert_eq!((lost, unfinished), (3000, 3000));
+    let stops = |request| request > 30_000;
+    assert_eq!(lost(closed_loop(3000), hanging(stops)).await, (3000, 3000));
+    // Those in the arrival queue too, and four of the warm-up.
+    assert_eq!(lost(open_loop(100.0, 4), hanging(|_| true)).await, (504, 500));
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,6 +64,10 @@ async fn a_saturated_server_has_lost_only_what_hangs() {
     assert!(lost_ == 0 && unfinished > 2800, "{lost_} of {unfinished}");
     let (lost_, unfinished) = lost(open_loop(200.0, 16), one_at_a_time(ANSWER)).await;
     assert!(lost_ == 0 && unfinished > 400, "{lost_} of {unfinished}");
+    // Some answers take long, so that one may still come.
+    let slow = slow_for(Duration::from_secs(2), |request| request.is_multiple_of(50));
+    let (lost_, unfinished) = lost(open_loop(100.0, 64), slow).await;
+    assert!(lost_ == 0 && unfinished > 0, "{lost_} of {unfinished}");
 
     // The arrival queue explains what is unfinished, but not a request that has hung since the
     // measurement.
