@@ -43,7 +43,7 @@ pub struct Account {
     late_answers: u64,
     /// The longest time from a request to its answer.
     longest: Duration,
-    /// The counts and the latencies; the rest is still missing.
+    /// The counts, the latencies, and what the system reports; the rest is still missing.
     pub counts: Outcome,
 }
 

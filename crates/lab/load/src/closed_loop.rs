@@ -27,13 +27,14 @@ pub async fn run<D: Dial + Clone + 'static>(
     // Broken off if it takes too long: a server that never answers is detected later, as all its
     // requests stay unfinished.
     let _ = timeout(plan.warm_up, visitors[0].visit()).await;
-    let cycle = load.think() + start.elapsed();
+    let think = Duration::from_millis(load.think_ms);
+    let cycle = think + start.elapsed();
     for (index, visitor) in visitors.into_iter().enumerate() {
         let user = User { index, visitor, account: account.clone(), stopping: stopping.clone() };
         // Spread over a whole cycle: users who start together stay in step, and throughput would
         // then depend on where the measurement begins.
         let delay = cycle.mul_f64(index as f64 / load.users as f64);
-        tokio::task::spawn_local(user.live(delay, load.think()));
+        tokio::task::spawn_local(user.live(delay, think));
     }
 
     sleep(plan.warm_up).await;
@@ -42,15 +43,15 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     sleep(plan.measurement).await;
     account.borrow_mut().end();
-    let reading = meter.stop();
+    meter.stop(&mut account.borrow_mut().counts);
     stopping.set(true);
 
     let end_of_grace = Instant::now() + plan.grace;
     while account.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
-    let counts = account.borrow_mut().close(&[]);
-    Ok(counts.with(plan, reading))
+    let outcome = account.borrow_mut().close(&[]);
+    Ok(outcome)
 }
 
 struct User<D: Dial> {

@@ -46,7 +46,7 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     sleep_until(window.end).await;
     queue.borrow_mut().account.end();
-    let reading = meter.stop();
+    meter.stop(&mut queue.borrow_mut().account.counts);
 
     // The last arrival is due before the window ends, so this takes no longer than the lag.
     arrivals.await.context("the schedule stopped")?.context("the timer failed")?;
@@ -56,7 +56,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     }
 
     let mut queue = queue.borrow_mut();
-    let mut outcome = queue.close().with(plan, reading);
+    let mut outcome = queue.close();
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);

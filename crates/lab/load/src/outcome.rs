@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, LoadPlan, Punctuality, meter::Reading};
+use super::{Latency, Punctuality};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -63,18 +63,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Adds what the system reports about the run to its counts.
-    pub(super) fn with(self, plan: &LoadPlan, reading: Reading) -> Self {
-        Self {
-            measured: reading.measured,
-            server_cpu: reading.server_cpu,
-            server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
-            generator_cpu: reading.generator_cpu,
-            generator_waited: reading.generator_waited,
-            ..self
-        }
-    }
-
     /// Right answers per second.
     pub fn throughput(&self) -> f64 {
         self.ok_in_time as f64 / self.measured.as_secs_f64()

@@ -53,19 +53,13 @@ fn grid() -> impl Iterator<Item = (Speedup, Option<Speedup>)> {
     let around = |centre: f64, width: f64| {
         interval((centre - width).exp(), centre.exp(), (centre + width).exp())
     };
-    let controls: Vec<_> = [0.0, -0.005, 0.02, 0.1]
-        .iter()
-        .map(|centre| Some(around(*centre, 0.05)))
-        .chain([None])
-        .collect();
+    let controls = [Some(0.0), Some(-0.005), Some(0.02), Some(0.1), None];
+    let controls = controls.map(|it| it.map(|centre| around(centre, 0.05)));
     (-20_i32..=20).flat_map(move |place| {
-        let controls = controls.clone();
-        [0.001, 0.02, 0.05, 0.1].into_iter().flat_map(move |width| {
-            // Not a round figure, where rounding would decide.
-            let centre = f64::from(place) / 100.0 + 0.0001 * f64::from(place.signum());
-            let speedup = around(centre, width);
-            controls.clone().into_iter().map(move |control| (speedup, control))
-        })
+        // Not a round figure, where rounding would decide.
+        let centre = f64::from(place) / 100.0 + 0.0001 * f64::from(place.signum());
+        let speedups = [0.001, 0.02, 0.05, 0.1].map(|width| around(centre, width));
+        speedups.into_iter().flat_map(move |it| controls.map(|control| (it, control)))
     })
 }
 
@@ -107,14 +101,8 @@ fn more_noise_never_strengthens_the_verdict() {
 
 #[test]
 fn verdicts_print_and_serialize_as_documented() {
-    let words = [
-        (Verdict::Faster, "faster"),
-        (Verdict::Slower, "slower"),
-        (Verdict::Equivalent, "equivalent"),
-        (Verdict::Undecided, "undecided"),
-    ];
-    for (verdict, word) in words {
-        assert_eq!(verdict.to_string(), word);
-        assert_eq!(serde_json::to_value(verdict).unwrap(), word);
-    }
+    let all = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
+    let words = ["faster", "slower", "equivalent", "undecided"];
+    assert_eq!(all.map(|it| it.to_string()), words);
+    assert_eq!(all.map(|it| serde_json::to_value(it).unwrap()), words);
 }
