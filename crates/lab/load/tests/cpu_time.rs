@@ -1,6 +1,7 @@
 //! The CPU time of servers whose threads and processes come and go. This process is the server: what
 //! we find for it must agree with its own account.
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
