@@ -90,6 +90,6 @@ impl ArrivalQueue {
 
     pub fn close(&mut self) -> Outcome {
         let waiting: Vec<_> = self.waiting().collect();
-        self.account.close(waiting)
+        self.account.close(&waiting)
     }
 }

@@ -1,6 +1,6 @@
 //! When the arrivals of an open loop are due.
 
-use std::time::Duration;
+use std::{iter::successors, time::Duration};
 
 use super::{OpenLoop, Spacing};
 
@@ -9,22 +9,14 @@ use super::{OpenLoop, Spacing};
 /// Evenly spaced arrivals never meet at a server that keeps up, so they hide its queue. Independent
 /// users come in bunches: the gaps between them are distributed exponentially.
 pub fn timetable(load: OpenLoop) -> impl Iterator<Item = Duration> {
-    let mut random = SplitMix64(match load.spacing {
-        Spacing::Random { seed } => seed,
-        Spacing::Even => 0,
-    });
-    let mut gaps = 0.0;
-    (0_u64..).map(move |index| {
-        let gaps = match load.spacing {
-            Spacing::Even => index as f64,
-            Spacing::Random { .. } => {
-                gaps += random.exponential();
-                gaps
-            }
-        };
-        // Counted from the start and not from the last arrival, so that rounding does not add up.
-        Duration::from_secs_f64(gaps / load.rate_per_s)
-    })
+    let mut random = match load.spacing {
+        Spacing::Random { seed } => Some(SplitMix64(seed)),
+        Spacing::Even => None,
+    };
+    let mut gap = move || random.as_mut().map_or(1.0, SplitMix64::exponential);
+    // In units of the mean gap, so that rounding does not add up.
+    let sums = successors(Some(0.0), move |sum| Some(sum + gap()));
+    sums.map(move |gaps| Duration::from_secs_f64(gaps / load.rate_per_s))
 }
 
 /// A small generator of good random numbers (Steele, Lea and Flood, 2014).
@@ -57,21 +49,26 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_determines_the_arrivals() {
-        let arrivals = |seed| due(Spacing::Random { seed }, 100);
-        assert_eq!(arrivals(7), arrivals(7));
-        assert_ne!(arrivals(7), arrivals(8));
+    fn evenly_spaced_arrivals_keep_their_distance() {
+        assert_eq!(due(Spacing::Even, 3), [0.0, 0.01, 0.02]);
+        assert_eq!(due(Spacing::Even, 100_001).last(), Some(&1000.0), "rounding does not add up");
     }
 
-    /// The share of gaps above `times` the mean is `exp(-times)`.
+    /// The gaps of a Poisson process: their mean is 1 / rate, and one in e is longer than that.
     #[test]
     fn random_arrivals_are_a_poisson_process() {
-        let due = due(Spacing::default(), 100_000);
-        assert!((due[due.len() - 1] - 1000.0).abs() < 20.0);
+        let count = 100_000;
+        let [first, again, other] = [1, 1, 2].map(|seed| due(Spacing::Random { seed }, count));
+        assert!(first == again && first != other, "a seed determines the arrivals");
+        let due = first;
+        let mean = due[count - 1] / count as f64;
+        assert!((mean * 100.0 - 1.0).abs() < 0.02, "{mean}");
+        let longer = |times: f64| {
+            let gaps = due.windows(2).filter(|pair| pair[1] - pair[0] > times * 0.01);
+            gaps.count() as f64 / count as f64
+        };
         for times in [0.1, 1.0, 3.0] {
-            let gaps = due.windows(2).filter(|pair| pair[1] - pair[0] > times * 0.01).count();
-            let share = gaps as f64 / due.len() as f64;
-            assert!((share - (-times).exp()).abs() < 0.01, "{times}: {share}");
+            assert!((longer(times) - (-times).exp()).abs() < 0.01, "{times}: {}", longer(times));
         }
     }
 }

@@ -1,74 +1,114 @@
-//! The CPU time of a server whose threads and processes come and go, against its own account.
-//!
-//! The server is this process, so there may be only one test here.
+//! The CPU time of servers whose threads and processes come and go. This process is the server: what
+//! we find for it must agree with its own account.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     process::{Child, Command, Stdio},
     thread,
     time::Duration,
 };
 
-use lab_load::process::{CpuTime, children_cpu_time, own_cpu_time};
-use nix::sys::resource::{UsageWho, getrusage};
+use lab_load::process::CpuTime;
+use nix::{
+    sys::{
+        resource::{UsageWho, getrusage},
+        signal::{Signal, kill},
+        time::TimeValLike as _,
+    },
+    time::ClockId,
+    unistd::Pid,
+};
 
-/// By the process's own account: its threads, and the children that it waited for.
-fn own_account() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let micros = |time: nix::sys::time::TimeVal| time.tv_sec() * 1_000_000 + time.tv_usec();
-    let own = micros(usage.user_time()) + micros(usage.system_time());
-    Duration::from_micros(own as u64) + children_cpu_time().unwrap()
+fn start(program: &str, args: &[&str]) -> Child {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-fn burn() {
-    let end = own_cpu_time().unwrap() + Duration::from_millis(30);
-    while own_cpu_time().unwrap() < end {}
+fn line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::with_capacity(1, child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line.trim().to_owned()
 }
 
-/// A child that works when it gets a line, and ends when its input does.
+/// A process that works when it is asked, and ends with its standard input.
 fn worker() -> Child {
-    let work = "while read line; do i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo; done";
-    let mut command = Command::new("sh");
-    command.args(["-c", work]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo";
+    start("sh", &["-c", &format!("while read line; do {WORK}; done")])
 }
 
 fn work(worker: &mut Child) {
     worker.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    worker.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    line(worker);
 }
 
-fn compare(found: &CpuTime, before: &CpuTime, own: Duration) {
-    let found = found.since(before).unwrap();
-    assert!(found.abs_diff(own) < own / 10, "{found:?} instead of {own:?}");
+fn burn(time: Duration) {
+    let now = || Duration::from(ClockId::CLOCK_THREAD_CPUTIME_ID.now().unwrap());
+    let end = now() + time;
+    while now() < end {}
 }
 
+/// The CPU time of this process and its ended children.
+fn used() -> Duration {
+    let times = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(|whose| {
+        let usage = getrusage(whose).unwrap();
+        (usage.user_time() + usage.system_time()).num_microseconds() as u64
+    });
+    Duration::from_micros(times.iter().sum())
+}
+
+/// What we find for some work, and the own account. The workers end after that and before this.
+fn account(
+    mut workers: Vec<Child>,
+    work: impl FnOnce(&mut [Child]),
+) -> (Option<Duration>, Duration) {
+    let pid = std::process::id();
+    let (before, own) = (CpuTime::of(pid).unwrap(), used());
+    work(&mut workers);
+    let found = CpuTime::of(pid).unwrap().since(&before);
+    workers.into_iter().for_each(end);
+    (found, used() - own)
+}
+
+fn end(mut child: Child) {
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+/// One test, because another one's children would be this process's too.
 #[test]
-fn cpu_time_includes_threads_and_children_that_have_ended() {
-    let reading = || CpuTime::of(std::process::id()).unwrap();
-
-    let (before, own) = (reading(), own_account());
-    (0..10).for_each(|_| thread::spawn(burn).join().unwrap());
-    compare(&reading(), &before, own_account() - own);
-
-    let (before, own) = (reading(), own_account());
-    for _ in 0..10 {
-        let mut worker = worker();
-        work(&mut worker);
-        worker.wait().unwrap();
+fn cpu_time_is_the_servers_own_account_or_absent() {
+    const WORK: Duration = Duration::from_millis(30);
+    let threads = || (0..20).for_each(|_| thread::spawn(|| burn(WORK)).join().unwrap());
+    let child = || {
+        let mut child = worker();
+        work(&mut child);
+        end(child);
+    };
+    let accounts = [
+        ("a thread per request", account(vec![], |_| threads())),
+        ("a process per request", account(vec![], |_| (0..10).for_each(|_| child()))),
+        ("workers", account(vec![worker(), worker()], |workers| workers.iter_mut().for_each(work))),
+    ];
+    for (server, (found, own)) in accounts {
+        let found = found.unwrap_or_else(|| panic!("{server}: no figure"));
+        assert!(found.abs_diff(own) < own / 10, "{server}: {found:?} instead of {own:?}");
     }
-    compare(&reading(), &before, own_account() - own);
 
-    let mut workers = [worker(), worker()];
-    let (before, own) = (reading(), own_account());
-    (0..4).for_each(|_| workers.iter_mut().for_each(work));
-    let living = reading();
-    // Only then does the system add their time to ours.
-    for worker in &mut workers {
-        worker.wait().unwrap();
-    }
-    let own = own_account() - own;
-    compare(&living, &before, own);
-    compare(&reading(), &before, own);
+    let (found, own) = account(vec![], |_| child());
+    assert_eq!(found, None, "of {own:?}, and ended children are counted in steps of 10 ms");
+
+    let mut parent = start("sh", &["-c", "sleep 60 >&2 & echo $!; read line"]);
+    let daemon = line(&mut parent).parse().unwrap();
+    let (found, _) = account(vec![], |_| {
+        end(parent);
+        burn(20 * WORK);
+    });
+    kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
+    assert_eq!(found, None, "a child has left the family");
+
+    let server = start("env", &["--ignore-signal=CHLD", "cat"]);
+    let (found, _) = account(vec![server], |servers| servers.iter_mut().for_each(work));
+    assert_eq!(found, None, "the system drops the times of its children");
 }
