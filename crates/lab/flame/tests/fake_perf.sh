@@ -26,7 +26,6 @@ case "$mode,$1,$*" in
     denied-at-attach,record,*) denied ;;
     no-memory,record,*) echo 'Permission error mapping pages.' >&2; exit 255 ;;
     little-memory,record,*' -m '*) echo 'Permission error mapping pages.' >&2; exit 255 ;;
-    too-old,record,*) printf "  Error: unknown option \`control'\n" >&2; exit 129 ;;
     no-zstd,record,*' -z '*) printf "  Error: unknown switch \`z'\n" >&2; exit 129 ;;
     dies-at-once,record,*) echo 'perf: Segmentation fault' >&2; exit 139 ;;
     hang-at-attach,record,*) kill -STOP $$ ;;

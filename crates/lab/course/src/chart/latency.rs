@@ -1,6 +1,7 @@
 //! How long requests take: the tail of both sides, in the closed loop and in the open one.
 
 use lab_display::{
+    join,
     picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px},
     significant,
 };
@@ -9,7 +10,7 @@ use lab_record::{CaseRecord, Latencies, Run, VariantRecord};
 use maud::{Markup, html};
 
 use super::{
-    Chart, join,
+    Chart,
     parts::{self, Label},
 };
 

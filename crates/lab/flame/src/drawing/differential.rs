@@ -39,13 +39,10 @@ pub fn draw(
         (palette::MORE, "red: the fix added to it"),
     ];
     let (all_slow, all_fixed) = (slow.inclusive, fixed.inclusive);
+    // The system counts the whole; only shares are sampled.
+    let all = change(all_slow, all_fixed, None);
     let whole = Frame {
-        // The system counts the whole; only shares are sampled.
-        label: format!(
-            "{} in all: {}",
-            change(all_slow, all_fixed, None),
-            both(all_slow, all_fixed)
-        ),
+        label: format!("{all} in all: {}", both(all_slow, all_fixed)),
         details: "100 %".to_owned(),
         colour: Some(palette::of_change(all_slow, all_fixed)),
     };

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{Profiler, roots::is_rooted};
+use super::{Profiler, roots::is_rooted, window::Window};
 use crate::stacks::Folded;
 use lab_display::thousands;
 
@@ -39,7 +39,7 @@ pub struct Recording {
 
 impl Recording {
     /// A recording of these stacks that lost nothing, by a profiler with a timer.
-    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Duration) -> Self {
+    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
         let samples = stacks.total();
         let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
         let rooted: u64 = rooted.map(|(_, weight)| weight).sum();
@@ -49,8 +49,8 @@ impl Recording {
             rooted_share: (samples > 0).then(|| rooted as f64 / samples as f64),
             lost_share: 0.0,
             sampled_cpu: Duration::ZERO,
-            system_cpu: None,
-            window,
+            system_cpu: window.system_cpu,
+            window: window.length,
             perf_data: None,
             by_timer: true,
             notices: Vec::new(),
@@ -64,17 +64,10 @@ impl Recording {
         (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
     }
 
-    /// The share of one core that the server used.
-    pub fn busy_share(&self) -> f64 {
-        let used = self.system_cpu.unwrap_or(self.sampled_cpu);
-        used.as_secs_f64() / self.window.as_secs_f64()
-    }
-
     /// Adds what the numbers give reason to say.
     pub(super) fn with_notices(mut self) -> Self {
         let checks = [few, cut, lost, user_only, disagreement];
-        let notices: Vec<_> = checks.iter().filter_map(|check| check(&self)).collect();
-        self.notices.extend(notices);
+        self.notices = checks.iter().filter_map(|check| check(&self)).collect();
         self
     }
 }
@@ -84,15 +77,16 @@ fn few(recording: &Recording) -> Option<String> {
     if samples >= FEW {
         return None;
     }
-    if recording.busy_share() < IDLE {
-        return Some(format!(
+    let used = recording.system_cpu.unwrap_or(recording.sampled_cpu);
+    Some(match used.as_secs_f64() < IDLE * recording.window.as_secs_f64() {
+        true => format!(
             "the server was almost idle: it used {} of CPU in {} ({samples} samples). That is the \
              finding: the time goes to waiting",
-            ms(recording.system_cpu.unwrap_or(recording.sampled_cpu)),
+            ms(used),
             ms(recording.window)
-        ));
-    }
-    Some(format!("only {samples} samples: shares are rough; fix: record for longer"))
+        ),
+        false => format!("only {samples} samples: shares are rough; fix: record for longer"),
+    })
 }
 
 fn cut(recording: &Recording) -> Option<String> {
@@ -184,11 +178,11 @@ mod tests {
                 &["user frames only", "(5,000 ms)"],
             ),
         ];
-        let window = Duration::from_secs(10);
+        let length = Duration::from_secs(10);
+        let window = Window { length, system_cpu: Some(length) };
         let stacks = "main;work 5000\n".parse().unwrap();
         let healthy = Recording {
-            sampled_cpu: window,
-            system_cpu: Some(window),
+            sampled_cpu: length,
             ..Recording::new(Profiler::PerfWithKernel, stacks, window)
         };
         assert!(healthy.clone().with_notices().notices.is_empty());

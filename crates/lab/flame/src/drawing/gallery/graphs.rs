@@ -6,7 +6,7 @@ use lab_record::Output;
 use super::{
     super::{graph::Graph, page::Section, palette::Palette, waits::Waits},
     NAMED, file,
-    words::{busy, is_idle, share, time},
+    words::{busy, share, time},
 };
 use crate::{
     seen::{Observation, Scene, Seen},
@@ -99,11 +99,8 @@ fn cpu_side<'a>(
     observation: &'a Observation,
     stacks: &'a Folded,
 ) -> Side<'a> {
-    let (server, busy) = (&observation.name, busy(observation));
-    let mut caption = format!("{server}: {} of CPU time per request.", time(stacks.total()));
-    if let (true, Some(busy)) = (is_idle(observation), &busy) {
-        caption += &format!(" Almost idle: {busy}. The time went elsewhere.");
-    }
+    let server = &observation.name;
+    let caption = format!("{server}: {} of CPU time per request.", time(stacks.total()));
     // A case's stacks start at its own functions, and what those call is the lesson. Yours start at
     // the runtime, which calls everything: a function's own time says more.
     let most = match scene.view.crates.is_empty() {
@@ -112,7 +109,8 @@ fn cpu_side<'a>(
     };
     let instrumented =
         scene.instrumented.then(|| "instrumented build, slower than timed".to_owned());
-    let notes = [Some(seen.profiler.to_string()), instrumented, busy, error(observation)];
+    let notes =
+        [Some(seen.profiler.to_string()), instrumented, busy(observation), error(observation)];
     let notes = notes.into_iter().flatten().collect();
     let caption_of_table = format!("{server}: the functions that cost most");
     let table = functions(caption_of_table, Unit::Nanoseconds, stacks, most);

@@ -4,7 +4,7 @@ mod graphs;
 mod words;
 
 use lab_case::Exhibit;
-use lab_display::{NONE, page::Table, thousands};
+use lab_display::{NONE, join, page::Table, thousands};
 use lab_record::Output;
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{
     seen::{Observation, Scene, Seen},
     stacks::{RowPair, Sampling, changed},
 };
-use words::{join, time};
+use words::time;
 
 /// How many functions a table names.
 const NAMED: usize = 8;
@@ -107,25 +107,24 @@ fn counts(scene: &Scene) -> Option<Section> {
     let number = |count: Option<&u64>| count.map_or(NONE.to_owned(), |it| thousands(*it as f64));
     // `upstream.tcp_connections`: only one companion counts connections.
     let label = |name: &str| name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-    let changed = slow.iter().filter_map(|(name, count)| {
-        let now = fixed.get(name).filter(|now| *count > *now * 2)?;
-        let (then, now) = (number(Some(count)), number(Some(now)));
-        Some(format!("{then} {} instead of {now}", label(name)))
-    });
-    let changed: Vec<_> = changed.collect();
+    let row = |(name, count): (&String, _)| {
+        vec![label(name), number(Some(count)), number(fixed.get(name))]
+    };
+    let rows: Vec<_> = slow.iter().map(row).collect();
+    let fell = slow.iter().map(|(name, count)| fixed.get(name).is_some_and(|now| *count > now * 2));
+    let fell = rows.iter().zip(fell).filter(|(_, fell)| *fell);
+    let changed: Vec<_> =
+        fell.map(|(row, _)| format!("{} {} instead of {}", row[1], row[0], row[2])).collect();
     let visit = words::visit(scene);
     let lead = match changed.is_empty() {
         true => format!("What one {visit} makes the servers do, counted exactly."),
         false => format!("One {visit} costs {slow_name} {}.", join(&changed)),
     };
     let mut section = Section::new("What is done, counted", lead);
-    let row = |(name, count): (&String, _)| {
-        vec![label(name), number(Some(count)), number(fixed.get(name))]
-    };
     section.tables.push(Table {
         caption: format!("Exact counts for one {visit}, from counts.toml"),
         head: vec!["count".to_owned(), slow_name.clone(), fixed_name.clone()],
-        rows: slow.iter().map(row).collect(),
+        rows,
     });
     Some(section)
 }
@@ -138,8 +137,8 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
         return Ok(None);
     }
     let [slow_name, fixed_name] = scene.servers.as_slice() else { return Ok(None) };
-    let samples = |it: &Observation| it.recording.as_ref().map_or(0, |it| it.samples);
-    let samples = [samples(&seen.observations[0]), samples(&seen.observations[1])];
+    let samples =
+        [0, 1].map(|at| seen.observations[at].recording.as_ref().map_or(0, |it| it.samples));
     let sampling = Sampling::of(slow, fixed, samples);
     let mut pairs = changed(slow, fixed, NAMED);
     pairs.retain(|pair| sampling.differs(pair.slow_own, pair.fixed_own));

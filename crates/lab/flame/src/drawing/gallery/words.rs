@@ -9,9 +9,6 @@ use crate::{
     stacks::Unit,
 };
 
-/// A server that uses less than this share of one core counts as idle.
-const IDLE: f64 = 0.05;
-
 /// How it was measured, for the end of the page.
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let machine = Machine::here();
@@ -64,25 +61,11 @@ pub fn busy(observation: &Observation) -> Option<String> {
     Some(format!("the server used {} ms of {} ms", thousands(used), thousands(window)))
 }
 
-/// Whether a server did almost nothing, so that its flame graph says nothing about the fault.
-pub fn is_idle(observation: &Observation) -> bool {
-    observation.recording.as_ref().is_some_and(|recording| recording.busy_share() < IDLE)
-}
-
 /// What one visit is: `request` or `page of 19 requests`.
 pub fn visit(scene: &Scene) -> String {
     match scene.requests_per_visit {
         1 => "request".to_owned(),
         requests => format!("page of {requests} requests"),
-    }
-}
-
-/// A list in words: `a, b and c`.
-pub fn join(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

@@ -29,10 +29,6 @@ impl Complaint {
                 "`perf` may not lock enough memory for its buffers (`perf_event_mlock_kb`)";
             return Obstacle::new(reason).fix("sudo sysctl kernel.perf_event_mlock_kb=65536");
         }
-        if self.says(&["option `control'", "invalid delay", "option `delay'"]) {
-            let reason = "this `perf` is older than 5.10 and cannot be told when to record";
-            return Obstacle::new(reason).fix(install(system));
-        }
         if self.says(&["not found for kernel"]) {
             let reason = format!("`perf` belongs to another kernel: {}", gist(message));
             let install = doctor::install(system, "linux-tools");

@@ -34,7 +34,6 @@ impl fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 /// A running `perf`; killed when dropped.
-#[derive(Debug)]
 pub struct Control {
     child: Child,
     commands: ChildStdin,
