@@ -16,5 +16,5 @@ mod stacks;
 
 pub use drawing::{Page, draw_index, draw_page, draw_plain_graph};
 pub use profilers::{Control, Failure, Profiler, Profilers, Reading, Recording, Subject};
-pub use seen::{Heap, Meta, Observation, Scene, Seen, Spans};
+pub use seen::{Heap, Observation, Scene, Seen, Spans, meta};
 pub use stacks::{Folded, Unit, View, top_inclusive};

@@ -47,7 +47,6 @@ case "$mode,$1,$*" in
     hang-at-script,script,*) kill -STOP $$ ;;
     confined,script,*) sample cpu-clock:uhppp 300 clone3 ;;
     few,script,*) sample cpu-clock:ppp 20 clone3 ;;
-    counters,script,*) sample cycles:P 300 clone3 ;;
     cut,script,*) sample cycles:P 60 clone3; sample cycles:P 240 tokio::poll ;;
     lost,script,*) sample cycles:P 300 clone3; echo 'PERF_RECORD_LOST lost 90' ;;
     *,script,*) sample cpu-clock:ppp 300 clone3 ;;

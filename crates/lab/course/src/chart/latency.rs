@@ -170,12 +170,6 @@ fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
     if curves.iter().flat_map(|curve| &curve.points).any(|point| point.at_least) {
         remarks.push("Arrows: lower bounds; requests outlasted their run".to_owned());
     }
-    for (variant, _) in sides {
-        if variant.open_loop.as_ref().is_some_and(|open| open.invalid.is_some()) {
-            let name = fit(&variant.variant, NAME);
-            remarks.push(format!("No open loop of {name}: the generator was late"));
-        }
-    }
     remarks
 }
 

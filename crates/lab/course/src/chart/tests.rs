@@ -98,7 +98,6 @@ fn latencies_that_must_not_be_quoted_are_not_drawn() {
     record.variants[1].open_loop.as_mut().unwrap().invalid = Some("late".to_owned());
     assert_eq!(dashed(&record), 0);
     let chart = latency(&record);
-    assert!(chart.svg.contains("No open loop of fixed: the generator was late"));
     assert_eq!(chart.alt.matches("fixed p50").count(), 1, "{}", chart.alt);
 }
 

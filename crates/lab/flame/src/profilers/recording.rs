@@ -31,14 +31,12 @@ pub struct Recording {
     pub window: Duration,
     /// What `perf record` wrote, for other tools.
     pub perf_data: Option<PathBuf>,
-    /// Whether a timer took the samples instead of a hardware counter: just as good for shares.
-    pub by_timer: bool,
     /// What a reader has to know, one sentence each.
     pub notices: Vec<String>,
 }
 
 impl Recording {
-    /// A recording of these stacks that lost nothing, by a profiler with a timer.
+    /// A recording of these stacks that lost nothing.
     pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
         let samples = stacks.total();
         let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
@@ -52,7 +50,6 @@ impl Recording {
             system_cpu: window.system_cpu,
             window: window.length,
             perf_data: None,
-            by_timer: true,
             notices: Vec::new(),
             stacks,
         }
@@ -66,81 +63,63 @@ impl Recording {
 
     /// Adds what the numbers give reason to say.
     pub(super) fn with_notices(mut self) -> Self {
-        let checks = [few, cut, lost, user_only, disagreement];
-        self.notices = checks.iter().filter_map(|check| check(&self)).collect();
+        let used = self.system_cpu.unwrap_or(self.sampled_cpu);
+        let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
+        let is_enough = self.samples >= FEW;
+        let mut notices = Vec::new();
+        if !is_enough && is_idle {
+            notices.push(format!(
+                "the server was almost idle: it used {} of CPU in {} ({} samples). That is the \
+                 finding: the time goes to waiting",
+                ms(used),
+                ms(self.window),
+                self.samples
+            ));
+        } else if !is_enough {
+            let samples = self.samples;
+            let few = "samples: shares are rough; fix: record for longer";
+            notices.push(format!("only {samples} {few}"));
+        }
+        if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
+            notices.push(format!(
+                "{:.0} % of the stacks were cut and sit at the wrong place; fix: keep unwind tables \
+                 and line tables in the build (`--profile profiling`), and use a perf for which \
+                 `perf version --build-options` shows libdw or libunwind as on",
+                100.0 * (1.0 - rooted)
+            ));
+        }
+        if self.lost_share > 0.01 {
+            notices.push(format!(
+                "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
+                 other work on this machine, or record fewer requests at a time",
+                100.0 * self.lost_share
+            ));
+        }
+        let sees_all = self.profiler != Profiler::PerfUserOnly;
+        if !sees_all {
+            let system = self.system_cpu.map(|all| all.saturating_sub(self.sampled_cpu));
+            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
+            notices
+                .push(format!("user frames only: the kernel's work{about} is not in the picture"));
+        }
+        if self.profiler == Profiler::InProcess {
+            let seen =
+                "user frames only: the kernel's work appears as the function that asked for it";
+            notices.push(seen.to_owned());
+        }
+        // Samples far from the system's count measure something else than the server's CPU time.
+        let is_far = |agreement| sees_all && agreement < 0.8 || agreement > 1.25;
+        if is_enough && self.cpu_agreement().is_some_and(is_far) {
+            notices.push(format!(
+                "the samples add up to {} of CPU time, but the system counted {}: trust the \
+                 picture's shares, not its times",
+                ms(self.sampled_cpu),
+                ms(used)
+            ));
+        }
+        self.notices = notices;
         self
     }
-}
-
-fn few(recording: &Recording) -> Option<String> {
-    let samples = recording.samples;
-    if samples >= FEW {
-        return None;
-    }
-    let used = recording.system_cpu.unwrap_or(recording.sampled_cpu);
-    Some(match used.as_secs_f64() < IDLE * recording.window.as_secs_f64() {
-        true => format!(
-            "the server was almost idle: it used {} of CPU in {} ({samples} samples). That is the \
-             finding: the time goes to waiting",
-            ms(used),
-            ms(recording.window)
-        ),
-        false => format!("only {samples} samples: shares are rough; fix: record for longer"),
-    })
-}
-
-fn cut(recording: &Recording) -> Option<String> {
-    let rooted = recording.rooted_share.filter(|rooted| *rooted < 0.9)?;
-    let fix = match recording.profiler {
-        Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-            "keep unwind tables and line tables in the build (`--profile profiling`), and use a \
-             perf for which `perf version --build-options` shows libdw or libunwind as on"
-        }
-        _ => "keep unwind tables in the build, or record with perf",
-    };
-    let cut = 100.0 * (1.0 - rooted);
-    Some(format!("{cut:.0} % of the stacks were cut and sit at the wrong place; fix: {fix}"))
-}
-
-fn lost(recording: &Recording) -> Option<String> {
-    (recording.lost_share > 0.01).then(|| {
-        format!(
-            "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
-             other work on this machine, or record fewer requests at a time",
-            100.0 * recording.lost_share
-        )
-    })
-}
-
-fn user_only(recording: &Recording) -> Option<String> {
-    match recording.profiler {
-        Profiler::PerfUserOnly => {
-            let system = recording.system_cpu.map(|all| all.saturating_sub(recording.sampled_cpu));
-            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
-            Some(format!("user frames only: the kernel's work{about} is not in the picture"))
-        }
-        Profiler::InProcess => Some(
-            "user frames only: the kernel's work appears as the function that asked for it"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
-/// Samples far from the system's count measure something else than the server's CPU time.
-fn disagreement(recording: &Recording) -> Option<String> {
-    let agreement = recording.cpu_agreement()?;
-    // `user_only` reports the kernel's time already.
-    let sees_all = recording.profiler != Profiler::PerfUserOnly;
-    let too_low = sees_all && agreement < 0.8;
-    (recording.samples >= FEW && (too_low || agreement > 1.25)).then(|| {
-        format!(
-            "the samples add up to {} of CPU time, but the system counted {}: trust the picture's \
-             shares, not its times",
-            ms(recording.sampled_cpu),
-            ms(recording.system_cpu.unwrap_or_default())
-        )
-    })
 }
 
 fn ms(time: Duration) -> String {

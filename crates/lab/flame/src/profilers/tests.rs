@@ -145,12 +145,6 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
         let usable = look(&fake).usable().contains(&Profiler::PerfUserOnly);
         assert_eq!(usable, mode == "no-kernel", "{mode}");
     }
-    // In a container of a strict host, either is a fix.
-    let fake = machine("denied");
-    fake.write(".dockerenv", "");
-    fake.write("proc/sys/kernel/perf_event_paranoid", "2");
-    let said = obstacles(&fake);
-    assert!(said.contains("--cap-add=PERFMON`, or on its host `sudo sysctl"), "{said}");
 }
 
 #[test]
@@ -173,9 +167,8 @@ async fn a_recording_has_its_stacks_and_its_file() {
     assert_eq!(recording.stacks.to_string(), "clone3;server::work 300\n");
     assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
     assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
-    assert!(recording.system_cpu.is_some() && recording.window >= WINDOW && recording.by_timer);
+    assert!(recording.system_cpu.is_some() && recording.window >= WINDOW);
     assert!(recording.perf_data.unwrap().ends_with("slow.perf.data"));
-    assert!(!with_kernel("counters").await.unwrap().by_timer);
 }
 
 #[tokio::test]

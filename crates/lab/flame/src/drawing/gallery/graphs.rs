@@ -19,36 +19,27 @@ struct Kind {
     title: &'static str,
     palette: Palette,
     unit: Unit,
-    filler: &'static str,
-    /// Between the server's name and `.svg`.
-    stem: &'static str,
-    /// Between the server's name and `.folded`.
-    folded: &'static str,
+    /// Between the server's name and `.svg`, and between it and `.folded`.
+    infixes: [&'static str; 2],
 }
 
 const CPU: Kind = Kind {
     title: "CPU time per request",
     palette: Palette::Cpu,
     unit: Unit::Nanoseconds,
-    filler: "time that the fix saves",
-    stem: "",
-    folded: ".per-request",
+    infixes: ["", ".per-request"],
 };
 const ALLOCATIONS: Kind = Kind {
     title: "bytes per request",
     palette: Palette::Memory,
     unit: Unit::Bytes,
-    filler: "bytes that the fix saves",
-    stem: ".allocations",
-    folded: ".allocations",
+    infixes: [".allocations", ".allocations"],
 };
 const WAITS: Kind = Kind {
     title: "the time of a request",
     palette: Palette::Wait,
     unit: Unit::Nanoseconds,
-    filler: "time that the fix saves",
-    stem: ".waits",
-    folded: ".waits",
+    infixes: [".waits", ".waits"],
 };
 
 struct Side<'a> {
@@ -73,11 +64,10 @@ impl Kind {
                 palette: self.palette,
                 unit: self.unit,
                 scale,
-                filler: self.filler,
             };
-            output.write(&format!("{server}{}.folded", self.folded), &stacks.to_string())?;
-            let stem = format!("{server}{}", self.stem);
-            section.pictures.push(file(output, &stem, caption, &graph.draw(stacks))?);
+            let [picture, folded] = self.infixes.map(|infix| format!("{server}{infix}"));
+            output.write(&format!("{folded}.folded"), &stacks.to_string())?;
+            section.pictures.push(file(output, &picture, caption, &graph.draw(stacks))?);
             section.tables.push(table);
         }
         Ok(())

@@ -4,7 +4,6 @@ use lab_display::thousands;
 use lab_record::Machine;
 
 use crate::{
-    profilers::Profiler,
     seen::{Observation, Scene, Seen},
     stacks::Unit,
 };
@@ -13,25 +12,14 @@ use crate::{
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
-    let mut facts = vec![fact("Profiler", profiler(seen)), fact("Load", scene.load.clone())];
+    let mut facts =
+        vec![fact("Profiler", seen.profiler.to_string()), fact("Load", scene.load.clone())];
     facts.extend(seen.observations.iter().map(|it| fact(&it.name, trust(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
     facts.push(fact("Recorded", now));
     facts
-}
-
-fn profiler(seen: &Seen) -> String {
-    let recordings = || seen.observations.iter().filter_map(|it| it.recording.as_ref());
-    let by_timer = recordings().next().is_some() && recordings().all(|it| it.by_timer);
-    let clock = match seen.profiler {
-        Profiler::PerfWithKernel | Profiler::PerfUserOnly if by_timer => {
-            ", sampled by a timer because there are no hardware counters (fine for shares of time)"
-        }
-        _ => "",
-    };
-    format!("{}{clock}", seen.profiler)
 }
 
 /// How far to trust one server's pictures.

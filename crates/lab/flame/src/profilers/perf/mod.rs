@@ -158,14 +158,13 @@ impl<'a> Perf<'a> {
         // An old `perf` lacks this count; the notes in the script are enough then.
         let stats = program::run(&mut stats, "perf report --stats", patience).await;
         let lost = read.lost.max(stats.map_or(0, |stats| script::lost_samples(&stats)));
-        let (sampled_cpu, by_timer) = (read.cpu_time(RATE), read.is_timer());
+        let sampled_cpu = read.cpu_time(RATE);
         let recording = Recording::new(self.profiler, read.stacks, window);
         let taken = (recording.samples + lost).max(1);
         Ok(Recording {
             lost_share: lost as f64 / taken as f64,
             sampled_cpu,
             perf_data: Some(file),
-            by_timer,
             ..recording
         })
     }

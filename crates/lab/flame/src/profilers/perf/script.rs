@@ -69,16 +69,12 @@ impl Script {
 
     /// The CPU time that the samples account for.
     pub fn cpu_time(&self, rate: u32) -> Duration {
-        match self.is_timer() {
+        // A timer takes the samples where there are no hardware counters.
+        match self.event.contains("-clock") {
             // Exact even where the system lowered the rate.
             true => Duration::from_nanos(self.periods),
             false => Duration::from_secs_f64(self.stacks.total() as f64 / f64::from(rate)),
         }
-    }
-
-    /// Whether a timer took the samples, because there are no hardware counters.
-    pub fn is_timer(&self) -> bool {
-        self.event.contains("-clock")
     }
 
     /// Whether the samples exclude the kernel.
@@ -179,14 +175,12 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
         assert_eq!(script.lost, 129);
         assert_eq!(script.cpu_time(1), Duration::from_nanos(5 * 2_004_008));
         assert!(!script.is_confined());
-        assert!(script.is_timer());
     }
 
     #[test]
     fn a_counter_is_not_a_timer() {
         let script = Script::read("  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n").unwrap();
         assert_eq!(script.cpu_time(499), Duration::from_secs_f64(1.0 / 499.0));
-        assert!(!script.is_timer());
     }
 
     #[test]
