@@ -36,7 +36,7 @@ pub fn finding(points: &[SweepPoint]) -> String {
             most(above),
         ),
         (_, between) => {
-            format!("The faster one changes {} times: {}.", between.len(), join(between))
+            format!("The faster one changes {} times: {}.", between.len(), between.join(", "))
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
             ),
             (
                 &[(1.0, 40.0, 10.0), (4.0, 10.0, 40.0), (16.0, 40.0, 10.0)],
-                "The faster one changes 2 times: between 1 and 4 and between 4 and 16.",
+                "The faster one changes 2 times: between 1 and 4, between 4 and 16.",
             ),
             (&[(1.0, 10.0, 10.0)], "No difference is shown at any of 1 points."),
         ] {

@@ -41,7 +41,6 @@ fn drawn(of: &[(f64, f64, f64)]) -> Chart {
     sweep(&points(of), &labels)
 }
 
-/// With `LAB_EXAMPLES=DIR`, the charts are written to a directory to be looked at.
 #[test]
 fn every_chart_works_alone_and_nothing_overflows_it() {
     let mut record = recorded();
@@ -50,11 +49,7 @@ fn every_chart_works_alone_and_nothing_overflows_it() {
     record.cases[0].variants[0].variant = name.to_owned();
     let mut charts = vec![drawn(CROSSING), drawn(FROM_ZERO), drawn(&[])];
     charts.extend(record.cases.iter().flat_map(|it| [throughput(it), latency(it)]));
-    for (index, chart) in charts.iter().enumerate() {
-        if let Some(dir) = std::env::var_os("LAB_EXAMPLES") {
-            let path = std::path::Path::new(&dir).join(format!("{index}.svg"));
-            lab_record::write_whole(&path, &chart.svg).unwrap();
-        }
+    for chart in &charts {
         assert_nothing_overflows_a_figure(&chart.svg);
         let names: Vec<_> = elements(&chart.svg).into_iter().take(4).map(|it| it.name).collect();
         assert_eq!(names, ["svg", "title", "desc", "style"]);

@@ -14,7 +14,7 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let fact = |name: &str, value| (name.to_owned(), value);
     let mut facts =
         vec![fact("Profiler", seen.profiler.to_string()), fact("Load", scene.load.clone())];
-    facts.extend(seen.observations.iter().map(|it| fact(&it.name, trust(it))));
+    facts.extend(seen.observations.iter().map(|it| fact(&it.name, basis(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
@@ -22,23 +22,15 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     facts
 }
 
-/// How far to trust one server's pictures.
-fn trust(observation: &Observation) -> String {
+/// What one server's pictures are made of; `meta.json` has more.
+fn basis(observation: &Observation) -> String {
     let answered = thousands(observation.answered as f64);
     let load_s = observation.measured.as_secs_f64();
-    let mut words = vec![format!("{answered} requests answered in {load_s:.1} s")];
-    if let Some(recording) = &observation.recording {
-        words.push(format!("{} samples", thousands(recording.samples as f64)));
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        if let Some(rooted) = recording.rooted_share {
-            words.push(format!("{} of the stacks complete", percent(rooted)));
-        }
-        words.push(format!("{} of the samples lost", percent(recording.lost_share)));
-        if let Some(agreement) = recording.cpu_agreement() {
-            words.push(format!("samples show {} of the CPU time", percent(agreement)));
-        }
-    }
-    words.join(", ")
+    let basis = format!("{answered} requests answered in {load_s:.1} s");
+    observation.recording.as_ref().map_or(basis.clone(), |recording| {
+        let (samples, lost) = (thousands(recording.samples as f64), 100.0 * recording.lost_share);
+        format!("{basis}, {samples} samples, {lost:.1} % more lost")
+    })
 }
 
 /// How busy a server was: `the server used 93 ms of 10,000 ms`.
