@@ -30,6 +30,15 @@ pub fn plural(count: usize, one: &str) -> String {
     }
 }
 
+/// A list in words: `a, b and c`.
+pub fn join(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Formats with three significant digits: `19.6`, `276`, `5,405`.
 pub fn significant(value: f64) -> String {
     match value {

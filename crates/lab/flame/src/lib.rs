@@ -15,6 +15,6 @@ mod seen;
 mod stacks;
 
 pub use drawing::{Page, draw_index, draw_page, draw_plain_graph};
-pub use profilers::{Control, Failure, Profiler, Profilers, Recording, Samples, Subject};
-pub use seen::{Heap, Meta, Observation, Scene, Seen, Spans};
+pub use profilers::{Control, Failure, Profiler, Profilers, Reading, Recording, Subject};
+pub use seen::{Heap, Observation, Scene, Seen, Spans, meta};
 pub use stacks::{Folded, Unit, View, top_inclusive};

@@ -26,7 +26,6 @@ case "$mode,$1,$*" in
     denied-at-attach,record,*) denied ;;
     no-memory,record,*) echo 'Permission error mapping pages.' >&2; exit 255 ;;
     little-memory,record,*' -m '*) echo 'Permission error mapping pages.' >&2; exit 255 ;;
-    too-old,record,*) printf "  Error: unknown option \`control'\n" >&2; exit 129 ;;
     no-zstd,record,*' -z '*) printf "  Error: unknown switch \`z'\n" >&2; exit 129 ;;
     dies-at-once,record,*) echo 'perf: Segmentation fault' >&2; exit 139 ;;
     hang-at-attach,record,*) kill -STOP $$ ;;
@@ -48,7 +47,6 @@ case "$mode,$1,$*" in
     hang-at-script,script,*) kill -STOP $$ ;;
     confined,script,*) sample cpu-clock:uhppp 300 clone3 ;;
     few,script,*) sample cpu-clock:ppp 20 clone3 ;;
-    counters,script,*) sample cycles:P 300 clone3 ;;
     cut,script,*) sample cycles:P 60 clone3; sample cycles:P 240 tokio::poll ;;
     lost,script,*) sample cycles:P 300 clone3; echo 'PERF_RECORD_LOST lost 90' ;;
     *,script,*) sample cpu-clock:ppp 300 clone3 ;;

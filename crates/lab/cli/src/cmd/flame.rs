@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use console::style;
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{
-    Meta, Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph,
+    Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph, meta,
 };
 use lab_record::{Build, Output, Store, write_whole};
 
@@ -167,7 +167,7 @@ async fn draw(
     let mut page = draw_page(&subjects.scene, &seen, &output)?;
     let plain = if options.raw { recordings(&seen) } else { Vec::new() };
     page.files.extend(plain.iter().map(|(name, _)| plain_graph(name)));
-    let meta = Meta::of(&subjects.scene, &seen);
+    let meta = meta(&subjects.scene, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);

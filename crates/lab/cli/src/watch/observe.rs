@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_flame::{Failure, Observation, Profiler, Profilers, Samples, Spans, Subject};
+use lab_flame::{Failure, Observation, Profiler, Profilers, Reading, Spans, Subject};
 use lab_load::{Arrivals, LoadPlan};
 
 use crate::{
@@ -59,9 +59,9 @@ impl Watch<'_> {
             tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
         };
         let read = async {
-            let (outcome, (samples, spans)) = stage.watch(watched).await?;
+            let (outcome, (reading, spans)) = stage.watch(watched).await?;
             // Reading takes long, and may cost the server CPU time: only now that nothing is measured.
-            Ok::<_, Failure>((outcome, self.profilers.read(samples).await?, spans))
+            Ok::<_, Failure>((outcome, reading.await?, spans))
         };
         let read = read.await;
         stage.clear().await?;
@@ -76,23 +76,23 @@ impl Watch<'_> {
         })
     }
 
-    async fn see(
-        &self,
+    async fn see<'a>(
+        &'a self,
         profiler: Profiler,
-        name: &str,
+        name: &'a str,
         pid: u32,
-        url: &Uri,
-    ) -> Result<(Samples, Option<Spans>), Failure> {
+        url: &'a Uri,
+    ) -> Result<(Reading<'a>, Option<Spans>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampler = self.has_sampler.then_some(url);
         let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let samples = self.profilers.sample(profiler, &subject, self.window).await?;
+        let reading = self.profilers.sample(profiler, subject, self.window).await?;
         // At once, while the load still runs.
         let spans = match self.has_spans {
             true => Some(spans(url).await.map_err(Failure::Fatal)?),
             false => None,
         };
-        Ok((samples, spans))
+        Ok((reading, spans))
     }
 }
 

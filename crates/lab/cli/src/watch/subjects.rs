@@ -39,7 +39,9 @@ impl Subjects {
             }
         }
         let counts = workspace.counts(case)?;
-        let counts = comparison.subjects.iter().map(|(variant, _)| counts.of(variant));
+        let counts = comparison.subjects.iter().map(|(variant, _)| {
+            counts.of(variant).into_iter().map(|(name, count)| (name, count as f64)).collect()
+        });
         let snake = |name: &String| name.replace('-', "_");
         let scene = Scene {
             title: case.title.clone(),

@@ -100,7 +100,7 @@ fn table(state: &State, name: &str, it: Value) -> Result<String, Error> {
         template.map_err(|_| failed(unknown("table", name, TABLES.map(|(name, _)| name))))?;
     let render = |it: &Value| {
         let page = state.lookup("page");
-        Ok::<_, Error>(padded(&template.render(context! { it, page })?))
+        Ok::<_, Error>(template.render(context! { it, page })?.trim().to_owned())
     };
     let own = |it: &Value| it.get_attr("mine").ok().filter(|own| own.kind() == ValueKind::Map);
     let own = match it.kind() {
@@ -115,41 +115,6 @@ fn table(state: &State, name: &str, it: Value) -> Result<String, Error> {
         Some(own) => format!("{table}\n\n**On your machine:**\n\n{}", render(&own)?),
         None => table,
     })
-}
-
-/// Pads the cells of a table, so that it also reads well as plain text: the first column to the
-/// left, figures to the right.
-fn padded(markdown: &str) -> String {
-    let is_row = |line: &&str| line.starts_with('|');
-    // A `|` in a cell is escaped.
-    let cells = |line: &str| -> Vec<String> {
-        let line = line.trim_matches('|').replace("\\|", "\0");
-        line.split('|').map(|cell| cell.trim().replace('\0', "\\|")).collect()
-    };
-    let rows: Vec<_> = markdown.lines().filter(is_row).map(cells).collect();
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<_> = (0..columns).map(width).collect();
-    let mut lines = Vec::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(column, (cell, width))| match column {
-            0 => format!(" {cell:<width$} |"),
-            _ => format!(" {cell:>width$} |"),
-        });
-        lines.push(format!("|{}", cells.collect::<String>()));
-        if lines.len() == 1 {
-            let rules = widths.iter().enumerate().map(|(column, width)| {
-                format!("{}{}|", "-".repeat(width + 1), if column == 0 { '-' } else { ':' })
-            });
-            lines.push(format!("|{}", rules.collect::<String>()));
-        }
-    }
-    let rest = markdown.lines().filter(|line| !is_row(line)).collect::<Vec<_>>().join("\n");
-    format!("{}\n\n{}", lines.join("\n"), rest.trim())
 }
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {

@@ -39,7 +39,8 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
         match make(&marker, page, book) {
             Ok((content, pictures)) => {
                 if content != old {
-                    let what = stale(&marker.expression, old, &content);
+                    let state = if old.trim().is_empty() { "empty" } else { "stale" };
+                    let what = format!("`{}` is {state}: `just docs` fills it", marker.expression);
                     spliced.stale.push(problem(marker.line, what));
                 }
                 spliced.text.push_str(&content);
@@ -75,24 +76,3 @@ fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Ve
     };
     Ok((content, pictures))
 }
-
-fn stale(expression: &str, old: &str, new: &str) -> String {
-    if old.trim().is_empty() {
-        return format!("`{expression}` is empty: `just docs` fills it");
-    }
-    let lines = |text: &str| text.trim().lines().map(|it| it.trim().to_owned()).collect::<Vec<_>>();
-    let (old, new) = (lines(old), lines(new));
-    let at = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let line = |lines: &[String]| match lines.get(at) {
-        Some(line) if line.chars().count() > SHOWN => {
-            format!("`{}…`", line.chars().take(SHOWN).collect::<String>())
-        }
-        Some(line) => format!("`{line}`"),
-        None => "nothing".to_owned(),
-    };
-    let (old, new) = (line(&old), line(&new));
-    format!("`{expression}` is stale: it says {old} and should say {new}; `just docs` fixes it")
-}
-
-/// How many characters of a stale line are shown.
-const SHOWN: usize = 80;

@@ -34,12 +34,3 @@ impl Chart {
         Self { svg: figure(height, title, &alt, body).into_string(), alt }
     }
 }
-
-/// `a`, `a and b`, `a, b and c`.
-fn join(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::{
     Chart,
-    crossover::Finding,
+    crossover::finding,
     parts::{self, Label},
 };
 
@@ -31,8 +31,8 @@ const COLUMNS: usize = 58;
 pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let mut points = points.to_vec();
     points.sort_by(|one, other| one.parameter.total_cmp(&other.parameter));
-    let finding = Finding::of(&points);
-    let sentence = textwrap::wrap(&finding.sentence, COLUMNS);
+    let finding = finding(&points);
+    let sentence = textwrap::wrap(&finding, COLUMNS);
     let axes = format!("Up: {}", labels.time);
     let top = 62.0 + sentence.len() as f64 * 22.0;
     let (bottom, names) = (top + HEIGHT, [BASELINE, CANDIDATE].map(|name| fit(name, 140.0)));
@@ -60,14 +60,10 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
         text class="small muted" x="0" y=(px(top - 16.0)) { (fit(&axes, FIGURE_WIDTH)) }
         (parts::axis_below(across.ticks(), &fit(&labels.parameter, right - LEFT), (LEFT, right), (top, bottom)))
         (parts::axis_left(up_ticks, (LEFT, right)))
-        @for crossing in &finding.crossings {
-            @let x = px(across.at(*crossing));
-            line class="mark" x1=(x) x2=(x) y1=(px(top)) y2=(px(bottom)) {}
-        }
         @for (class, side) in sides { (draw(class, &points, side, &across, &up)) }
         (parts::labels(&ends.collect::<Vec<_>>(), right + 26.0, (top + 6.0, bottom - 6.0)))
     };
-    let alt = format!("{}, over {}: {}", labels.title, labels.parameter, finding.sentence);
+    let alt = format!("{}, over {}: {}", labels.title, labels.parameter, finding);
     Chart::new(bottom + parts::BELOW, &title, alt, body)
 }
 

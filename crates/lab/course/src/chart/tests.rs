@@ -41,7 +41,6 @@ fn drawn(of: &[(f64, f64, f64)]) -> Chart {
     sweep(&points(of), &labels)
 }
 
-/// With `LAB_EXAMPLES=DIR`, the charts are written to a directory to be looked at.
 #[test]
 fn every_chart_works_alone_and_nothing_overflows_it() {
     let mut record = recorded();
@@ -50,11 +49,7 @@ fn every_chart_works_alone_and_nothing_overflows_it() {
     record.cases[0].variants[0].variant = name.to_owned();
     let mut charts = vec![drawn(CROSSING), drawn(FROM_ZERO), drawn(&[])];
     charts.extend(record.cases.iter().flat_map(|it| [throughput(it), latency(it)]));
-    for (index, chart) in charts.iter().enumerate() {
-        if let Some(dir) = std::env::var_os("LAB_EXAMPLES") {
-            let path = std::path::Path::new(&dir).join(format!("{index}.svg"));
-            lab_record::write_whole(&path, &chart.svg).unwrap();
-        }
+    for chart in &charts {
         assert_nothing_overflows_a_figure(&chart.svg);
         let names: Vec<_> = elements(&chart.svg).into_iter().take(4).map(|it| it.name).collect();
         assert_eq!(names, ["svg", "title", "desc", "style"]);
@@ -98,7 +93,6 @@ fn latencies_that_must_not_be_quoted_are_not_drawn() {
     record.variants[1].open_loop.as_mut().unwrap().invalid = Some("late".to_owned());
     assert_eq!(dashed(&record), 0);
     let chart = latency(&record);
-    assert!(chart.svg.contains("No open loop of fixed: the generator was late"));
     assert_eq!(chart.alt.matches("fixed p50").count(), 1, "{}", chart.alt);
 }
 
@@ -116,12 +110,9 @@ fn a_percentile_is_drawn_only_if_ten_requests_were_slower() {
 }
 
 #[test]
-fn a_sweep_marks_its_crossover_or_says_that_there_is_none() {
+fn a_sweep_names_its_crossover() {
     let chart = drawn(CROSSING);
-    assert_eq!(chart.svg.matches(r#"class="mark""#).count(), 1);
-    assert!(chart.svg.contains(">Crossover near 18:") && chart.alt.contains("near 18"));
+    let found = "Crossover between 1 and 64:";
+    assert!(chart.svg.contains(&format!(">{found}")) && chart.alt.contains(found), "{}", chart.alt);
     assert_eq!(chart.svg.matches(r#"class="dot fixed""#).count(), CROSSING.len());
-    let none = drawn(FROM_ZERO);
-    assert!(!none.svg.contains(r#"class="mark""#));
-    assert!(none.svg.contains(">No crossover in this range:"), "{}", none.svg);
 }

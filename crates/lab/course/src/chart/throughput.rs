@@ -1,14 +1,14 @@
 //! The variants of a case: how many requests each answers, from its slowest run to its fastest.
 
 use lab_display::{
-    factor,
+    factor, join,
     picture::{FIGURE_WIDTH, Scale, bar, fit, px, round},
     significant, speedup,
 };
 use lab_record::{CaseRecord, VariantRecord};
 use maud::{Markup, html};
 
-use super::{Chart, join, parts};
+use super::{Chart, parts};
 
 /// The distance from one variant to the next.
 const PITCH: f64 = 60.0;

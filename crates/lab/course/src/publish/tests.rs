@@ -160,17 +160,6 @@ fn what_has_complaints_is_not_written() {
 }
 
 #[test]
-fn a_record_appears_as_a_whole_or_not_at_all() {
-    let fixture = measured();
-    // A directory where a file is expected cannot be copied.
-    std::fs::create_dir_all(fixture.path().join("target/lab/flame/toy/odd.svg")).unwrap();
-    let out = fixture.path().join("out");
-    let error = draft(&fixture).publish(out.join("a")).unwrap_err().to_string();
-    assert!(error.contains("odd.svg"), "{error}");
-    assert_eq!(files(&out), Vec::<String>::new());
-}
-
-#[test]
 fn incomplete_and_doubtful_runs_are_refused() {
     let fixture = measured();
     run(&fixture, "20261122T000000000Z.json", |run| run["quick"] = true.into());

@@ -22,7 +22,10 @@ fn html(record: &Record) -> String {
 
 #[test]
 fn the_page_needs_nothing_but_itself_and_contains_the_record() {
-    let html = html(&recorded());
+    let mut record = recorded();
+    // It cannot end the element that it is in.
+    record.command.push("</script><!-- <script>".to_owned());
+    let html = html(&record);
     let own = html.replace(r#"xmlns="http://www.w3.org/2000/svg""#, "");
     for foreign in ["http:", "https:", "url(", "@import", " src="] {
         assert!(!own.contains(foreign), "{foreign}");
@@ -31,16 +34,7 @@ fn the_page_needs_nothing_but_itself_and_contains_the_record() {
     let (json, _) = rest.split_once("</script>").unwrap();
     let back: Record = serde_json::from_str(json).unwrap();
     let text = |record: &Record| serde_json::to_string(record).unwrap();
-    assert_eq!(text(&back), text(&recorded()));
-}
-
-#[test]
-fn a_record_cannot_end_the_element_that_it_is_in() {
-    let mut record = recorded();
-    record.command.push("</script><!-- <script>".to_owned());
-    let html = html(&record);
-    let (_, rest) = html.split_once(r#"id="record">"#).unwrap();
-    assert!(rest.split_once("</script>").unwrap().0.ends_with('}'));
+    assert_eq!(text(&back), text(&record));
 }
 
 #[test]

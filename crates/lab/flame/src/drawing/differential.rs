@@ -39,13 +39,10 @@ pub fn draw(
         (palette::MORE, "red: the fix added to it"),
     ];
     let (all_slow, all_fixed) = (slow.inclusive, fixed.inclusive);
+    // The system counts the whole; only shares are sampled.
+    let all = change(all_slow, all_fixed, None);
     let whole = Frame {
-        // The system counts the whole; only shares are sampled.
-        label: format!(
-            "{} in all: {}",
-            change(all_slow, all_fixed, None),
-            both(all_slow, all_fixed)
-        ),
+        label: format!("{all} in all: {}", both(all_slow, all_fixed)),
         details: "100 %".to_owned(),
         colour: Some(palette::of_change(all_slow, all_fixed)),
     };
@@ -71,48 +68,35 @@ fn both(slow: u64, fixed: u64) -> String {
     format!("{}, with the fix {}", unit.per_request(slow), unit.short(fixed))
 }
 
-/// Names frames of the fix alone, because the widths are those of the slow variant.
+/// Names the largest frames of the fix alone, because the widths are those of the slow variant.
 fn only_fixed(slow: &Node, fixed: &Node, sampling: &Sampling) -> Option<String> {
     let mut new = Vec::new();
     fixed.walk(&mut |path, node| {
         let caller = path.len() - 1;
         // Everything that a new function calls is new as well.
         let is_new = slow.at(path).is_none() && slow.at(&path[..caller]).is_some();
-        let is_shown = sampling.differs(0, node.inclusive);
-        if is_new && is_shown && node.inclusive * 100 >= fixed.inclusive {
-            new.push((node.inclusive, path[caller]));
+        if is_new && sampling.differs(0, node.inclusive) {
+            // A line must not break between a number and its unit.
+            let cost = Unit::Nanoseconds.short(node.inclusive).replace(' ', "\u{a0}");
+            new.push((node.inclusive, format!("{} {cost}", path[caller])));
         }
     });
     new.sort_by(|a, b| b.cmp(a));
-    // A line must not break between a number and its unit.
-    let short = |weight| Unit::Nanoseconds.short(weight).replace(' ', "\u{a0}");
-    let named = new.iter().take(NEW).map(|(weight, name)| format!("{name} {}", short(*weight)));
-    let named: Vec<String> = named.collect();
+    let named: Vec<_> = new.into_iter().take(NEW).map(|(_, name)| name).collect();
     (!named.is_empty()).then(|| format!("Only with the fix: {}.", named.join(", ")))
 }
 
-/// `−88 % ± 3 %`, or a factor from 2 on: `×2.5 ± 0.2`. Without an error, the change alone.
+/// `−88.0 % ± 3.1 %`, or a factor from 2 on: `×2.5 ± 0.2`. Without an error, the change alone.
 fn change(slow: u64, fixed: u64, error: Option<f64>) -> String {
     let times = fixed as f64 / slow.max(1) as f64;
     if times >= 2.0 {
-        let error = error.map(|error| format!(" ± {error:.1}"));
-        return format!("×{times:.1}{}", error.unwrap_or_default());
+        let error = error.map_or(String::new(), |error| format!(" ± {error:.1}"));
+        return format!("×{times:.1}{error}");
     }
-    let percent = (times - 1.0) * 100.0;
     // No error is known to be 0.
-    let error = error.map(|error| (error * 100.0).max(0.1));
-    // As many digits as the error allows.
-    let (digits, half_a_digit) = match error {
-        Some(..2.0) => (1, 0.05),
-        _ => (0, 0.5),
-    };
-    let sign = match percent {
-        _ if percent.abs() < half_a_digit => "",
-        ..0.0 => "−",
-        _ => "+",
-    };
-    let error = error.map(|error| format!(" ± {error:.digits$} %"));
-    format!("{sign}{:.digits$} %{}", percent.abs(), error.unwrap_or_default())
+    let error = error.map(|error| format!(" ± {:.1} %", (error * 100.0).max(0.1)));
+    let percent = format!("{:+.1} %", (times - 1.0) * 100.0).replace('-', "−");
+    percent + &error.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -153,7 +137,7 @@ mod tests {
         assert_eq!(colour(&many, fine), palette::of_change(500_000, 485_000).to_string());
         // A change of 15 % is nothing in 200 samples.
         let few = drawn("a 500000\nb 500000\n", "a 425000\nb 500000\n", 200);
-        let rough = "a −15 % ± 18 % (500 µs per request, with the fix 425 µs)";
+        let rough = "a −15.0 % ± 17.7 % (500 µs per request, with the fix 425 µs)";
         assert_eq!(colour(&few, rough), palette::SAME.to_string());
         assert!(few.contains("takes 2.7 standard errors"));
     }
@@ -166,10 +150,9 @@ mod tests {
 
     #[test]
     fn changes_are_percentages_or_factors() {
-        assert_eq!(change(100, 12, None), "−88 %");
-        assert_eq!(change(1000, 1004, None), "0 %");
-        assert_eq!(change(100, 130, Some(0.125)), "+30 % ± 12 %");
+        assert_eq!(change(100, 12, None), "−88.0 %");
         assert_eq!(change(1000, 1031, Some(0.008)), "+3.1 % ± 0.8 %");
+        assert_eq!(change(1000, 1000, Some(0.0)), "+0.0 % ± 0.1 %");
         assert_eq!(change(100, 250, Some(0.24)), "×2.5 ± 0.2");
     }
 }

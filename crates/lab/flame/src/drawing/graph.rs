@@ -17,8 +17,6 @@ pub struct Graph<'a> {
     pub unit: Unit,
     /// The weight of the whole width. Graphs with the same scale can be compared by eye.
     pub scale: u64,
-    /// The name of the pale frame that fills the graph up to its scale.
-    pub filler: &'a str,
 }
 
 impl Graph<'_> {
@@ -36,7 +34,10 @@ impl Graph<'_> {
         };
         let whole = Frame { label, details: "100 %".to_owned(), colour: None };
         let filler = Frame {
-            label: self.filler.to_owned(),
+            label: match unit {
+                Unit::Nanoseconds => "time that the fix saves".to_owned(),
+                Unit::Bytes => "bytes that the fix saves".to_owned(),
+            },
             details: unit.per_request(scale.saturating_sub(total)),
             colour: None,
         };
@@ -87,7 +88,6 @@ mod tests {
             palette: Palette::Cpu,
             unit: Unit::Nanoseconds,
             scale,
-            filler: "time that the fix saves",
         };
         graph.draw(&STACKS.parse().unwrap()).svg
     }

@@ -13,43 +13,28 @@ const RATE: u32 = 99;
 /// hangs forever.
 pub const WATCHDOG: Duration = Duration::from_secs(5);
 
-/// A server that has sampled itself.
-#[derive(Debug)]
-pub struct Taken {
-    target: SocketAddr,
-    window: window::Window,
-}
-
-/// Asks the server to sample itself for the window, and waits at most `watchdog` longer.
+/// Asks the server to sample itself for the window, and waits at most `watchdog` longer; then for the
+/// stacks. It looks up their names only then, and not while its CPU time is measured.
 pub async fn sample(
-    subject: &Subject<'_>,
+    subject: Subject<'_>,
     length: Duration,
     watchdog: Duration,
-) -> Result<Taken, Failure> {
+) -> Result<impl Future<Output = Result<Recording, Failure>> + use<>, Failure> {
     let target = load::address(subject.url.ok_or_else(no_sampler)?).map_err(Failure::Fatal)?;
     let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
-    let (answer, window) = tokio::join!(
-        ask(target, &path, length + watchdog, subject.pid),
-        window::pass(subject.pid, length)
-    );
+    let pid = subject.pid;
+    let (answer, window) =
+        tokio::join!(ask(target, &path, length + watchdog, pid), window::pass(pid, length));
     let window = window?;
     answer?;
-    Ok(Taken { target, window })
-}
-
-/// Asks the server for the stacks that it sampled. It looks up their names now, and not while its CPU
-/// time is measured.
-pub async fn read(pid: u32, taken: Taken, watchdog: Duration) -> Result<Recording, Failure> {
-    let Taken { target, window } = taken;
-    let folded = ask(target, "/.lab/cpu/stacks", watchdog, pid).await?;
-    let stacks = folded.parse().map_err(|error| {
-        Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
-    })?;
-    let recording = Recording::new(Profiler::InProcess, stacks, window.length);
-    Ok(Recording {
-        sampled_cpu: Duration::from_secs_f64(recording.samples as f64 / f64::from(RATE)),
-        system_cpu: window.system_cpu,
-        ..recording
+    Ok(async move {
+        let folded = ask(target, "/.lab/cpu/stacks", watchdog, pid).await?;
+        let stacks = folded.parse().map_err(|error| {
+            Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
+        })?;
+        let recording = Recording::new(Profiler::InProcess, stacks, window);
+        let sampled_cpu = Duration::from_secs_f64(recording.samples as f64 / f64::from(RATE));
+        Ok(Recording { sampled_cpu, ..recording })
     })
 }
 

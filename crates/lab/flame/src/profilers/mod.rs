@@ -14,6 +14,7 @@ mod window;
 use std::{
     fmt,
     path::{Path, PathBuf},
+    pin::Pin,
     time::Duration,
 };
 
@@ -24,6 +25,8 @@ use lab_doctor::System;
 
 pub use perf::Control;
 pub use recording::Recording;
+#[cfg(test)]
+pub use window::Window;
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -72,28 +75,22 @@ pub struct Subject<'a> {
 
 /// Why a profiler does not work: one sentence, and how to fix it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Obstacle {
-    pub reason: String,
-    /// A command or an option, ready to be copied.
-    pub fix: Option<String>,
-}
+pub struct Obstacle(String);
 
 impl Obstacle {
     fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), fix: None }
+        Self(reason.into())
     }
 
-    fn fix(self, fix: impl Into<String>) -> Self {
-        Self { fix: Some(fix.into()), ..self }
+    /// `fix` is a command or an option, ready to be copied.
+    fn fix(self, fix: impl fmt::Display) -> Self {
+        Self(format!("{}; fix: {fix}", self.0))
     }
 }
 
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.fix {
-            Some(fix) => write!(f, "{}; fix: {fix}", self.reason),
-            None => f.write_str(&self.reason),
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -118,21 +115,11 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// What a profiler sampled, not read yet.
-#[derive(Debug)]
-pub struct Samples {
-    profiler: Profiler,
-    pid: u32,
-    taken: Taken,
-}
-
-#[derive(Debug)]
-enum Taken {
-    Perf(perf::Taken),
-    Samply(samply::Taken),
-    InProcess(in_process::Taken),
-    Nothing,
-}
+/// Reads what a profiler has sampled of a server, which still has to run; `None` without a profiler.
+///
+/// Wait for it when nothing is measured any more: it takes longer than sampling, and uses the server's
+/// own CPU time with the in-process sampler.
+pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<Option<Recording>, Failure>> + 'a>>;
 
 /// The profilers that may work here, and those that cannot.
 #[derive(Clone, Debug)]
@@ -199,51 +186,38 @@ impl Profilers {
         &self.unusable
     }
 
-    /// Samples a server for as long as `window`.
-    ///
-    /// Returns as soon as that has passed: [`Profilers::read`] takes longer than the window, and uses
-    /// the server's own CPU time with the in-process sampler.
-    pub async fn sample(
-        &self,
+    /// Samples a server for as long as `window`, and returns as soon as that has passed.
+    pub async fn sample<'a>(
+        &'a self,
         profiler: Profiler,
-        subject: &Subject<'_>,
+        subject: Subject<'a>,
         window: Duration,
-    ) -> Result<Samples, Failure> {
-        let taken = match profiler {
+    ) -> Result<Reading<'a>, Failure> {
+        Ok(match profiler {
             Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-                Taken::Perf(self.perf(profiler)?.sample(subject, window, self.patience).await?)
+                let (program, patience) = (self.program("perf")?, self.patience);
+                let perf = perf::Perf { program, profiler, system: &self.system, patience };
+                noticing(perf.sample(subject, window).await?)
             }
             Profiler::Samply => {
-                Taken::Samply(samply::sample(&self.program("samply")?, subject, window).await?)
+                let samply = self.program("samply")?;
+                noticing(samply::sample(&samply, subject, window, self.patience).await?)
             }
             Profiler::InProcess => {
-                Taken::InProcess(in_process::sample(subject, window, self.watchdog).await?)
+                noticing(in_process::sample(subject, window, self.watchdog).await?)
             }
             Profiler::None => {
                 window::pass(subject.pid, window).await?;
-                Taken::Nothing
+                Box::pin(async { Ok(None) })
             }
-        };
-        Ok(Samples { profiler, pid: subject.pid, taken })
-    }
-
-    /// Reads the samples of a server, which still has to run; `None` if there was no profiler.
-    pub async fn read(&self, samples: Samples) -> Result<Option<Recording>, Failure> {
-        let Samples { profiler, pid, taken } = samples;
-        let recording = match taken {
-            Taken::Perf(taken) => self.perf(profiler)?.read(pid, taken, self.patience).await?,
-            Taken::Samply(taken) => samply::read(pid, taken, self.patience).await?,
-            Taken::InProcess(taken) => in_process::read(pid, taken, self.watchdog).await?,
-            Taken::Nothing => return Ok(None),
-        };
-        Ok(Some(recording.with_notices()))
-    }
-
-    fn perf(&self, profiler: Profiler) -> Result<perf::Perf<'_>, Obstacle> {
-        Ok(perf::Perf { program: self.program("perf")?, profiler, system: &self.system })
+        })
     }
 
     fn program(&self, name: &str) -> Result<PathBuf, Obstacle> {
         self.system.program(name).ok_or_else(|| Obstacle::new(format!("`{name}` is missing")))
     }
+}
+
+fn noticing<'a>(reading: impl Future<Output = Result<Recording, Failure>> + 'a) -> Reading<'a> {
+    Box::pin(async move { Ok(Some(reading.await?.with_notices())) })
 }

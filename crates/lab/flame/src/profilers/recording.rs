@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{Profiler, roots::is_rooted};
+use super::{Profiler, roots::is_rooted, window::Window};
 use crate::stacks::Folded;
 use lab_display::thousands;
 
@@ -31,15 +31,13 @@ pub struct Recording {
     pub window: Duration,
     /// What `perf record` wrote, for other tools.
     pub perf_data: Option<PathBuf>,
-    /// Whether a timer took the samples instead of a hardware counter: just as good for shares.
-    pub by_timer: bool,
     /// What a reader has to know, one sentence each.
     pub notices: Vec<String>,
 }
 
 impl Recording {
-    /// A recording of these stacks that lost nothing, by a profiler with a timer.
-    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Duration) -> Self {
+    /// A recording of these stacks that lost nothing.
+    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
         let samples = stacks.total();
         let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
         let rooted: u64 = rooted.map(|(_, weight)| weight).sum();
@@ -49,10 +47,9 @@ impl Recording {
             rooted_share: (samples > 0).then(|| rooted as f64 / samples as f64),
             lost_share: 0.0,
             sampled_cpu: Duration::ZERO,
-            system_cpu: None,
-            window,
+            system_cpu: window.system_cpu,
+            window: window.length,
             perf_data: None,
-            by_timer: true,
             notices: Vec::new(),
             stacks,
         }
@@ -64,89 +61,65 @@ impl Recording {
         (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
     }
 
-    /// The share of one core that the server used.
-    pub fn busy_share(&self) -> f64 {
-        let used = self.system_cpu.unwrap_or(self.sampled_cpu);
-        used.as_secs_f64() / self.window.as_secs_f64()
-    }
-
     /// Adds what the numbers give reason to say.
     pub(super) fn with_notices(mut self) -> Self {
-        let checks = [few, cut, lost, user_only, disagreement];
-        let notices: Vec<_> = checks.iter().filter_map(|check| check(&self)).collect();
-        self.notices.extend(notices);
+        let used = self.system_cpu.unwrap_or(self.sampled_cpu);
+        let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
+        let is_enough = self.samples >= FEW;
+        let mut notices = Vec::new();
+        if !is_enough && is_idle {
+            notices.push(format!(
+                "the server was almost idle: it used {} of CPU in {} ({} samples). That is the \
+                 finding: the time goes to waiting",
+                ms(used),
+                ms(self.window),
+                self.samples
+            ));
+        } else if !is_enough {
+            let samples = self.samples;
+            let few = "samples: shares are rough; fix: record for longer";
+            notices.push(format!("only {samples} {few}"));
+        }
+        if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
+            notices.push(format!(
+                "{:.0} % of the stacks were cut and sit at the wrong place; fix: keep unwind tables \
+                 and line tables in the build (`--profile profiling`), and use a perf for which \
+                 `perf version --build-options` shows libdw or libunwind as on",
+                100.0 * (1.0 - rooted)
+            ));
+        }
+        if self.lost_share > 0.01 {
+            notices.push(format!(
+                "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
+                 other work on this machine, or record fewer requests at a time",
+                100.0 * self.lost_share
+            ));
+        }
+        let sees_all = self.profiler != Profiler::PerfUserOnly;
+        if !sees_all {
+            let system = self.system_cpu.map(|all| all.saturating_sub(self.sampled_cpu));
+            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
+            notices
+                .push(format!("user frames only: the kernel's work{about} is not in the picture"));
+        }
+        if self.profiler == Profiler::InProcess {
+            let seen =
+                "user frames only: the kernel's work appears as the function that asked for it";
+            notices.push(seen.to_owned());
+        }
+        // Samples far from the system's count measure something else than the server's CPU time.
+        let is_far = |agreement| sees_all && agreement < 0.8 || agreement > 1.25;
+        if is_enough && self.cpu_agreement().is_some_and(is_far) {
+            notices.push(format!(
+                "the samples add up to {} of CPU time, but the system counted {}: trust the \
+                 picture's shares, not its times",
+                ms(self.sampled_cpu),
+                ms(used)
+            ));
+        }
+        self.notices = notices;
         self
     }
-}
-
-fn few(recording: &Recording) -> Option<String> {
-    let samples = recording.samples;
-    if samples >= FEW {
-        return None;
-    }
-    if recording.busy_share() < IDLE {
-        return Some(format!(
-            "the server was almost idle: it used {} of CPU in {} ({samples} samples). That is the \
-             finding: the time goes to waiting",
-            ms(recording.system_cpu.unwrap_or(recording.sampled_cpu)),
-            ms(recording.window)
-        ));
-    }
-    Some(format!("only {samples} samples: shares are rough; fix: record for longer"))
-}
-
-fn cut(recording: &Recording) -> Option<String> {
-    let rooted = recording.rooted_share.filter(|rooted| *rooted < 0.9)?;
-    let fix = match recording.profiler {
-        Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-            "keep unwind tables and line tables in the build (`--profile profiling`), and use a \
-             perf for which `perf version --build-options` shows libdw or libunwind as on"
-        }
-        _ => "keep unwind tables in the build, or record with perf",
-    };
-    let cut = 100.0 * (1.0 - rooted);
-    Some(format!("{cut:.0} % of the stacks were cut and sit at the wrong place; fix: {fix}"))
-}
-
-fn lost(recording: &Recording) -> Option<String> {
-    (recording.lost_share > 0.01).then(|| {
-        format!(
-            "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
-             other work on this machine, or record fewer requests at a time",
-            100.0 * recording.lost_share
-        )
-    })
-}
-
-fn user_only(recording: &Recording) -> Option<String> {
-    match recording.profiler {
-        Profiler::PerfUserOnly => {
-            let system = recording.system_cpu.map(|all| all.saturating_sub(recording.sampled_cpu));
-            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
-            Some(format!("user frames only: the kernel's work{about} is not in the picture"))
-        }
-        Profiler::InProcess => Some(
-            "user frames only: the kernel's work appears as the function that asked for it"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
-/// Samples far from the system's count measure something else than the server's CPU time.
-fn disagreement(recording: &Recording) -> Option<String> {
-    let agreement = recording.cpu_agreement()?;
-    // `user_only` reports the kernel's time already.
-    let sees_all = recording.profiler != Profiler::PerfUserOnly;
-    let too_low = sees_all && agreement < 0.8;
-    (recording.samples >= FEW && (too_low || agreement > 1.25)).then(|| {
-        format!(
-            "the samples add up to {} of CPU time, but the system counted {}: trust the picture's \
-             shares, not its times",
-            ms(recording.sampled_cpu),
-            ms(recording.system_cpu.unwrap_or_default())
-        )
-    })
 }
 
 fn ms(time: Duration) -> String {
@@ -184,11 +157,11 @@ mod tests {
                 &["user frames only", "(5,000 ms)"],
             ),
         ];
-        let window = Duration::from_secs(10);
+        let length = Duration::from_secs(10);
+        let window = Window { length, system_cpu: Some(length) };
         let stacks = "main;work 5000\n".parse().unwrap();
         let healthy = Recording {
-            sampled_cpu: window,
-            system_cpu: Some(window),
+            sampled_cpu: length,
             ..Recording::new(Profiler::PerfWithKernel, stacks, window)
         };
         assert!(healthy.clone().with_notices().notices.is_empty());

@@ -3,15 +3,10 @@
 //! It writes a profile for Firefox's profiler, which has addresses, and a second file with their
 //! names.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::HashMap, path::Path, time::Duration};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
-use tokio::process::Child;
 
 use super::{Failure, Obstacle, Profiler, Recording, Subject, program, window};
 use crate::stacks::Folded;
@@ -22,21 +17,14 @@ pub const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup"
 /// Samples per second of each thread.
 const RATE: u32 = 1000;
 
-const WHAT: &str = "samply record";
-
-/// A `samply` that was told to end, which then looks up names.
-#[derive(Debug)]
-pub struct Taken {
-    child: Child,
-    file: PathBuf,
-    window: window::Window,
-}
-
+/// Attaches, and tells `samply` after the window to end. It looks up names then.
 pub async fn sample(
     samply: &Path,
-    subject: &Subject<'_>,
+    subject: Subject<'_>,
     length: Duration,
-) -> Result<Taken, Failure> {
+    patience: Duration,
+) -> Result<impl Future<Output = Result<Recording, Failure>> + use<>, Failure> {
+    const WHAT: &str = "samply record";
     let file = subject.dir.join(format!("{}.samply.json", subject.name));
     let mut command = program::command(samply);
     command
@@ -47,29 +35,23 @@ pub async fn sample(
     let mut child = program::start(&mut command, WHAT)?;
     let window = window::pass(subject.pid, length).await?;
     program::interrupt(&mut child);
-    Ok(Taken { child, file, window })
-}
-
-pub async fn read(pid: u32, taken: Taken, patience: Duration) -> Result<Recording, Failure> {
-    let Taken { child, file, window } = taken;
-    if let Err(obstacle) = program::wait(child, WHAT, 4 * patience).await {
-        window::ensure_alive_for_a_while(pid).await?;
-        let fix = match cfg!(target_os = "macos") {
-            // It may not attach before its binary is signed.
-            true => "samply setup",
-            false => "sudo sysctl kernel.perf_event_paranoid=1",
-        };
-        return Err(obstacle.fix(fix).into());
-    }
-    let names = file.with_extension("syms.json");
-    let read = read_file(&file).and_then(|profile| stacks(&profile, &read_file(&names)?));
-    let (stacks, cpu) = read.map_err(|error| {
-        Obstacle::new(format!("cannot parse what `samply` wrote: {error:#}")).fix(INSTALL)
-    })?;
-    Ok(Recording {
-        sampled_cpu: cpu,
-        system_cpu: window.system_cpu,
-        ..Recording::new(Profiler::Samply, stacks, window.length)
+    let pid = subject.pid;
+    Ok(async move {
+        if let Err(obstacle) = program::wait(child, WHAT, 4 * patience).await {
+            window::ensure_alive_for_a_while(pid).await?;
+            let fix = match cfg!(target_os = "macos") {
+                // It may not attach before its binary is signed.
+                true => "samply setup",
+                false => "sudo sysctl kernel.perf_event_paranoid=1",
+            };
+            return Err(obstacle.fix(fix).into());
+        }
+        let names = file.with_extension("syms.json");
+        let read = read_file(&file).and_then(|profile| stacks(&profile, &read_file(&names)?));
+        let (stacks, sampled_cpu) = read.map_err(|error| {
+            Obstacle::new(format!("cannot parse what `samply` wrote: {error:#}")).fix(INSTALL)
+        })?;
+        Ok(Recording { sampled_cpu, ..Recording::new(Profiler::Samply, stacks, window) })
     })
 }
 

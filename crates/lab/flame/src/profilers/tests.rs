@@ -76,42 +76,39 @@ impl Profilers {
     async fn record(
         &self,
         profiler: Profiler,
-        subject: &Subject<'_>,
+        subject: Subject<'_>,
         window: Duration,
     ) -> Result<Recording, Failure> {
-        let samples = self.sample(profiler, subject, window).await?;
-        Ok(self.read(samples).await?.unwrap())
+        Ok(self.sample(profiler, subject, window).await?.await?.unwrap())
     }
 }
 
 async fn record(mode: &str, profiler: Profiler) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
-    let profilers = look(&fake);
-    assert!(profilers.usable().contains(&profiler), "{:?}", profilers.unusable());
-    profilers.record(profiler, &server.subject(), WINDOW).await
+    look(&fake).record(profiler, server.subject(), WINDOW).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
     record(mode, Profiler::PerfWithKernel).await
 }
 
-/// The obstacle that a recording runs into.
-async fn failure(mode: &str) -> String {
-    match with_kernel(mode).await {
+/// The obstacle that a recording ran into.
+#[track_caller]
+fn obstacle(recording: Result<Recording, Failure>) -> String {
+    match recording {
         Err(Failure::Profiler(obstacle)) => obstacle.to_string(),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_healthy_machine_has_all_profilers_but_samply() {
-    let fake = machine("ok");
-    let profilers = Profilers::look(fake.system.clone(), true);
+fn a_healthy_machine_has_all_profilers() {
     use Profiler::{InProcess, None, PerfUserOnly, PerfWithKernel, Samply};
-    assert_eq!(profilers.usable(), [PerfWithKernel, PerfUserOnly, InProcess, None]);
-    assert!(profilers.unusable().is_empty());
+    let fake = machine("ok");
     fake.program("samply", ":");
-    assert_eq!(look(&fake).usable(), [PerfWithKernel, PerfUserOnly, Samply, None]);
+    let profilers = Profilers::look(fake.system.clone(), true);
+    assert_eq!(profilers.usable(), [PerfWithKernel, PerfUserOnly, Samply, InProcess, None]);
+    assert!(profilers.unusable().is_empty());
 }
 
 /// How `perf` behaves, the kernel's setting, and parts of the obstacles.
@@ -148,12 +145,6 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
         let usable = look(&fake).usable().contains(&Profiler::PerfUserOnly);
         assert_eq!(usable, mode == "no-kernel", "{mode}");
     }
-    // In a container of a strict host, either is a fix.
-    let fake = machine("denied");
-    fake.write(".dockerenv", "");
-    fake.write("proc/sys/kernel/perf_event_paranoid", "2");
-    let said = obstacles(&fake);
-    assert!(said.contains("--cap-add=PERFMON`, or on its host `sudo sysctl"), "{said}");
 }
 
 #[test]
@@ -172,15 +163,12 @@ fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
 
 #[tokio::test]
 async fn a_recording_has_its_stacks_and_its_file() {
-    let (fake, server) = (machine("ok"), Server::start());
-    let recording = look(&fake).record(Profiler::PerfWithKernel, &server.subject(), WINDOW).await;
-    let recording = recording.unwrap();
+    let recording = with_kernel("ok").await.unwrap();
     assert_eq!(recording.stacks.to_string(), "clone3;server::work 300\n");
     assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
     assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
-    assert!(recording.system_cpu.is_some() && recording.window >= WINDOW && recording.by_timer);
-    assert_eq!(recording.perf_data.unwrap(), server.dir.path().join("slow.perf.data"));
-    assert!(!with_kernel("counters").await.unwrap().by_timer);
+    assert!(recording.system_cpu.is_some() && recording.window >= WINDOW);
+    assert!(recording.perf_data.unwrap().ends_with("slow.perf.data"));
 }
 
 #[tokio::test]
@@ -210,13 +198,12 @@ async fn a_perf_that_fails_while_it_records_says_why() {
         ("confined", "fix: "),
         ("denied-at-attach", "--cap-add=PERFMON"),
         ("no-memory", "fix: sudo sysctl kernel.perf_event_mlock_kb="),
-        ("too-old", "older than 5.10"),
         ("dies-at-once", "`perf` exited at once: perf: Segmentation fault"),
         ("dies-in-between", "perf: Bus error"),
         ("unreadable", "`perf script` failed: incompatible file"),
         ("nonsense", "not a line of a sample"),
     ] {
-        let said = failure(mode).await;
+        let said = obstacle(with_kernel(mode).await);
         assert!(said.contains(words), "{mode}: {said}");
     }
 }
@@ -230,12 +217,9 @@ async fn a_perf_that_hangs_is_killed() {
     ] {
         let (fake, server) = (machine(mode), Server::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
-        match profilers.record(Profiler::PerfWithKernel, &server.subject(), WINDOW).await {
-            Err(Failure::Profiler(obstacle)) => {
-                assert!(obstacle.reason.starts_with(words), "{mode}: {obstacle}");
-            }
-            other => panic!("{mode}: {other:?}"),
-        }
+        let recording = profilers.record(Profiler::PerfWithKernel, server.subject(), WINDOW).await;
+        let said = obstacle(recording);
+        assert!(said.starts_with(words), "{mode}: {said}");
         let perf = fake.system.root.join("bin/perf").display().to_string();
         let mut looks = 0;
         while is_running(&perf) {
@@ -290,7 +274,7 @@ async fn in_process(answers: Vec<&'static str>) -> Result<Recording, Failure> {
     let (fake, server, url) = (Fake::healthy(), Server::start(), sampler(answers).await);
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let subject = Subject { url: Some(&url), ..server.subject() };
-    profilers.record(Profiler::InProcess, &subject, WINDOW).await
+    profilers.record(Profiler::InProcess, subject, WINDOW).await
 }
 
 const SAMPLED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n400\n";
@@ -318,12 +302,8 @@ async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
         (vec![SAMPLED, ""], "hung or broke off: no answer within"),
         (vec![SAMPLED, NONSENSE], "answered nonsense"),
     ] {
-        match in_process(answers).await {
-            Err(Failure::Profiler(obstacle)) => {
-                assert!(obstacle.reason.contains(words), "{obstacle}");
-            }
-            other => panic!("{other:?}"),
-        }
+        let said = obstacle(in_process(answers).await);
+        assert!(said.contains(words), "{said}");
     }
 }
 
@@ -339,13 +319,12 @@ async fn the_real_perf_sees_a_busy_process_whole() {
     }
     let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
     let window = Duration::from_millis(1500);
-    let recording = match profilers.record(profiler, &server.subject(), window).await {
-        Ok(recording) => recording,
+    let recording = match profilers.record(profiler, server.subject(), window).await {
         Err(Failure::Profiler(obstacle)) => {
             eprintln!("skipped: {obstacle}");
             return;
         }
-        Err(Failure::Fatal(error)) => panic!("{error:#}"),
+        recording => recording.unwrap(),
     };
     // Both counts are of the same time, however busy the machine is. A few samples may fall on either
     // side of the window's ends.

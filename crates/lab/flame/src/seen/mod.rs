@@ -13,7 +13,7 @@ use crate::{
     stacks::{Folded, View},
 };
 
-pub use meta::Meta;
+pub use meta::meta;
 #[cfg(test)]
 pub use spans::Span;
 pub use spans::{Part, Request, Spans};
@@ -43,7 +43,7 @@ pub struct Scene {
     /// What the spans of the servers mean, by their names.
     pub spans: BTreeMap<String, SpanKind>,
     /// What one visit costs each server, in exact counts by name; empty if they were never counted.
-    pub counts: Vec<BTreeMap<String, u64>>,
+    pub counts: Vec<BTreeMap<String, f64>>,
     /// The commands that make the page again.
     pub commands: Vec<String>,
 }

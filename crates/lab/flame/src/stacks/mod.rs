@@ -10,7 +10,7 @@ mod view;
 
 pub use folded::Folded;
 pub use sampling::Sampling;
-pub use top::{Row, RowPair, changed, top, top_inclusive};
+pub use top::{Row, changed, top, top_inclusive};
 pub use tree::Node;
 pub use unit::Unit;
 pub use view::{KERNEL, UNKNOWN, View};

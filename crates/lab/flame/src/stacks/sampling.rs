@@ -11,14 +11,10 @@
 //! and one in twenty that did not change would exceed its `±`. So only a change above
 //! `sqrt(2 ln(m / 0.05))` standard errors counts as shown, for a graph of `m` frames: a normal variable
 //! exceeds `z` with a probability of at most `exp(-z² / 2)`, so in at most 5 % of the graphs in which
-//! nothing changed is any frame coloured (Bonferroni's inequality). Frames with fewer than
-//! [`FEWEST`] samples in both recordings together cannot reach that limit and are not among the `m`
-//! (Tarone 1990).
+//! nothing changed is any frame coloured (Bonferroni's inequality).
 
 use super::{Folded, Node};
 
-/// The samples, in both recordings together, below which no change is shown.
-const FEWEST: f64 = 10.0;
 /// How many standard errors the `±` is.
 const WIDTH: f64 = 2.0;
 /// The probability of any colour where nothing changed.
@@ -44,10 +40,6 @@ impl Side {
         Self { total: root.inclusive.max(1) as f64, samples: samples.max(1) as f64 }
     }
 
-    fn samples_of(self, weight: u64) -> f64 {
-        weight as f64 / self.total * self.samples
-    }
-
     /// The square of a cost's standard error.
     fn variance(self, weight: u64) -> f64 {
         // A function that no sample hit may still cost as much as one sample.
@@ -60,19 +52,11 @@ impl Sampling {
     /// Of two recordings with so many samples each, scaled to any total.
     pub fn of(slow: &Folded, fixed: &Folded, samples: [u64; 2]) -> Self {
         let (slow, fixed) = (Node::of(slow), Node::of(fixed));
-        let sides = (Side::of(&slow, samples[0]), Side::of(&fixed, samples[1]));
-        let mut sampling = Self { slow: sides.0, fixed: sides.1, frames: 0 };
         let mut frames = 0;
-        slow.walk(&mut |path, node| {
-            let fixed = fixed.at(path).map_or(0, |node| node.inclusive);
-            frames += usize::from(sampling.is_sampled(node.inclusive, fixed));
-        });
-        fixed.walk(&mut |path, node| {
-            let is_new = slow.at(path).is_none();
-            frames += usize::from(is_new && sampling.is_sampled(0, node.inclusive));
-        });
-        sampling.frames = frames;
-        sampling
+        slow.walk(&mut |_, _| frames += 1);
+        fixed.walk(&mut |path, _| frames += usize::from(slow.at(path).is_none()));
+        let (slow, fixed) = (Side::of(&slow, samples[0]), Side::of(&fixed, samples[1]));
+        Self { slow, fixed, frames }
     }
 
     /// The `±` of the change from `slow` to `fixed`, as a part of `slow`.
@@ -85,16 +69,12 @@ impl Sampling {
     /// Whether the cost changed by more than the samples can differ by chance.
     pub fn differs(&self, slow: u64, fixed: u64) -> bool {
         let error = (self.slow.variance(slow) + self.fixed.variance(fixed)).sqrt();
-        self.is_sampled(slow, fixed) && slow.abs_diff(fixed) as f64 > self.limit() * error
+        slow.abs_diff(fixed) as f64 > self.limit() * error
     }
 
     /// How many standard errors a change has to exceed.
     pub fn limit(&self) -> f64 {
         (2.0 * (self.frames.max(1) as f64 / ALARM).ln()).sqrt()
-    }
-
-    fn is_sampled(&self, slow: u64, fixed: u64) -> bool {
-        self.slow.samples_of(slow) + self.fixed.samples_of(fixed) >= FEWEST
     }
 }
 

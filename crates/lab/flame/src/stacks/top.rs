@@ -14,16 +14,6 @@ pub struct Row {
     pub inclusive: u64,
 }
 
-/// A function in both variants.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RowPair {
-    pub name: String,
-    pub slow_own: u64,
-    pub fixed_own: u64,
-    pub slow_inclusive: u64,
-    pub fixed_inclusive: u64,
-}
-
 /// The `n` functions with the largest own weight, largest first.
 pub fn top(folded: &Folded, n: usize) -> Vec<Row> {
     largest(folded, n, |row| (row.own, row.inclusive))
@@ -43,17 +33,15 @@ fn largest(folded: &Folded, n: usize, by: impl Fn(&Row) -> (u64, u64)) -> Vec<Ro
 }
 
 /// The `n` functions whose own weight changed most between the variants, in either direction.
-pub fn changed(slow: &Folded, fixed: &Folded, n: usize) -> Vec<RowPair> {
-    let (mut slow, mut fixed) = (by_name(slow), by_name(fixed));
-    let names: BTreeSet<String> = slow.keys().chain(fixed.keys()).cloned().collect();
-    let pair = |name: String| {
-        let weights = |row: Option<Row>| row.map_or((0, 0), |row| (row.own, row.inclusive));
-        let (slow_own, slow_inclusive) = weights(slow.remove(&name));
-        let (fixed_own, fixed_inclusive) = weights(fixed.remove(&name));
-        RowPair { name, slow_own, fixed_own, slow_inclusive, fixed_inclusive }
+pub fn changed(slow: &Folded, fixed: &Folded, n: usize) -> Vec<[Row; 2]> {
+    let variants = [by_name(slow), by_name(fixed)];
+    let names: BTreeSet<&String> = variants.iter().flat_map(BTreeMap::keys).collect();
+    let row = |rows: &BTreeMap<String, Row>, name: &String| {
+        rows.get(name).cloned().unwrap_or(Row { name: name.clone(), own: 0, inclusive: 0 })
     };
-    let mut pairs: Vec<RowPair> = names.into_iter().map(pair).collect();
-    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.slow_own.abs_diff(pair.fixed_own)));
+    let pairs = names.into_iter().map(|name| variants.each_ref().map(|rows| row(rows, name)));
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_by_key(|[slow, fixed]| std::cmp::Reverse(slow.own.abs_diff(fixed.own)));
     pairs.truncate(n);
     pairs
 }
@@ -113,7 +101,7 @@ mod tests {
     fn the_largest_change_comes_first_even_if_only_one_variant_has_the_function() {
         let pairs = changed(&folded("a 10\nb 5\n"), &folded("a 9\nc 7\n"), 2);
         let pairs: Vec<_> =
-            pairs.iter().map(|p| (p.name.as_str(), p.slow_own, p.fixed_own)).collect();
+            pairs.iter().map(|[slow, fixed]| (slow.name.as_str(), slow.own, fixed.own)).collect();
         assert_eq!(pairs, [("c", 0, 7), ("b", 5, 0)]);
     }
 }

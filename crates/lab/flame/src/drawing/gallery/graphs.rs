@@ -6,7 +6,7 @@ use lab_record::Output;
 use super::{
     super::{graph::Graph, page::Section, palette::Palette, waits::Waits},
     NAMED, file,
-    words::{busy, is_idle, share, time},
+    words::{busy, share, time},
 };
 use crate::{
     seen::{Observation, Scene, Seen},
@@ -19,36 +19,27 @@ struct Kind {
     title: &'static str,
     palette: Palette,
     unit: Unit,
-    filler: &'static str,
-    /// Between the server's name and `.svg`.
-    stem: &'static str,
-    /// Between the server's name and `.folded`.
-    folded: &'static str,
+    /// Between the server's name and `.svg`, and between it and `.folded`.
+    infixes: [&'static str; 2],
 }
 
 const CPU: Kind = Kind {
     title: "CPU time per request",
     palette: Palette::Cpu,
     unit: Unit::Nanoseconds,
-    filler: "time that the fix saves",
-    stem: "",
-    folded: ".per-request",
+    infixes: ["", ".per-request"],
 };
 const ALLOCATIONS: Kind = Kind {
     title: "bytes per request",
     palette: Palette::Memory,
     unit: Unit::Bytes,
-    filler: "bytes that the fix saves",
-    stem: ".allocations",
-    folded: ".allocations",
+    infixes: [".allocations", ".allocations"],
 };
 const WAITS: Kind = Kind {
     title: "the time of a request",
     palette: Palette::Wait,
     unit: Unit::Nanoseconds,
-    filler: "time that the fix saves",
-    stem: ".waits",
-    folded: ".waits",
+    infixes: [".waits", ".waits"],
 };
 
 struct Side<'a> {
@@ -73,11 +64,10 @@ impl Kind {
                 palette: self.palette,
                 unit: self.unit,
                 scale,
-                filler: self.filler,
             };
-            output.write(&format!("{server}{}.folded", self.folded), &stacks.to_string())?;
-            let stem = format!("{server}{}", self.stem);
-            section.pictures.push(file(output, &stem, caption, &graph.draw(stacks))?);
+            let [picture, folded] = self.infixes.map(|infix| format!("{server}{infix}"));
+            output.write(&format!("{folded}.folded"), &stacks.to_string())?;
+            section.pictures.push(file(output, &picture, caption, &graph.draw(stacks))?);
             section.tables.push(table);
         }
         Ok(())
@@ -99,11 +89,8 @@ fn cpu_side<'a>(
     observation: &'a Observation,
     stacks: &'a Folded,
 ) -> Side<'a> {
-    let (server, busy) = (&observation.name, busy(observation));
-    let mut caption = format!("{server}: {} of CPU time per request.", time(stacks.total()));
-    if let (true, Some(busy)) = (is_idle(observation), &busy) {
-        caption += &format!(" Almost idle: {busy}. The time went elsewhere.");
-    }
+    let server = &observation.name;
+    let caption = format!("{server}: {} of CPU time per request.", time(stacks.total()));
     // A case's stacks start at its own functions, and what those call is the lesson. Yours start at
     // the runtime, which calls everything: a function's own time says more.
     let most = match scene.view.crates.is_empty() {
@@ -112,7 +99,8 @@ fn cpu_side<'a>(
     };
     let instrumented =
         scene.instrumented.then(|| "instrumented build, slower than timed".to_owned());
-    let notes = [Some(seen.profiler.to_string()), instrumented, busy, error(observation)];
+    let notes =
+        [Some(seen.profiler.to_string()), instrumented, busy(observation), error(observation)];
     let notes = notes.into_iter().flatten().collect();
     let caption_of_table = format!("{server}: the functions that cost most");
     let table = functions(caption_of_table, Unit::Nanoseconds, stacks, most);

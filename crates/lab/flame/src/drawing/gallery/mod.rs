@@ -4,7 +4,7 @@ mod graphs;
 mod words;
 
 use lab_case::Exhibit;
-use lab_display::{NONE, page::Table, thousands};
+use lab_display::{count_rows, page::Table};
 use lab_record::Output;
 
 use super::{
@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     seen::{Observation, Scene, Seen},
-    stacks::{RowPair, Sampling, changed},
+    stacks::{Row, Sampling, changed},
 };
-use words::{join, time};
+use words::time;
 
 /// How many functions a table names.
 const NAMED: usize = 8;
@@ -104,28 +104,13 @@ fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Op
 fn counts(scene: &Scene) -> Option<Section> {
     let [slow, fixed] = scene.counts.as_slice() else { return None };
     let [slow_name, fixed_name] = scene.servers.as_slice() else { return None };
-    let number = |count: Option<&u64>| count.map_or(NONE.to_owned(), |it| thousands(*it as f64));
-    // `upstream.tcp_connections`: only one companion counts connections.
-    let label = |name: &str| name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-    let changed = slow.iter().filter_map(|(name, count)| {
-        let now = fixed.get(name).filter(|now| *count > *now * 2)?;
-        let (then, now) = (number(Some(count)), number(Some(now)));
-        Some(format!("{then} {} instead of {now}", label(name)))
-    });
-    let changed: Vec<_> = changed.collect();
     let visit = words::visit(scene);
-    let lead = match changed.is_empty() {
-        true => format!("What one {visit} makes the servers do, counted exactly."),
-        false => format!("One {visit} costs {slow_name} {}.", join(&changed)),
-    };
+    let lead = format!("What one {visit} makes the servers do, counted exactly.");
     let mut section = Section::new("What is done, counted", lead);
-    let row = |(name, count): (&String, _)| {
-        vec![label(name), number(Some(count)), number(fixed.get(name))]
-    };
     section.tables.push(Table {
         caption: format!("Exact counts for one {visit}, from counts.toml"),
         head: vec!["count".to_owned(), slow_name.clone(), fixed_name.clone()],
-        rows: slow.iter().map(row).collect(),
+        rows: count_rows(&[slow, fixed]),
     });
     Some(section)
 }
@@ -138,41 +123,33 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
         return Ok(None);
     }
     let [slow_name, fixed_name] = scene.servers.as_slice() else { return Ok(None) };
-    let samples = |it: &Observation| it.recording.as_ref().map_or(0, |it| it.samples);
-    let samples = [samples(&seen.observations[0]), samples(&seen.observations[1])];
+    let samples =
+        [0, 1].map(|at| seen.observations[at].recording.as_ref().map_or(0, |it| it.samples));
     let sampling = Sampling::of(slow, fixed, samples);
     let mut pairs = changed(slow, fixed, NAMED);
-    pairs.retain(|pair| sampling.differs(pair.slow_own, pair.fixed_own));
-    let most: Vec<_> = pairs.iter().take(3).map(|pair| format!("“{}”", pair.name)).collect();
-    let most = match most.is_empty() {
-        true => "No function's own time changed beyond the sampling error.".to_owned(),
-        false => format!("By their own time, {} changed most.", join(&most)),
-    };
-    let lead = format!(
-        "Blue is what the fix removed, with everything it called. {most} A function that the compiler \
-         inlined in only one variant appears there under its caller's name."
-    );
-    let mut section = Section::new("What the fix changed", lead);
+    pairs.retain(|[slow, fixed]| sampling.differs(slow.own, fixed.own));
+    let lead = "Blue is what the fix removed, with everything it called. A function that the compiler \
+                inlined in only one variant appears there under its caller's name.";
+    let mut section = Section::new("What the fix changed", lead.to_owned());
     let title = format!("{slow_name} to {fixed_name}: the change");
     let drawing =
         differential::draw(title, vec![seen.profiler.to_string()], slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
     section.pictures.push(file(output, "diff", caption, &drawing)?);
-    let row = |pair: RowPair| {
-        let times = [pair.slow_own, pair.fixed_own, pair.slow_inclusive, pair.fixed_inclusive];
-        std::iter::once(pair.name).chain(times.map(time)).collect()
+    let row = |[slow, fixed]: [Row; 2]| {
+        let times = [slow.own, fixed.own, slow.inclusive, fixed.inclusive];
+        std::iter::once(slow.name).chain(times.map(time)).collect()
     };
     let head = ["itself", "in all"]
         .into_iter()
         .flat_map(|what| scene.servers.iter().map(move |name| format!("{name}, {what}")));
-    if pairs.is_empty() {
-        return Ok(Some(section));
+    if !pairs.is_empty() {
+        section.tables.push(Table {
+            caption: "CPU time per request, by what changed most".to_owned(),
+            head: std::iter::once("function".to_owned()).chain(head).collect(),
+            rows: pairs.into_iter().map(row).collect(),
+        });
     }
-    section.tables.push(Table {
-        caption: "CPU time per request, by what changed most".to_owned(),
-        head: std::iter::once("function".to_owned()).chain(head).collect(),
-        rows: pairs.into_iter().map(row).collect(),
-    });
     Ok(Some(section))
 }
 

@@ -4,20 +4,17 @@ use lab_display::thousands;
 use lab_record::Machine;
 
 use crate::{
-    profilers::Profiler,
     seen::{Observation, Scene, Seen},
     stacks::Unit,
 };
-
-/// A server that uses less than this share of one core counts as idle.
-const IDLE: f64 = 0.05;
 
 /// How it was measured, for the end of the page.
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
-    let mut facts = vec![fact("Profiler", profiler(seen)), fact("Load", scene.load.clone())];
-    facts.extend(seen.observations.iter().map(|it| fact(&it.name, trust(it))));
+    let mut facts =
+        vec![fact("Profiler", seen.profiler.to_string()), fact("Load", scene.load.clone())];
+    facts.extend(seen.observations.iter().map(|it| fact(&it.name, basis(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
@@ -25,35 +22,15 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     facts
 }
 
-fn profiler(seen: &Seen) -> String {
-    let recordings = || seen.observations.iter().filter_map(|it| it.recording.as_ref());
-    let by_timer = recordings().next().is_some() && recordings().all(|it| it.by_timer);
-    let clock = match seen.profiler {
-        Profiler::PerfWithKernel | Profiler::PerfUserOnly if by_timer => {
-            ", sampled by a timer because there are no hardware counters (fine for shares of time)"
-        }
-        _ => "",
-    };
-    format!("{}{clock}", seen.profiler)
-}
-
-/// How far to trust one server's pictures.
-fn trust(observation: &Observation) -> String {
+/// What one server's pictures are made of; `meta.json` has more.
+fn basis(observation: &Observation) -> String {
     let answered = thousands(observation.answered as f64);
     let load_s = observation.measured.as_secs_f64();
-    let mut words = vec![format!("{answered} requests answered in {load_s:.1} s")];
-    if let Some(recording) = &observation.recording {
-        words.push(format!("{} samples", thousands(recording.samples as f64)));
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        if let Some(rooted) = recording.rooted_share {
-            words.push(format!("{} of the stacks complete", percent(rooted)));
-        }
-        words.push(format!("{} of the samples lost", percent(recording.lost_share)));
-        if let Some(agreement) = recording.cpu_agreement() {
-            words.push(format!("samples show {} of the CPU time", percent(agreement)));
-        }
-    }
-    words.join(", ")
+    let basis = format!("{answered} requests answered in {load_s:.1} s");
+    observation.recording.as_ref().map_or(basis.clone(), |recording| {
+        let (samples, lost) = (thousands(recording.samples as f64), 100.0 * recording.lost_share);
+        format!("{basis}, {samples} samples, {lost:.1} % more lost")
+    })
 }
 
 /// How busy a server was: `the server used 93 ms of 10,000 ms`.
@@ -64,25 +41,11 @@ pub fn busy(observation: &Observation) -> Option<String> {
     Some(format!("the server used {} ms of {} ms", thousands(used), thousands(window)))
 }
 
-/// Whether a server did almost nothing, so that its flame graph says nothing about the fault.
-pub fn is_idle(observation: &Observation) -> bool {
-    observation.recording.as_ref().is_some_and(|recording| recording.busy_share() < IDLE)
-}
-
 /// What one visit is: `request` or `page of 19 requests`.
 pub fn visit(scene: &Scene) -> String {
     match scene.requests_per_visit {
         1 => "request".to_owned(),
         requests => format!("page of {requests} requests"),
-    }
-}
-
-/// A list in words: `a, b and c`.
-pub fn join(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

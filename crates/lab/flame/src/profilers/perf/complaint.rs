@@ -29,10 +29,6 @@ impl Complaint {
                 "`perf` may not lock enough memory for its buffers (`perf_event_mlock_kb`)";
             return Obstacle::new(reason).fix("sudo sysctl kernel.perf_event_mlock_kb=65536");
         }
-        if self.says(&["option `control'", "invalid delay", "option `delay'"]) {
-            let reason = "this `perf` is older than 5.10 and cannot be told when to record";
-            return Obstacle::new(reason).fix(install(system));
-        }
         if self.says(&["not found for kernel"]) {
             let reason = format!("`perf` belongs to another kernel: {}", gist(message));
             let install = doctor::install(system, "linux-tools");
@@ -57,8 +53,6 @@ pub fn install(system: &System) -> String {
 pub fn refused(system: &System, profiler: Profiler) -> Obstacle {
     let permitted = if profiler == Profiler::PerfWithKernel { 1 } else { 2 };
     let level = system.number("proc/sys/kernel/perf_event_paranoid");
-    let capability = "start the container with `--cap-add=PERFMON`";
-    let sysctl = "sudo sysctl kernel.perf_event_paranoid=1";
     match level {
         Some(level) if level > permitted => {
             let keeps = match profiler {
@@ -66,10 +60,10 @@ pub fn refused(system: &System, profiler: Profiler) -> Obstacle {
                 _ => "lets only root use `perf`",
             };
             let reason = format!("kernel.perf_event_paranoid is {level}, which {keeps}");
-            Obstacle::new(reason).fix(match doctor::container_sign(system).is_some() {
-                true => format!("{capability}, or on its host `{sysctl}`"),
-                false => sysctl.to_owned(),
-            })
+            Obstacle::new(reason).fix(
+                "sudo sysctl kernel.perf_event_paranoid=1 (in a container: on its host, or start it \
+                 with `--cap-add=PERFMON`)",
+            )
         }
         _ => {
             let level = level.map_or("unknown".to_owned(), |level| level.to_string());
@@ -77,9 +71,10 @@ pub fn refused(system: &System, profiler: Profiler) -> Obstacle {
                 "the kernel refuses perf events (EPERM) though perf_event_paranoid is {level}, as \
                  it does in a container"
             ))
-            .fix(format!(
-                "{capability}, with an old Docker also `--security-opt seccomp=unconfined`"
-            ))
+            .fix(
+                "start the container with `--cap-add=PERFMON`, with an old Docker also \
+                 `--security-opt seccomp=unconfined`",
+            )
         }
     }
 }

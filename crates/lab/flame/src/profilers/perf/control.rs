@@ -14,7 +14,7 @@ use super::super::program::{self, gist};
 /// Why `perf` does not work.
 #[derive(Debug)]
 pub enum Complaint {
-    NoStart(String),
+    NoStart(std::io::Error),
     Silent(Duration),
     Exited(String),
 }
@@ -34,7 +34,6 @@ impl fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 /// A running `perf`; killed when dropped.
-#[derive(Debug)]
 pub struct Control {
     child: Child,
     commands: ChildStdin,
@@ -48,11 +47,10 @@ impl Control {
     /// The command has to contain `--delay=-1 --control fd:0,1`: `perf` records nothing yet.
     pub async fn start(mut command: Command, patience: Duration) -> Result<Self, Complaint> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.kill_on_drop(true).spawn();
-        let mut child = child.map_err(|error| Complaint::NoStart(error.to_string()))?;
+        let mut child = command.kill_on_drop(true).spawn().map_err(Complaint::NoStart)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(commands), Some(answers), Some(mut stderr)) = pipes else {
-            return Err(Complaint::NoStart("it has no pipes".to_owned()));
+            return Err(Complaint::NoStart(std::io::ErrorKind::BrokenPipe.into()));
         };
         // Read all the time: a full pipe would stop `perf`.
         let message = tokio::spawn(async move {
@@ -88,10 +86,8 @@ impl Control {
     pub async fn finish(mut self) -> Result<(), Complaint> {
         program::interrupt(&mut self.child);
         // It exits by the signal, so its status says nothing.
-        match timeout(self.patience, self.child.wait()).await {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Complaint::Silent(self.patience)),
-        }
+        let exited = timeout(self.patience, self.child.wait()).await;
+        exited.map(drop).map_err(|_| Complaint::Silent(self.patience))
     }
 
     /// Waits until `perf` exits, as it does when its process has; returns what it wrote to standard

@@ -57,60 +57,53 @@ pub struct Perf<'a> {
     pub program: PathBuf,
     pub profiler: Profiler,
     pub system: &'a System,
+    pub patience: Duration,
 }
 
-/// A `perf` that has sampled and does not any more.
-#[derive(Debug)]
-pub struct Taken {
-    perf: Control,
-    file: PathBuf,
-    window: window::Window,
-}
-
-impl Perf<'_> {
-    /// Attaches and samples for the window.
+impl<'a> Perf<'a> {
+    /// Attaches and samples for the window; then has `perf` write its file, and reads it.
     pub async fn sample(
-        &self,
-        subject: &Subject<'_>,
+        self,
+        subject: Subject<'_>,
         length: Duration,
-        patience: Duration,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<impl Future<Output = Result<Recording, Failure>> + use<'a>, Failure> {
+        let pid = subject.pid;
         let file = subject.dir.join(format!("{}.perf.data", subject.name));
-        let mut perf = self.attach(subject, &file, patience).await?;
-        let explain = |complaint| self.explain(subject.pid, complaint);
+        let mut perf = self.attach(pid, &file).await?;
+        let explain = |complaint| self.explain(pid, complaint);
 
         if let Err(complaint) = perf.command("enable").await {
             return Err(explain(complaint).await);
         }
         let window = tokio::select! {
-            window = window::pass(subject.pid, length) => window?,
+            window = window::pass(pid, length) => window?,
             message = perf.exited() => return Err(explain(Complaint::Exited(message)).await),
         };
         if let Err(complaint) = perf.command("disable").await {
             return Err(explain(complaint).await);
         }
-        Ok(Taken { perf, file, window })
+        Ok(async move {
+            if let Err(complaint) = perf.finish().await {
+                return Err(self.explain(pid, complaint).await);
+            }
+            self.read(file, window).await
+        })
     }
 
     /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
     /// the system allow.
-    async fn attach(
-        &self,
-        subject: &Subject<'_>,
-        file: &Path,
-        patience: Duration,
-    ) -> Result<Control, Failure> {
-        let pids = process::pids(subject.pid);
+    async fn attach(&self, pid: u32, file: &Path) -> Result<Control, Failure> {
+        let pids = process::pids(pid);
         let (mut compressed, mut roomy) = (true, true);
         loop {
             let command = self.command(&pids, file, compressed, roomy);
-            match Control::start(command, patience).await {
+            match Control::start(command, self.patience).await {
                 Ok(perf) => return Ok(perf),
                 Err(complaint) if compressed && complaint.is_about_compression() => {
                     compressed = false;
                 }
                 Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
-                Err(complaint) => return Err(self.explain(subject.pid, complaint).await),
+                Err(complaint) => return Err(self.explain(pid, complaint).await),
             }
         }
     }
@@ -146,19 +139,9 @@ impl Perf<'_> {
         }
     }
 
-    /// Has `perf` write its file, and reads it.
-    pub async fn read(
-        &self,
-        pid: u32,
-        taken: Taken,
-        patience: Duration,
-    ) -> Result<Recording, Failure> {
-        let Taken { perf, file, window } = taken;
-        if let Err(complaint) = perf.finish().await {
-            return Err(self.explain(pid, complaint).await);
-        }
+    async fn read(&self, file: PathBuf, window: window::Window) -> Result<Recording, Failure> {
         // Unwinding thousands of stacks takes longer than sampling them.
-        let patience = 4 * patience;
+        let patience = 4 * self.patience;
         let mut script = program::command(&self.program);
         script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
         script.args(["period,event,ip,sym,dso", "-i"]).arg(&file);
@@ -175,17 +158,13 @@ impl Perf<'_> {
         // An old `perf` lacks this count; the notes in the script are enough then.
         let stats = program::run(&mut stats, "perf report --stats", patience).await;
         let lost = read.lost.max(stats.map_or(0, |stats| script::lost_samples(&stats)));
-        let (sampled_cpu, by_timer) = (read.cpu_time(RATE), read.is_timer());
-        let notices = read.notices();
-        let recording = Recording::new(self.profiler, read.stacks, window.length);
-        let taken = recording.samples + lost;
+        let sampled_cpu = read.cpu_time(RATE);
+        let recording = Recording::new(self.profiler, read.stacks, window);
+        let taken = (recording.samples + lost).max(1);
         Ok(Recording {
-            lost_share: if taken == 0 { 0.0 } else { lost as f64 / taken as f64 },
+            lost_share: lost as f64 / taken as f64,
             sampled_cpu,
-            system_cpu: window.system_cpu,
             perf_data: Some(file),
-            by_timer,
-            notices,
             ..recording
         })
     }

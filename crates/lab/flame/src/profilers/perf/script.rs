@@ -26,8 +26,6 @@ pub struct Script {
     periods: u64,
     /// The event of the last sample, such as `cpu-clock:ppp` or `cycles:u`.
     event: String,
-    kernel_frames: u64,
-    nameless_kernel_frames: u64,
 }
 
 impl Script {
@@ -42,7 +40,7 @@ impl Script {
                 script.add(stack.take());
                 script.lost += lost_note(line).unwrap_or(0);
             } else if line.starts_with('\t') {
-                let frame = script.frame(line.trim()).with_context(odd)?;
+                let frame = frame(line.trim()).with_context(odd)?;
                 stack.as_mut().with_context(odd)?.push(frame);
             } else {
                 script.add(stack.take());
@@ -51,10 +49,10 @@ impl Script {
                 let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
                 script.periods += period.parse::<u64>().with_context(odd)?;
                 event.trim_end_matches(':').clone_into(&mut script.event);
-                let single = (!rest.trim().is_empty()).then(|| script.frame(rest.trim()));
-                stack = Some(
-                    single.map(|frame| frame.with_context(odd)).transpose()?.into_iter().collect(),
-                );
+                stack = Some(match rest.trim() {
+                    "" => Vec::new(),
+                    single => vec![frame(single).with_context(odd)?],
+                });
             }
         }
         Ok(script)
@@ -69,41 +67,14 @@ impl Script {
         self.stacks.add(stack, 1);
     }
 
-    /// The name in `89eb8 start_thread (/usr/lib/libc.so.6)`; a nameless frame is named after its
-    /// file.
-    fn frame(&mut self, line: &str) -> Option<String> {
-        let (address, rest) = line.split_once(' ')?;
-        let address = u64::from_str_radix(address, 16).ok()?;
-        // A newer build may have replaced the file meanwhile.
-        let rest = rest.trim_end_matches(')').trim_end_matches(" (deleted");
-        let (name, file) =
-            rest.rsplit_once(" (").or_else(|| Some(("", rest.strip_prefix('(')?)))?;
-        let file = file.rsplit('/').next().unwrap_or(file);
-        let name = match name.trim() {
-            "[unknown]" | "" if file.starts_with('[') => file.to_owned(),
-            "[unknown]" | "" => format!("[{file}]"),
-            name => name.to_owned(),
-        };
-        if !is_kernel(address, file) {
-            return Some(name);
-        }
-        self.kernel_frames += 1;
-        self.nameless_kernel_frames += u64::from(name.starts_with('['));
-        Some(format!("{name}_[k]"))
-    }
-
     /// The CPU time that the samples account for.
     pub fn cpu_time(&self, rate: u32) -> Duration {
-        match self.is_timer() {
+        // A timer takes the samples where there are no hardware counters.
+        match self.event.contains("-clock") {
             // Exact even where the system lowered the rate.
             true => Duration::from_nanos(self.periods),
             false => Duration::from_secs_f64(self.stacks.total() as f64 / f64::from(rate)),
         }
-    }
-
-    /// Whether a timer took the samples, because there are no hardware counters.
-    pub fn is_timer(&self) -> bool {
-        self.event.contains("-clock")
     }
 
     /// Whether the samples exclude the kernel.
@@ -111,12 +82,23 @@ impl Script {
         let modifiers = self.event.rsplit_once(':').map_or("", |(_, modifiers)| modifiers);
         modifiers.contains('u') && !modifiers.contains('k')
     }
+}
 
-    pub fn notices(&self) -> Vec<String> {
-        let nameless = self.nameless_kernel_frames * 2 > self.kernel_frames;
-        let notice = "the kernel's frames have no names; fix: sudo sysctl kernel.kptr_restrict=0";
-        nameless.then(|| notice.to_owned()).into_iter().collect()
-    }
+/// The name in `89eb8 start_thread (/usr/lib/libc.so.6)`; a nameless frame is named after its
+/// file.
+fn frame(line: &str) -> Option<String> {
+    let (address, rest) = line.split_once(' ')?;
+    let address = u64::from_str_radix(address, 16).ok()?;
+    // A newer build may have replaced the file meanwhile.
+    let rest = rest.trim_end_matches(')').trim_end_matches(" (deleted");
+    let (name, file) = rest.rsplit_once(" (").or_else(|| Some(("", rest.strip_prefix('(')?)))?;
+    let file = file.rsplit('/').next().unwrap_or(file);
+    let name = match name.trim() {
+        "[unknown]" | "" if file.starts_with('[') => file.to_owned(),
+        "[unknown]" | "" => format!("[{file}]"),
+        name => name.to_owned(),
+    };
+    Some(if is_kernel(address, file) { format!("{name}_[k]") } else { name })
 }
 
 /// The number in a note `PERF_RECORD_LOST lost 129`.
@@ -193,14 +175,12 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
         assert_eq!(script.lost, 129);
         assert_eq!(script.cpu_time(1), Duration::from_nanos(5 * 2_004_008));
         assert!(!script.is_confined());
-        assert!(script.is_timer());
     }
 
     #[test]
     fn a_counter_is_not_a_timer() {
         let script = Script::read("  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n").unwrap();
         assert_eq!(script.cpu_time(499), Duration::from_secs_f64(1.0 / 499.0));
-        assert!(!script.is_timer());
     }
 
     #[test]
@@ -208,15 +188,6 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
         let confined = |event| Script::read(&format!("  1 {event}: \n")).unwrap().is_confined();
         assert!(confined("cpu-clock:uhppp") && confined("cycles:u"));
         assert!(!confined("cycles:P") && !confined("cycles") && !confined("cpu-clock:ppp"));
-    }
-
-    #[test]
-    fn nameless_kernel_frames_come_with_a_fix() {
-        let script =
-            Script::read("  1 cycles: \n\tffffffff814035fb [unknown] ([kernel.kallsyms])\n");
-        let script = script.unwrap();
-        assert_eq!(script.stacks.to_string(), "[kernel.kallsyms]_[k] 1\n");
-        assert!(script.notices()[0].contains("kptr_restrict=0"));
     }
 
     #[test]
