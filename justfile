@@ -14,7 +14,7 @@ _list:
 [group('measure')]
 bench-all *FLAGS: _build
     cargo bench {{ shared }} --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
-    {{ lab }} bench {{ FLAGS }}
+    {{ lab }} bench --criterion {{ FLAGS }}
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]

@@ -69,6 +69,17 @@ struct Id {
 /// The directory of a bench's newest figures, next to those of earlier runs.
 const LAST: &str = "new";
 
+/// The factor between the median times of two variants, if both were measured.
+pub fn speedup(criterion: &Path, case: &str, baseline: &str, candidate: &str) -> Option<f64> {
+    Some(median_ns(criterion, case, baseline)? / median_ns(criterion, case, candidate)?)
+}
+
+fn median_ns(criterion: &Path, case: &str, variant: &str) -> Option<f64> {
+    let last = criterion.join(case).join(variant).join(LAST);
+    let estimates: Estimates = read(&last.join("estimates.json")).ok()?;
+    Some(estimates.median.point_estimate)
+}
+
 /// The newest figures of all groups whose name `is_wanted`, in the order of measurement.
 ///
 /// # Errors

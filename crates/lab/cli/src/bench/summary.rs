@@ -4,7 +4,7 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, plural, speedup_or};
+use lab_display::{NONE, factor, plural, speedup_or};
 use lab_record::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
@@ -53,20 +53,25 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!();
 }
 
-/// Prints all cases, `fixed` against `slow`.
-pub fn print_summary(record: &Record) {
-    let header = ["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
+/// Prints all cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
+pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
+    let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
+    let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
+    let with_micro = micros.iter().any(Option::is_some);
+    header.extend(with_micro.then_some("Criterion"));
     let noise = |control: Option<Speedup>| {
         control.map_or(NONE.into(), |control| lab_display::noise(&control))
     };
-    let rows = record.cases.iter().map(|case| {
-        vec![
+    let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
+        let mut row = vec![
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
             noise(case.control.speedup.throughput),
             case.cpu_in_words(),
             noise(case.control.speedup.cpu_per_request),
-        ]
+        ];
+        row.extend(with_micro.then(|| micro.map_or(NONE.into(), factor)));
+        row
     });
     out!("{}\n", lab_display::table(&header, rows));
     if let Some(confidence) = confidence(&record.cases) {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_display::plural;
-use lab_record::{Build, CaseRecord, Record, Store};
+use lab_record::{Build, CaseRecord, Record, Store, criterion};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
 use crate::{
@@ -28,6 +28,9 @@ pub struct Options {
     /// Users, instead of the case's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub users: Option<u32>,
+    /// Show Criterion's newest factors in the summary
+    #[arg(long)]
+    pub criterion: bool,
 }
 
 impl Options {
@@ -88,7 +91,9 @@ fn print(
     if options.json {
         out!("{}", serde_json::to_string(record)?);
     } else {
-        bench::print_summary(record);
+        let dir = workspace.criterion();
+        let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
+        bench::print_summary(record, |case| options.criterion.then(|| micro(case)).flatten());
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record)?;
