@@ -3,7 +3,7 @@
 //! A request is *lost* if it is unfinished after grace although the server had the time to answer it.
 //! A server that gives `pace` answers per second needs `open / pace` seconds for the requests that are
 //! open when the measurement ends, and its longest answer shows how much its times vary. A request is
-//! lost if it has waited for more than twice as long as either of these two. If no answer came during
+//! lost if it has waited for more than twice the longer of these two times. If no answer came during
 //! grace although ten were due, the server has stopped, and every unfinished request is lost.
 //!
 //! The rule cannot tell a request that hangs from one that takes seconds while all others take
