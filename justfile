@@ -14,7 +14,7 @@ _list:
 [group('measure')]
 bench-all *FLAGS: _build
     cargo bench {{ shared }} --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
-    {{ lab }} bench --criterion {{ FLAGS }}
+    {{ lab }} bench {{ FLAGS }}
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]
@@ -41,8 +41,8 @@ compare *FLAGS:
 
 # Say what distorts figures on this machine
 [group('measure')]
-doctor *FLAGS:
-    @{{ lab }} doctor {{ FLAGS }}
+doctor:
+    @{{ lab }} doctor
 
 # Run any verb of the laboratory (`--help`)
 [group('measure')]
@@ -60,10 +60,10 @@ list:
 serve SERVER *FLAGS:
     cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
 
-# Count instructions under Valgrind (`--update`)
+# Count instructions under Valgrind (`-- --help`)
 [group('measure')]
 bench-instructions *FLAGS:
-    @{{ lab }} instructions {{ FLAGS }}
+    cargo bench --package benches --features instructions --bench instructions {{ FLAGS }}
 
 # Measure the load generator against wrk
 [group('measure')]
@@ -72,7 +72,7 @@ bench-generator *FLAGS:
 
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
-record *FLAGS: _alternatives (bench "--pairs 15 --steps --warm-up 1.2 --measurement 1.8 --open-loop 3") (flame "all")
+record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
     {{ lab }} record {{ FLAGS }}
 
 # Build the course and open it (`--mine`: your figures)

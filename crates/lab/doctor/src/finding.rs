@@ -1,9 +1,6 @@
 //! One line of the report: what was checked, what was found, and how to fix it.
 
-use serde::Serialize;
-
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Status {
     Ok,
     /// Good to know when figures are compared.
@@ -14,7 +11,7 @@ pub enum Status {
     Fail,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What was checked, in a word or two.
     pub topic: String,

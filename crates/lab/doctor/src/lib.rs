@@ -15,7 +15,7 @@ mod system;
 
 pub use checks::examine;
 pub use finding::{Finding, Status};
-pub use noise_floor::NoiseFloor;
+pub use noise_floor::noise_floor;
 pub use packages::{container_sign, install, perf_package};
 pub use report::{summary, text};
 pub use system::{Needs, System};

@@ -6,7 +6,6 @@ use std::{
 };
 
 use lab_stats::{Speedup, median_of};
-use serde::Serialize;
 
 use super::Finding;
 
@@ -15,45 +14,29 @@ const PAIRS: usize = 12;
 /// About how long each half of a pair works.
 const WORK: Duration = Duration::from_millis(100);
 
-/// The result of an A/A comparison: arithmetic measured against itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NoiseFloor {
-    /// Such as `A/A, 12 pairs of 104 ms`.
-    pub method: String,
-    /// By how much the work seemed faster than itself. The truth is 1.
-    pub speedup: Speedup,
-}
-
-impl NoiseFloor {
-    /// Measures the CPU alone for about three seconds: the same arithmetic in pairs on this thread.
-    /// A server under load is noisier, because of sockets and the scheduler.
-    pub fn measure() -> Option<Self> {
-        let rounds = rounds_for(WORK);
-        let pairs: Vec<_> = (0..PAIRS).map(|_| (timed(rounds), timed(rounds))).collect();
-        let ratios = pairs.iter().enumerate().map(|(pair, (first, second))| {
-            // Alternating, as `lab bench` orders its runs.
-            if pair % 2 == 0 { first / second } else { second / first }
-        });
-        // The actual time, not the intended one: a busy machine stretches it.
-        let took = median_of(pairs.iter().flat_map(|(first, second)| [*first, *second]));
-        let method = format!("A/A, {PAIRS} pairs of {:.0} ms", 1e3 * took.unwrap_or_default());
-        Speedup::of_pairs(ratios).map(|speedup| Self { method, speedup })
-    }
-
-    pub fn finding(&self) -> Finding {
-        let topic = "noise floor";
-        // How far the interval reaches from 1: 0.018 for ±1.8 %.
-        let share = self.speedup.reach() - 1.0;
-        let found = format!("±{:.1} %  ({})", 100.0 * share, self.method);
-        let rerun = "just doctor  # again, when the machine is idle";
-        match share {
-            ..=0.03 => Finding::ok(topic, found),
-            ..=0.10 => {
-                Finding::note(topic, format!("{found}: smaller differences do not show")).fix(rerun)
-            }
-            _ => Finding::warn(topic, format!("{found}: a noisy machine")).fix(rerun),
+/// Measures the CPU alone for about three seconds: the same arithmetic in pairs on this thread. A server
+/// under load is noisier, because of sockets and the scheduler.
+pub fn noise_floor() -> Option<Finding> {
+    let rounds = rounds_for(WORK);
+    let pairs: Vec<_> = (0..PAIRS).map(|_| (timed(rounds), timed(rounds))).collect();
+    let ratios = pairs.iter().enumerate().map(|(pair, (first, second))| {
+        // Alternating, as `lab bench` orders its runs.
+        if pair % 2 == 0 { first / second } else { second / first }
+    });
+    // How far the interval reaches from 1: 0.018 for ±1.8 %.
+    let share = Speedup::of_pairs(ratios)?.reach() - 1.0;
+    // The actual time, not the intended one: a busy machine stretches it.
+    let took = median_of(pairs.iter().flat_map(|(first, second)| [*first, *second]))?;
+    let found = format!("±{:.1} %  (A/A, {PAIRS} pairs of {:.0} ms)", 100.0 * share, 1e3 * took);
+    let topic = "noise floor";
+    let rerun = "just doctor  # again, when the machine is idle";
+    Some(match share {
+        ..=0.03 => Finding::ok(topic, found),
+        ..=0.10 => {
+            Finding::note(topic, format!("{found}: smaller differences do not show")).fix(rerun)
         }
-    }
+        _ => Finding::warn(topic, format!("{found}: a noisy machine")).fix(rerun),
+    })
 }
 
 /// How many rounds of work take this long, extrapolated from fewer.

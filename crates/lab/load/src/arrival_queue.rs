@@ -28,8 +28,6 @@ pub struct ArrivalQueue {
     /// How late the generator itself was; see [`Punctuality`].
     lag: Latency,
     queued: u64,
-    /// How many arrivals waited when the measurement ended.
-    waiting_at_end: usize,
 }
 
 impl ArrivalQueue {
@@ -41,7 +39,6 @@ impl ArrivalQueue {
             account: Account::new(users),
             lag: Latency::default(),
             queued: 0,
-            waiting_at_end: 0,
         }
     }
 
@@ -76,12 +73,6 @@ impl ArrivalQueue {
         self.account.ends(user, result);
     }
 
-    /// Ends the measurement.
-    pub fn end(&mut self) {
-        self.waiting_at_end = self.waiting.len();
-        self.account.end();
-    }
-
     /// The due times of waiting arrivals that count.
     fn waiting(&self) -> impl Iterator<Item = Instant> {
         self.waiting.iter().map(|arrival| arrival.due).filter(|due| self.window.contains(due))
@@ -99,6 +90,6 @@ impl ArrivalQueue {
 
     pub fn close(&mut self) -> Outcome {
         let waiting: Vec<_> = self.waiting().collect();
-        self.account.close(waiting, self.waiting_at_end)
+        self.account.close(&waiting)
     }
 }

@@ -8,9 +8,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{
-    Dial, Load, LoadPlan, Outcome, Visitor, account::Account, connection::Counted, meter::Meter,
-};
+use super::{Dial, Load, LoadPlan, Outcome, Visitor, account::Account, meter::Meter};
 
 /// How long a user pauses after a failed request, to avoid hammering a server that is down.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
@@ -18,28 +16,25 @@ const AFTER_FAILURE: Duration = Duration::from_millis(50);
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
     load: Load,
-    dial: Counted<D>,
+    dial: D,
 ) -> anyhow::Result<Outcome> {
     let mut visitors =
-        Visitor::open_all(plan.target, dial.clone(), &plan.asks, load.users, load.connections)
-            .await?;
+        Visitor::open_all(plan.target, dial, &plan.asks, load.users, load.connections).await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 
-    let mut opened = dial.opened();
     let start = Instant::now();
-    // A server that never answers is detected later: all its requests stay unfinished.
-    if timeout(plan.warm_up, visitors[0].visit()).await.is_err() {
-        // The visit was broken off, and its connection with it.
-        opened += 1;
-    }
-    let cycle = load.think() + start.elapsed();
+    // Broken off if it takes too long: a server that never answers is detected later, as all its
+    // requests stay unfinished.
+    let _ = timeout(plan.warm_up, visitors[0].visit()).await;
+    let think = Duration::from_millis(load.think_ms);
+    let cycle = think + start.elapsed();
     for (index, visitor) in visitors.into_iter().enumerate() {
         let user = User { index, visitor, account: account.clone(), stopping: stopping.clone() };
         // Spread over a whole cycle: users who start together stay in step, and throughput would
         // then depend on where the measurement begins.
         let delay = cycle.mul_f64(index as f64 / load.users as f64);
-        tokio::task::spawn_local(user.live(delay, load.think()));
+        tokio::task::spawn_local(user.live(delay, think));
     }
 
     sleep(plan.warm_up).await;
@@ -48,16 +43,15 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     sleep(plan.measurement).await;
     account.borrow_mut().end();
-    let reading = meter.stop();
-    let reopened = dial.opened().saturating_sub(opened);
+    meter.stop(&mut account.borrow_mut().counts);
     stopping.set(true);
 
     let end_of_grace = Instant::now() + plan.grace;
     while account.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
-    let counts = account.borrow_mut().close([], 0);
-    Ok(Outcome { reopened, ..counts.with(plan, reading) })
+    let outcome = account.borrow_mut().close(&[]);
+    Ok(outcome)
 }
 
 struct User<D: Dial> {
@@ -75,6 +69,7 @@ impl<D: Dial> User<D> {
             let result = self.visitor.visit().await;
             let failed = result.as_ref().is_err_and(|fault| fault.is_failure());
             self.account.borrow_mut().ends(self.index, result);
+            self.account.borrow_mut().counts.reopened += self.visitor.closed();
             if failed {
                 sleep(AFTER_FAILURE).await;
             }

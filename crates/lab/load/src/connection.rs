@@ -1,13 +1,12 @@
 //! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
-    cell::Cell,
     future::{Future, poll_fn},
     io,
     net::SocketAddr,
     pin::Pin,
-    rc::Rc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
@@ -25,7 +24,7 @@ use super::{
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;
 /// The pieces in which a stepwise request is sent: what the loopback device carries in one piece.
-const STEP: usize = 64 * 1024;
+pub(super) const STEP: usize = 64 * 1024;
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,103 +69,60 @@ impl Dial for Tcp {
     }
 }
 
-/// Counts the connections that it makes, together with its clones.
-#[derive(Clone, Debug)]
-pub(super) struct Counted<D> {
-    dial: D,
-    opened: Rc<Cell<u64>>,
-}
-
-impl<D> Counted<D> {
-    pub fn new(dial: D) -> Self {
-        Self { dial, opened: Rc::default() }
-    }
-
-    pub fn opened(&self) -> u64 {
-        self.opened.get()
-    }
-}
-
-impl<D: Dial> Dial for Counted<D> {
-    type Stream = D::Stream;
-
-    async fn dial(&self) -> io::Result<D::Stream> {
-        let stream = self.dial.dial().await?;
-        self.opened.set(self.opened.get() + 1);
-        Ok(stream)
-    }
-}
-
 #[derive(Debug)]
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
-    /// How often it was opened.
-    opened: u32,
+    /// How long each answer may take.
+    patience: Option<Duration>,
+    /// How often the server has closed it after an answer.
+    pub(super) closed: u64,
     /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
     /// one cannot read its answer.
     stream: Option<D::Stream>,
     buffer: Box<[u8]>,
-    /// The part of the buffer that was received and not yet parsed.
-    unread: std::ops::Range<usize>,
     check: Check,
 }
 
 impl Connection {
     /// Connects over TCP.
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        Self::over_soon(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
+        Self::patient(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
     }
 }
 
 impl<D: Dial> Connection<D> {
-    pub async fn over(dial: D) -> io::Result<Self> {
+    /// A connection whose answers are awaited as long as they take, as within a measurement, which
+    /// counts the requests that are still unfinished after grace.
+    pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
-        let buffer = vec![0; BUFFER].into();
-        Ok(Self { dial, opened: 1, stream, buffer, unread: 0..0, check: Check::default() })
+        let (buffer, check) = (vec![0; BUFFER].into(), Check::default());
+        Ok(Self { dial, patience: None, closed: 0, stream, buffer, check })
     }
 
-    /// The same, but not for ever.
-    pub(super) async fn over_soon(dial: D) -> anyhow::Result<Self> {
-        within(PATIENCE, async { Ok(Self::over(dial).await?) }).await
-    }
-
-    pub(super) fn opened(&self) -> u32 {
-        self.opened
+    /// A connection that waits half a minute for each answer.
+    pub(super) async fn patient(dial: D) -> anyhow::Result<Self> {
+        let connection = within(Some(PATIENCE), Self::over(dial)).await?;
+        Ok(Self { patience: Some(PATIENCE), ..connection })
     }
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
-    /// there is a fault, and waits as long as it takes.
+    /// there is a fault.
     pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
-        self.checked(request, usize::MAX, &async || Ok(())).await
-    }
-
-    /// The same with a body that is sent in pieces, and `idle` awaited after each but the last.
-    pub(super) async fn ask_in_steps(
-        &mut self,
-        request: &Prepared,
-        idle: &impl AsyncFn() -> anyhow::Result<()>,
-    ) -> Result<(), Fault> {
-        self.checked(request, STEP, idle).await
+        self.ask_in_steps(request, usize::MAX, &async || Ok(())).await
     }
 
     /// The status and body of the answer, unchecked.
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
-        let answer = within(PATIENCE, self.fetch_patiently(request)).await;
-        answer.with_context(|| request.name.clone())
-    }
-
-    /// The same, however long it takes.
-    pub(super) async fn fetch_patiently(
-        &mut self,
-        request: &Prepared,
-    ) -> anyhow::Result<(u16, Vec<u8>)> {
         let mut body = Vec::new();
         let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let status = self.exchange(request, usize::MAX, &async || Ok(()), content).await?;
+        let idle = &async || Ok(());
+        let answer = within(self.patience, self.exchange(request, usize::MAX, idle, content)).await;
+        let status = answer.with_context(|| request.name.clone())?;
         Ok((status, body))
     }
 
-    async fn checked(
+    /// The same with a request that is sent in pieces, and `idle` awaited after each but the last.
+    pub(super) async fn ask_in_steps(
         &mut self,
         request: &Prepared,
         step: usize,
@@ -175,7 +131,8 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let result = match self.exchange(request, step, idle, content).await {
+        let answer = within(self.patience, self.exchange(request, step, idle, content)).await;
+        let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
                 Some(mismatch) => Err(Fault::Mismatch(format!("{}: {mismatch}", request.name))),
@@ -195,15 +152,16 @@ impl<D: Dial> Connection<D> {
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
-        self.unread = 0..0;
         let mut pieces = request.bytes.chunks(step);
         let piece = pieces.next().unwrap_or_default();
-        let mut exchange = Exchange { stream, pieces, piece, idle, refused: false };
-        let head = self.head(&mut exchange, request.head_only).await?;
-        self.body(&mut exchange, head, content).await.context("the answer broke off")?;
-        // Bytes after the answer would be taken for the start of the next one.
-        if exchange.is_sent() && head.keep_alive && self.unread.is_empty() {
+        let (buffer, unread) = (&mut self.buffer[..], 0..0);
+        let mut exchange = Exchange { stream, piece, pieces, idle, refused: false, buffer, unread };
+        let head = exchange.head(request.head_only).await?;
+        exchange.body(head, content).await.context("the answer broke off")?;
+        if exchange.is_complete() && head.keep_alive {
             self.stream = Some(exchange.stream);
+        } else {
+            self.closed += 1;
         }
         Ok(head.status)
     }
@@ -219,65 +177,9 @@ impl<D: Dial> Connection<D> {
             if poll_fn(look).await {
                 return Ok(stream);
             }
+            self.closed += 1;
         }
-        self.opened += 1;
         self.dial.dial().await
-    }
-
-    /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(
-        &mut self,
-        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
-        head_only: bool,
-    ) -> anyhow::Result<Head> {
-        loop {
-            let unread = &self.buffer[self.unread.clone()];
-            match Head::parse(unread, head_only)? {
-                Some((length, head)) => {
-                    self.unread.start += length;
-                    if head.status >= 200 {
-                        return Ok(head);
-                    }
-                }
-                None if self.fill(exchange).await.context("no answer")? => {}
-                None => bail!("no answer: the server closed the connection"),
-            }
-        }
-    }
-
-    async fn body(
-        &mut self,
-        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
-        head: Head,
-        mut content: impl FnMut(&[u8]),
-    ) -> anyhow::Result<()> {
-        let mut body = Body::from(head.framing);
-        loop {
-            let unread = &self.buffer[self.unread.clone()];
-            self.unread.start += body.take(unread, &mut content)?;
-            if body == Body::Complete {
-                return Ok(());
-            }
-            if !self.fill(exchange).await? {
-                ensure!(body == Body::ToClose, "the server closed the connection");
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads more of the answer. Returns false at the end of the stream.
-    async fn fill(
-        &mut self,
-        exchange: &mut Exchange<'_, D::Stream, impl AsyncFn() -> anyhow::Result<()>>,
-    ) -> anyhow::Result<bool> {
-        if self.unread.start > 0 {
-            self.buffer.copy_within(self.unread.clone(), 0);
-            self.unread = 0..self.unread.len();
-        }
-        ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
-        let read = exchange.read(&mut self.buffer[self.unread.end..]).await?;
-        self.unread.end += read;
-        Ok(read > 0)
     }
 }
 
@@ -287,13 +189,16 @@ impl<D: Dial> Connection<D> {
 /// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
 struct Exchange<'a, S, I> {
     stream: S,
-    /// What is left of the request, and of its current piece.
-    pieces: std::slice::Chunks<'a, u8>,
+    /// What is left of the current piece of the request, and the pieces after it.
     piece: &'a [u8],
+    pieces: std::slice::Chunks<'a, u8>,
     /// What to wait for between two pieces.
     idle: &'a I,
     /// Whether the server has closed its end, so that the rest cannot be sent.
     refused: bool,
+    buffer: &'a mut [u8],
+    /// The part of the buffer that was received and not yet parsed.
+    unread: std::ops::Range<usize>,
 }
 
 impl<S, I> Exchange<'_, S, I>
@@ -301,42 +206,80 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     I: AsyncFn() -> anyhow::Result<()>,
 {
-    fn is_sent(&self) -> bool {
-        !self.refused && self.piece.is_empty() && self.pieces.len() == 0
+    /// Whether the request was sent and nothing came after the answer, which would be taken for the
+    /// start of the next one.
+    fn is_complete(&self) -> bool {
+        let is_sent = !self.refused && self.piece.is_empty() && self.pieces.len() == 0;
+        is_sent && self.unread.is_empty()
     }
 
-    /// Reads into `buffer`, and sends what is left of the request until something has come.
-    async fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
-        let mut buffer = ReadBuf::new(buffer);
+    /// Reads the head of the answer, and skips interim ones such as "100 Continue".
+    async fn head(&mut self, head_only: bool) -> anyhow::Result<Head> {
         loop {
-            if !self.refused
-                && self.piece.is_empty()
+            match Head::parse(&self.buffer[self.unread.clone()], head_only)? {
+                Some((length, head)) => {
+                    self.unread.start += length;
+                    if head.status >= 200 {
+                        return Ok(head);
+                    }
+                }
+                None if self.fill().await.context("no answer")? => {}
+                None => bail!("no answer: the server closed the connection"),
+            }
+        }
+    }
+
+    async fn body(&mut self, head: Head, mut content: impl FnMut(&[u8])) -> anyhow::Result<()> {
+        let mut body = Body::from(head.framing);
+        loop {
+            self.unread.start += body.take(&self.buffer[self.unread.clone()], &mut content)?;
+            if body == Body::Complete {
+                return Ok(());
+            }
+            if !self.fill().await? {
+                ensure!(body == Body::ToClose, "the server closed the connection");
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends what is left of the request until more of the answer has come. Returns false at the end
+    /// of the stream.
+    async fn fill(&mut self) -> anyhow::Result<bool> {
+        self.buffer.copy_within(self.unread.clone(), 0);
+        self.unread = 0..self.unread.len();
+        ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
+        let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
+        loop {
+            if self.piece.is_empty()
                 && let Some(next) = self.pieces.next()
             {
                 (self.idle)().await?;
                 self.piece = next;
             }
-            let sends = !self.refused && !self.piece.is_empty();
             let step = |context: &mut Context| {
-                if sends {
-                    let written = Pin::new(&mut self.stream).poll_write(context, self.piece);
-                    if let Poll::Ready(written) = written {
-                        return Poll::Ready(Ok(Some(written)));
-                    }
+                if !self.piece.is_empty()
+                    && let Poll::Ready(written) =
+                        Pin::new(&mut self.stream).poll_write(context, self.piece)
+                {
+                    return Poll::Ready(written.map(Some));
                 }
-                let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
-                read.map_ok(|()| None)
+                Pin::new(&mut self.stream).poll_read(context, &mut buffer).map_ok(|()| None)
             };
-            match poll_fn(step).await? {
-                None => return Ok(buffer.filled().len()),
-                Some(Ok(0)) => bail!("cannot send: the connection takes no more"),
-                Some(Ok(written)) => self.piece = &self.piece[written..],
+            match poll_fn(step).await {
+                Ok(None) => break,
+                Ok(Some(0)) => bail!("the connection takes no more"),
+                Ok(Some(written)) => self.piece = &self.piece[written..],
                 // A server that closes its end may have answered before it did so.
-                Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    self.refused = true
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.refused => {
+                    self.refused = true;
+                    (self.piece, self.pieces) = (&[], [].chunks(1));
                 }
-                Some(Err(error)) => return Err(error).context("cannot send"),
+                Err(error) => return Err(error.into()),
             }
         }
+        let read = buffer.filled().len();
+        self.unread.end += read;
+        Ok(read > 0)
     }
 }

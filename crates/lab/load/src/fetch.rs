@@ -4,7 +4,7 @@ use std::{future::Future, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 
 use super::{Answer, Ask, Connection, Prepared, address};
 
@@ -19,10 +19,9 @@ pub async fn get(
     path: &str,
     patience: Duration,
 ) -> anyhow::Result<(u16, Vec<u8>)> {
-    within(patience, async {
+    within(Some(patience), async {
         let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-        let answer = Connection::open(target).await?.fetch_patiently(&request).await;
-        answer.with_context(|| request.name.clone())
+        Connection::open(target).await?.fetch(&request).await
     })
     .await
 }
@@ -38,22 +37,19 @@ pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
 
 /// Whether `target` accepts a connection and, if a path is given, answers a GET of it with success.
 pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
-    match path {
-        None => {
-            timeout(SHORT_PATIENCE, TcpStream::connect(target)).await.is_ok_and(|it| it.is_ok())
-        }
-        Some(path) => {
-            let answer = get(target, path, SHORT_PATIENCE).await;
-            answer.is_ok_and(|(status, _)| (200..300).contains(&status))
-        }
-    }
+    let Some(path) = path else {
+        return within(Some(SHORT_PATIENCE), Connection::open(target)).await.is_ok();
+    };
+    let answer = get(target, path, SHORT_PATIENCE).await;
+    answer.is_ok_and(|(status, _)| (200..300).contains(&status))
 }
 
-/// Waits for an answer, but not for ever.
+/// Waits for an answer, but not for ever unless there is no limit.
 pub(super) async fn within<T>(
-    patience: Duration,
+    patience: Option<Duration>,
     answer: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
+    let Some(patience) = patience else { return answer.await };
     let answer = timeout(patience, answer).await;
     answer.ok().with_context(|| format!("no answer within {} s", patience.as_secs()))?
 }

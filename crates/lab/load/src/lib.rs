@@ -15,7 +15,6 @@ mod connection;
 mod fetch;
 mod http;
 mod latency;
-mod lost;
 mod meter;
 mod open_files;
 mod open_loop;
@@ -32,7 +31,6 @@ use futures_util::future::LocalBoxFuture;
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
-use connection::Counted;
 
 pub use self::http::Prepared;
 pub use check::{Answer, Expected};
@@ -63,7 +61,6 @@ async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: Alarm) -> anyhow::Result<O
 where
     D: Dial + Clone + 'static,
 {
-    let dial = Counted::new(dial);
     LocalSet::new()
         .run_until(async {
             match &plan.arrivals {

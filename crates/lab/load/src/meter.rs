@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::process::{CpuTime, own_cpu_time, own_wait};
+use super::{
+    Outcome,
+    process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib},
+};
 
 #[derive(Debug)]
 pub struct Meter {
@@ -15,15 +18,6 @@ pub struct Meter {
     generator_waited: Option<Duration>,
 }
 
-/// The differences between two readings.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    pub measured: Duration,
-    pub server_cpu: Option<Duration>,
-    pub generator_cpu: Option<Duration>,
-    pub generator_waited: Option<Duration>,
-}
-
 impl Meter {
     pub fn start(server_pid: u32) -> Self {
         let server_cpu = CpuTime::of(server_pid);
@@ -32,14 +26,15 @@ impl Meter {
         Self { start, server_pid, server_cpu, generator_cpu, generator_waited }
     }
 
-    pub fn stop(self) -> Reading {
-        let measured = self.start.elapsed();
+    /// Ends the measurement, and adds what the system reports about it.
+    pub fn stop(self, outcome: &mut Outcome) {
+        outcome.measured = self.start.elapsed();
         let since = |before: Option<Duration>, now: Option<Duration>| now?.checked_sub(before?);
-        let generator_cpu = since(self.generator_cpu, own_cpu_time());
-        let generator_waited = since(self.generator_waited, own_wait());
-        let server_cpu = CpuTime::of(self.server_pid)
+        outcome.generator_cpu = since(self.generator_cpu, own_cpu_time());
+        outcome.generator_waited = since(self.generator_waited, own_wait());
+        outcome.server_cpu = CpuTime::of(self.server_pid)
             .zip(self.server_cpu)
             .and_then(|(now, then)| now.since(&then));
-        Reading { measured, server_cpu, generator_cpu, generator_waited }
+        outcome.server_peak_rss_mib = peak_rss_mib(self.server_pid);
     }
 }

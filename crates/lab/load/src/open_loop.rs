@@ -9,14 +9,14 @@ use tokio::{
 };
 
 use super::{
-    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue,
-    connection::Counted, meter::Meter, timetable::timetable,
+    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue, meter::Meter,
+    timetable::timetable,
 };
 
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
     load: OpenLoop,
-    dial: Counted<D>,
+    dial: D,
     alarm: Alarm,
 ) -> anyhow::Result<Outcome> {
     let rate = load.rate_per_s;
@@ -27,10 +27,8 @@ pub async fn run<D: Dial + Clone + 'static>(
     );
     ensure!(load.users() > 0, "a visit needs more connections than there are");
     let per_user = load.connections_per_user.max(1);
-    let visitors =
-        Visitor::open_all(plan.target, dial.clone(), &plan.asks, load.users(), per_user).await?;
+    let visitors = Visitor::open_all(plan.target, dial, &plan.asks, load.users(), per_user).await?;
 
-    let opened = dial.opened();
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;
     let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone())));
@@ -47,9 +45,8 @@ pub async fn run<D: Dial + Clone + 'static>(
     queue.borrow_mut().account.begin();
 
     sleep_until(window.end).await;
-    queue.borrow_mut().end();
-    let reading = meter.stop();
-    let reopened = dial.opened() - opened;
+    queue.borrow_mut().account.end();
+    meter.stop(&mut queue.borrow_mut().account.counts);
 
     // The last arrival is due before the window ends, so this takes no longer than the lag.
     arrivals.await.context("the schedule stopped")?.context("the timer failed")?;
@@ -59,11 +56,10 @@ pub async fn run<D: Dial + Clone + 'static>(
     }
 
     let mut queue = queue.borrow_mut();
-    let mut outcome = queue.close().with(plan, reading);
+    let mut outcome = queue.close();
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
-    outcome.reopened = reopened;
     Ok(outcome)
 }
 
@@ -98,7 +94,9 @@ impl<D: Dial> User<D> {
         loop {
             while self.queue.borrow_mut().serves(self.index) {
                 let result = self.visitor.visit().await;
-                self.queue.borrow_mut().ends(self.index, result);
+                let mut queue = self.queue.borrow_mut();
+                queue.ends(self.index, result);
+                queue.account.counts.reopened += self.visitor.closed();
             }
             self.arrived.notified().await;
         }

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, LoadPlan, Punctuality, meter::Reading};
+use super::{Latency, Punctuality};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
 const SATURATED: f64 = 0.9;
-/// The share of the measurement from which on waiting for a core is worth a word.
-const NOTEWORTHY_WAIT: f64 = 0.05;
 
 /// What one run measured. A visit counts as one request, even if it consists of several.
 ///
@@ -32,12 +30,11 @@ pub struct Outcome {
     pub failed: u64,
     /// Requests still in flight, or in the arrival queue, when grace was over.
     pub unfinished: u64,
-    /// Requests without an answer although the server had the time for it; see `lost.rs` for the
+    /// Requests without an answer although the server had the time for it; see `account.rs` for the
     /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
     #[serde(default)]
     pub lost: u64,
-    /// Connections that had to be opened again during warm-up and measurement, because the server
-    /// had closed them.
+    /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
     /// The first fault, in words.
@@ -66,18 +63,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Adds what the system reports about the run to its counts.
-    pub(super) fn with(self, plan: &LoadPlan, reading: Reading) -> Self {
-        Self {
-            measured: reading.measured,
-            server_cpu: reading.server_cpu,
-            server_peak_rss_mib: crate::process::peak_rss_mib(plan.server_pid),
-            generator_cpu: reading.generator_cpu,
-            generator_waited: reading.generator_waited,
-            ..self
-        }
-    }
-
     /// Right answers per second.
     pub fn throughput(&self) -> f64 {
         self.ok_in_time as f64 / self.measured.as_secs_f64()
@@ -107,19 +92,12 @@ impl Outcome {
         if busy + waited < SATURATED {
             return self.invalid.clone();
         }
-        let (busy, percent) = (busy * 100.0, waited * 100.0);
-        Some(if waited < NOTEWORTHY_WAIT {
-            format!(
-                "the generator used {busy:.0} % of its one core, so the server may be faster than \
-                 this: limit the server to fewer cores (`taskset`), or compare its CPU time"
-            )
-        } else {
-            format!(
-                "the generator used {busy:.0} % of its core and waited {percent:.0} % of the time \
-                 for one, so the server may be faster than this: end other programs, or leave the \
-                 generator a core by limiting the server to the others (`taskset`)"
-            )
-        })
+        let (busy, waited) = (busy * 100.0, waited * 100.0);
+        Some(format!(
+            "the generator used {busy:.0} % of its one core and waited {waited:.0} % of the time for \
+             it, so the server may be faster than this: end other programs, limit the server to \
+             fewer cores (`taskset`), or compare its CPU time"
+        ))
     }
 }
 
@@ -142,15 +120,11 @@ mod tests {
     fn a_run_limited_by_the_generator_says_so() {
         assert_eq!(outcome(50, None, None).limited_by_generator(), None);
         assert_eq!(outcome(50, None, Some("late")).limited_by_generator().unwrap(), "late");
-        let limit = outcome(90, Some(1), None).limited_by_generator().unwrap();
-        assert!(limit.starts_with("the generator used 90 % of its one core, so"), "{limit}");
-    }
-
-    #[test]
-    fn a_generator_without_a_core_limits_the_run_too() {
         assert_eq!(outcome(40, Some(49), None).limited_by_generator(), None);
+        assert!(outcome(90, Some(1), None).limited_by_generator().is_some());
         let limit = outcome(40, Some(55), Some("late")).limited_by_generator().unwrap();
-        let start = "the generator used 40 % of its core and waited 55 % of the time for one, so";
+        let start =
+            "the generator used 40 % of its one core and waited 55 % of the time for it, so";
         assert!(limit.starts_with(start), "{limit}");
     }
 }

@@ -48,13 +48,6 @@ pub struct Load {
     pub connections: usize,
 }
 
-impl Load {
-    /// How long a user pauses between an answer and the next request.
-    pub(super) fn think(self) -> Duration {
-        Duration::from_millis(self.think_ms)
-    }
-}
-
 /// Arrivals at a constant mean rate, like a crowd of independent users.
 ///
 /// An arrival that finds all connections busy waits in the arrival queue. Its latency counts from

@@ -4,9 +4,13 @@ use std::{cell::RefCell, net::SocketAddr, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use super::{Ask, Connection, Dial, Fault, Prepared, Tcp, fetch::PATIENCE};
+use super::{
+    Ask, Connection, Dial, Fault, Prepared, Tcp,
+    connection::STEP,
+    fetch::{PATIENCE, within},
+};
 
 /// How many connections are opened before the server gets time to accept them. A full backlog (128
 /// in many servers) drops connections silently, and TCP retries each only after a second.
@@ -17,9 +21,6 @@ const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 pub struct Visitor<D: Dial = Tcp> {
     connections: Vec<Connection<D>>,
     requests: Rc<[Prepared]>,
-    /// How long each answer may take. There is no limit within a measurement, which counts the requests
-    /// that are still unfinished after grace.
-    patience: Option<Duration>,
 }
 
 impl Visitor {
@@ -31,20 +32,6 @@ impl Visitor {
     }
 }
 
-/// Waits for the answer to `request`, at most as long as `patience` if there is a limit.
-async fn limited(
-    request: &Prepared,
-    patience: Option<Duration>,
-    answer: impl Future<Output = Result<(), Fault>>,
-) -> Result<(), Fault> {
-    let Some(patience) = patience else { return answer.await };
-    let answer = timeout(patience, answer).await;
-    answer.unwrap_or_else(|_| {
-        let (name, seconds) = (&request.name, patience.as_secs());
-        Err(Fault::Failure(format!("{name}: no answer within {seconds} s")))
-    })
-}
-
 fn prepared(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
     asks.iter().map(|ask| Prepared::new(ask, target)).collect()
 }
@@ -52,8 +39,8 @@ fn prepared(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> 
 impl<D: Dial> Visitor<D> {
     pub(super) async fn over(dial: D, target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
         let requests = prepared(target, asks)?;
-        let connections = vec![Connection::over_soon(dial).await?];
-        Ok(Self { connections, requests, patience: Some(PATIENCE) })
+        let connections = vec![Connection::patient(dial).await?];
+        Ok(Self { connections, requests })
     }
 }
 
@@ -71,7 +58,7 @@ impl<D: Dial + Clone> Visitor<D> {
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
             let number = opened.len() + 1;
-            let connection = Connection::over_soon(dial.clone()).await;
+            let connection = within(Some(PATIENCE), Connection::over(dial.clone())).await;
             opened.push(connection.with_context(|| format!("connection {number} of {wanted}"))?);
             if number.is_multiple_of(OPENED_AT_ONCE) {
                 sleep(TIME_TO_ACCEPT).await;
@@ -81,7 +68,6 @@ impl<D: Dial + Clone> Visitor<D> {
         let user = |_| Self {
             connections: opened.by_ref().take(connections).collect(),
             requests: requests.clone(),
-            patience: None,
         };
         Ok((0..users).map(user).collect())
     }
@@ -92,8 +78,7 @@ impl<D: Dial> Visitor<D> {
     /// fault of any answer.
     pub async fn visit(&mut self) -> Result<(), Fault> {
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
-        let patience = self.patience;
-        limited(first, patience, self.connections[0].ask(first)).await?;
+        self.connections[0].ask(first).await?;
         if others.is_empty() {
             return Ok(());
         }
@@ -101,7 +86,7 @@ impl<D: Dial> Visitor<D> {
         let next = || queue.borrow_mut().next();
         let workers = self.connections.iter_mut().map(async |connection| {
             while let Some(request) = next() {
-                limited(request, patience, connection.ask(request)).await?;
+                connection.ask(request).await?;
             }
             Ok(())
         });
@@ -112,18 +97,23 @@ impl<D: Dial> Visitor<D> {
     /// piece of a body and after each answer.
     ///
     /// Exact counts need this: a large body sent at once arrives in a random number of pieces, and
-    /// the server needs a buffer for each. A reopened connection is an error for the same reason.
+    /// the server needs a buffer for each. A closed connection is an error for the same reason.
     pub async fn visit_in_steps(
         &mut self,
         idle: impl AsyncFn() -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let connection = &mut self.connections[0];
         for request in self.requests.iter() {
-            limited(request, self.patience, connection.ask_in_steps(request, &idle)).await?;
+            connection.ask_in_steps(request, STEP, &idle).await?;
             idle().await?;
         }
-        ensure!(connection.opened() == 1, "the server closed the connection during the visit");
+        ensure!(connection.closed == 0, "the server closed the connection during the visit");
         Ok(())
+    }
+
+    /// How often the server has closed a connection since this was last called.
+    pub(super) fn closed(&mut self) -> u64 {
+        self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.closed)).sum()
     }
 
     /// The status and body of every answer, unchecked.

@@ -1,72 +1,46 @@
-//! The CPU time of servers whose threads and processes come and go, against their own account.
+//! The CPU time of servers whose threads and processes come and go. This process is the server: what
+//! we find for it must agree with its own account.
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
-    env,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    process::{Child, ChildStdout, Command, Stdio},
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, Command, Stdio},
     thread,
     time::Duration,
 };
 
-use lab_load::process::{CpuTime, is_alive, pids};
+use lab_load::process::CpuTime;
 use nix::{
     sys::{
         resource::{UsageWho, getrusage},
         signal::{Signal, kill},
+        time::TimeValLike as _,
     },
     time::ClockId,
     unistd::Pid,
 };
 
-/// A process that runs [`server`].
-struct Server {
-    child: Child,
-    output: BufReader<ChildStdout>,
+fn start(program: &str, args: &[&str]) -> Child {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-impl Server {
-    /// Starts a server, and waits until it is ready.
-    fn start(kind: &str) -> Self {
-        Self::with(Command::new(env::current_exe().unwrap()), kind)
-    }
-
-    fn with(mut command: Command, kind: &str) -> Self {
-        command.args(["--exact", "server", "--ignored", "--nocapture"]).env("KIND", kind);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        let mut server = Self { child, output };
-        server.read("ready");
-        server
-    }
-
-    /// The rest of the next line that starts with this word.
-    fn read(&mut self, word: &str) -> String {
-        let lines = self.output.by_ref().lines().map(Result::unwrap);
-        let mut found = lines.filter_map(|line| Some(line.strip_prefix(word)?.trim().to_owned()));
-        found.next().unwrap()
-    }
-
-    /// Makes the server work. Returns the CPU time that this took by its own account.
-    fn work(&mut self) -> Duration {
-        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-        Duration::from_micros(self.read("used").parse().unwrap())
-    }
-
-    fn end(mut self) {
-        drop(self.child.stdin.take());
-        // Fails if the system was told to forget children.
-        let _ = self.child.wait();
-    }
+fn line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::with_capacity(1, child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line.trim().to_owned()
 }
 
-/// The CPU time that we find for a server's work, and its own account.
-fn account(mut server: Server) -> (Option<Duration>, Duration) {
-    let before = CpuTime::of(server.child.id()).unwrap();
-    let own = server.work();
-    let found = CpuTime::of(server.child.id()).unwrap().since(&before);
-    server.end();
-    (found, own)
+/// A process that works when it is asked, and ends with its standard input.
+fn worker() -> Child {
+    const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo";
+    start("sh", &["-c", &format!("while read line; do {WORK}; done")])
+}
+
+fn work(worker: &mut Child) {
+    worker.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    line(worker);
 }
 
 fn burn(time: Duration) {
@@ -75,83 +49,66 @@ fn burn(time: Duration) {
     while now() < end {}
 }
 
-fn used(whose: UsageWho) -> Duration {
-    let usage = getrusage(whose).unwrap();
-    let micros = |time: nix::sys::time::TimeVal| time.tv_sec() * 1_000_000 + time.tv_usec();
-    Duration::from_micros((micros(usage.user_time()) + micros(usage.system_time())) as u64)
-}
-
-const WORK: Duration = Duration::from_millis(600);
-
-#[test]
-#[ignore = "the server that the other tests start"]
-fn server() {
-    let kind = env::var("KIND").unwrap();
-    let workers = if kind.contains("workers") { 2 } else { 0 };
-    let mut workers: Vec<_> = (0..workers).map(|_| Server::start("alone")).collect();
-    let mut shell = (kind == "daemon").then(|| {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "sleep 60 & read line"]).stdin(Stdio::piped()).spawn().unwrap()
+/// The CPU time of this process and its ended children.
+fn used() -> Duration {
+    let times = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(|whose| {
+        let usage = getrusage(whose).unwrap();
+        (usage.user_time() + usage.system_time()).num_microseconds() as u64
     });
-    println!("\nready");
-    std::io::stdin().read_line(&mut String::new()).unwrap();
-
-    let usage = || [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(used);
-    let [own, of_children] = usage();
-    let mut of_workers = Duration::ZERO;
-    match kind.as_str() {
-        "threads" => (0..20).for_each(|_| thread::spawn(|| burn(WORK / 20)).join().unwrap()),
-        "children" => (0..10).for_each(|_| Server::start("short").end()),
-        "few children" => Server::start("short").end(),
-        "workers" => of_workers = workers.iter_mut().map(Server::work).sum(),
-        "ending workers" => {
-            of_workers = workers.iter_mut().map(Server::work).sum();
-            workers.drain(..).for_each(Server::end);
-        }
-        "daemon" => shell.take().unwrap().wait().map(drop).unwrap(),
-        "short" => burn(WORK / 10),
-        _ => burn(WORK),
-    }
-    let [own, of_children] = [usage()[0] - own, usage()[1] - of_children];
-    // What ended workers have used includes their start.
-    let others = if of_workers.is_zero() { of_children } else { of_workers };
-    println!("used {}", (own + others).as_micros());
-    std::io::stdin().read_line(&mut String::new()).unwrap();
-    workers.into_iter().for_each(Server::end);
+    Duration::from_micros(times.iter().sum())
 }
 
-#[test]
-fn cpu_time_includes_threads_and_children_that_have_ended() {
-    for kind in ["threads", "children", "workers", "ending workers"] {
-        let (found, own) = account(Server::start(kind));
-        let found = found.unwrap_or_else(|| panic!("{kind}: no figure"));
-        assert!(own >= WORK);
-        assert!(found.abs_diff(own) < own / 10, "{kind}: {found:?} instead of {own:?}");
-    }
+/// What we find for some work, and the own account. The workers end after that and before this.
+fn account(
+    mut workers: Vec<Child>,
+    work: impl FnOnce(&mut [Child]),
+) -> (Option<Duration>, Duration) {
+    let pid = std::process::id();
+    let (before, own) = (CpuTime::of(pid).unwrap(), used());
+    work(&mut workers);
+    let found = CpuTime::of(pid).unwrap().since(&before);
+    workers.into_iter().for_each(end);
+    (found, used() - own)
 }
 
+fn end(mut child: Child) {
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+/// One test, because another one's children would be this process's too.
 #[test]
-fn there_is_no_figure_where_the_system_counts_too_coarsely() {
-    let (found, own) = account(Server::start("few children"));
+fn cpu_time_is_the_servers_own_account_or_absent() {
+    const WORK: Duration = Duration::from_millis(30);
+    let threads = || (0..20).for_each(|_| thread::spawn(|| burn(WORK)).join().unwrap());
+    let child = || {
+        let mut child = worker();
+        work(&mut child);
+        end(child);
+    };
+    let accounts = [
+        ("a thread per request", account(vec![], |_| threads())),
+        ("a process per request", account(vec![], |_| (0..10).for_each(|_| child()))),
+        ("workers", account(vec![worker(), worker()], |workers| workers.iter_mut().for_each(work))),
+    ];
+    for (server, (found, own)) in accounts {
+        let found = found.unwrap_or_else(|| panic!("{server}: no figure"));
+        assert!(found.abs_diff(own) < own / 10, "{server}: {found:?} instead of {own:?}");
+    }
+
+    let (found, own) = account(vec![], |_| child());
     assert_eq!(found, None, "of {own:?}, and ended children are counted in steps of 10 ms");
-}
 
-#[test]
-fn there_is_no_figure_where_the_system_drops_the_time_of_children() {
-    let mut env = Command::new("env");
-    env.arg("--ignore-signal=CHLD").arg(env::current_exe().unwrap());
-    assert_eq!(account(Server::with(env, "children")).0, None);
-}
+    let mut parent = start("sh", &["-c", "sleep 60 >&2 & echo $!; read line"]);
+    let daemon = line(&mut parent).parse().unwrap();
+    let (found, _) = account(vec![], |_| {
+        end(parent);
+        burn(20 * WORK);
+    });
+    kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
+    assert_eq!(found, None, "a child has left the family");
 
-#[test]
-fn there_is_no_figure_without_a_child_that_left_the_family() {
-    let server = Server::start("daemon");
-    let family = pids(server.child.id());
-    let (found, _) = account(server);
-    for pid in family {
-        if is_alive(pid) {
-            kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
-        }
-    }
-    assert_eq!(found, None);
+    let server = start("env", &["--ignore-signal=CHLD", "cat"]);
+    let (found, _) = account(vec![server], |servers| servers.iter_mut().for_each(work));
+    assert_eq!(found, None, "the system drops the times of its children");
 }

@@ -105,22 +105,11 @@ pub struct VariantRecord {
     /// Share of a run in which the generator waited for a core, from 0 to 1: the largest of all runs.
     #[serde(default)]
     pub generator_waited: Option<f64>,
-    /// All requests: `ok + wrong + failed + unfinished`.
-    pub sent: u64,
-    pub ok: u64,
-    pub wrong: u64,
-    /// Without an answer.
-    pub failed: u64,
-    /// Still waiting when the run ended.
-    pub unfinished: u64,
-    /// Unfinished requests that the load does not explain: errors.
-    #[serde(default)]
-    pub lost: u64,
+    #[serde(flatten)]
+    pub requests: Requests,
     /// Connections that had to be opened again.
     #[serde(default)]
     pub reopened: u64,
-    /// The first wrong or failed request, in words.
-    pub first_fault: Option<String>,
     /// Why a run measured the generator instead of the server, if one did.
     pub generator_limited: Option<String>,
     /// How many runs did.
@@ -134,6 +123,42 @@ pub struct VariantRecord {
     pub speedup: Option<Speedups>,
 }
 
+/// What became of all requests: `sent = ok + wrong + failed + unfinished`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Requests {
+    #[serde(alias = "offered")]
+    pub sent: u64,
+    pub ok: u64,
+    pub wrong: u64,
+    /// Without an answer.
+    pub failed: u64,
+    /// Still waiting when the run ended.
+    pub unfinished: u64,
+    /// Those unfinished ones that the load does not explain: errors.
+    #[serde(default)]
+    pub lost: u64,
+    /// The first wrong or failed request, in words.
+    pub first_fault: Option<String>,
+}
+
+impl Requests {
+    /// Adds those of a run.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.sent += outcome.sent;
+        self.ok += outcome.ok;
+        self.wrong += outcome.wrong;
+        self.failed += outcome.failed;
+        self.unfinished += outcome.unfinished;
+        self.lost += outcome.lost;
+        self.first_fault = self.first_fault.take().or(outcome.first_fault.clone());
+    }
+
+    /// Wrong answers, and requests that never got one.
+    pub fn errors(&self) -> u64 {
+        self.wrong + self.failed + self.lost
+    }
+}
+
 /// Arrivals at a constant mean rate. Their latency starts when they are due.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OpenLoopRecord {
@@ -144,22 +169,13 @@ pub struct OpenLoopRecord {
     pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
-    /// All arrivals that were due: `ok + wrong + failed + unfinished`.
-    pub offered: u64,
-    pub ok: u64,
-    pub wrong: u64,
-    pub failed: u64,
-    /// Arrivals that were still waiting when the run ended; recorded with their age.
-    pub unfinished: u64,
-    /// Unfinished arrivals that the load does not explain: errors.
-    #[serde(default)]
-    pub lost: u64,
+    /// All arrivals that were due. Those that were unfinished are recorded with their age.
+    #[serde(flatten)]
+    pub requests: Requests,
     /// Arrivals that found no free connection.
     pub queued: u64,
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
-    /// The first wrong or failed arrival, in words.
-    pub first_fault: Option<String>,
     /// Why nobody should quote these latencies, if there is a reason.
     pub invalid: Option<String>,
 }
@@ -178,13 +194,6 @@ pub struct Latencies {
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     #[serde(default, alias = "lower_bounds", deserialize_with = "exact_below")]
     pub exact_below: Option<f64>,
-}
-
-impl Latencies {
-    /// Whether this percentile is only a lower bound of the true one.
-    pub fn is_lower_bound(&self, ms: f64) -> bool {
-        self.exact_below.is_some_and(|age| ms >= age)
-    }
 }
 
 /// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
@@ -293,8 +302,8 @@ impl CaseRecord {
         let has_answers = |run: &Run| run.outcome.ok_in_time > 0;
         self.runs.iter().all(has_answers)
             && self.variants.iter().all(|variant| {
-                let open_loop = variant.open_loop.as_ref().map_or(0, OpenLoopRecord::errors);
-                variant.errors() + open_loop == 0
+                let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.requests.errors());
+                variant.requests.errors() + open_loop == 0
             })
     }
 }
@@ -305,18 +314,6 @@ impl VariantRecord {
     pub fn is_limited(&self, runs: &[Run]) -> bool {
         let runs = runs.iter().filter(|run| run.variant == self.variant).count();
         self.limited_runs > 0 && 2 * self.limited_runs >= runs
-    }
-
-    /// Wrong answers, and requests that never got one.
-    pub fn errors(&self) -> u64 {
-        self.wrong + self.failed + self.lost
-    }
-}
-
-impl OpenLoopRecord {
-    /// Wrong answers, and arrivals that never got one.
-    pub fn errors(&self) -> u64 {
-        self.wrong + self.failed + self.lost
     }
 }
 

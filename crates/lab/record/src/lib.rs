@@ -15,8 +15,8 @@ mod rows;
 mod store;
 
 pub use document::{
-    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Run, Speedups, VERSION,
-    VariantRecord,
+    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
+    VERSION, VariantRecord,
 };
 pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};

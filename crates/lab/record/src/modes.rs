@@ -3,6 +3,8 @@
 //! A percentile hides it or shows it by luck. With 0.3 % of the answers at 40 ms, the p99 is fast and
 //! the p99.9 is not.
 
+use std::ops::RangeInclusive;
+
 use lab_display::time_ms;
 use lab_load::Latency;
 
@@ -13,50 +15,44 @@ const FEWEST: u64 = 10;
 /// A mode is narrow: its longest answer took at most this many times as long as its shortest.
 const WIDTH: f64 = 2.0;
 
-/// Delays that have a usual cause: from and to in milliseconds, the cause, and where to look first.
+/// Delays in milliseconds, from and to, with their usual cause and where to look first.
 const SIGNATURES: [(f64, f64, &str); 5] = [
-    (
-        38.0,
-        50.0,
-        "Delayed acknowledgements that wait for Nagle's algorithm take 40 ms on Linux: is \
-         TCP_NODELAY set on both ends of every connection?",
-    ),
+    (38.0, 50.0, "Nagle's algorithm waits for a delayed acknowledgement: set TCP_NODELAY."),
     (
         195.0,
         260.0,
-        "Linux retransmits a lost segment after 200 ms at the earliest, and some systems delay an \
-         acknowledgement that long: look at `nstat -az TcpRetransSegs`, and at TCP_NODELAY.",
+        "A retransmission, or a delayed acknowledgement: see `nstat -az TcpRetransSegs`.",
     ),
-    (
-        990.0,
-        1_100.0,
-        "A lost SYN is sent again after 1 s: is the backlog of `listen` full? See `nstat -az \
-         TcpExtListenDrops`.",
-    ),
-    (
-        2_900.0,
-        3_300.0,
-        "A SYN that is lost twice is sent again after 3 s: is the backlog of `listen` full? See \
-         `nstat -az TcpExtListenDrops`.",
-    ),
-    (
-        4_900.0,
-        5_400.0,
-        "Resolvers ask again after 5 s: does the server resolve a name for each request?",
-    ),
+    (990.0, 1_100.0, LOST_SYN),
+    (2_900.0, 3_300.0, LOST_SYN),
+    (4_900.0, 5_400.0, "Resolvers ask again after 5 s: is a name resolved for each request?"),
 ];
+const LOST_SYN: &str = "A lost SYN is sent again after 1 s and 3 s: is the backlog of `listen` full? \
+                        See `nstat -az TcpExtListenDrops`.";
 
-/// The slowest answers, if they are a mode of their own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mode {
-    pub from_ms: f64,
-    pub to_ms: f64,
-    /// Of all answers, from 0 to 1.
-    pub share: f64,
+/// A sentence about the slowest answers of `side`, if they are a mode of their own: how many they are
+/// on both sides, and their usual cause.
+pub fn note(side: (&str, &Latency), other: (&str, &Latency)) -> Option<String> {
+    let mode = second(side.1)?;
+    let share = |latency: &Latency| {
+        let among = latency.buckets().filter(|(ms, _)| mode.contains(ms));
+        percent(among.map(|(_, count)| count as f64).sum::<f64>() / latency.count().max(1) as f64)
+    };
+    let cause = SIGNATURES.iter().find(|(low, high, _)| (*low..*high).contains(mode.start()));
+    Some(format!(
+        "{} of the answers of {} took {} to {}; {} of those of {}.{}",
+        share(side.1),
+        side.0,
+        time_ms(*mode.start()),
+        time_ms(*mode.end()),
+        share(other.1),
+        other.0,
+        cause.map_or(String::new(), |(_, _, cause)| format!(" {cause}")),
+    ))
 }
 
-/// The slowest mode behind a gap; `None` without one, or if most answers are in it.
-pub fn second(latency: &Latency) -> Option<Mode> {
+/// The milliseconds of the slowest mode behind a gap; `None` without one, or if most answers are in it.
+fn second(latency: &Latency) -> Option<RangeInclusive<f64>> {
     let buckets: Vec<_> = latency.buckets().collect();
     let is_gap = |at: &usize| buckets[*at].0 > GAP * buckets[*at - 1].0;
     let mut end = buckets.len();
@@ -64,42 +60,18 @@ pub fn second(latency: &Latency) -> Option<Mode> {
     while let Some(start) = (1..end).rev().find(is_gap) {
         let mode = &buckets[start..end];
         let count: u64 = mode.iter().map(|(_, count)| count).sum();
-        let (from_ms, to_ms) = (mode.first()?.0, mode.last()?.0);
-        let share = count as f64 / latency.count() as f64;
+        let (from, to) = (mode.first()?.0, mode.last()?.0);
         if count >= FEWEST {
-            let is_mode = share < 0.5 && to_ms <= WIDTH * from_ms;
-            return is_mode.then_some(Mode { from_ms, to_ms, share });
+            return (2 * count < latency.count() && to <= WIDTH * from).then_some(from..=to);
         }
         end = start;
     }
     None
 }
 
-impl Mode {
-    /// A sentence about this mode of `side`, compared with the other side, and its usual cause.
-    pub fn in_words(self, side: &str, other: &str, others: &Latency) -> String {
-        let Self { from_ms, to_ms, share } = self;
-        let among = |(ms, count): (f64, u64)| {
-            if (from_ms..=to_ms).contains(&ms) { count } else { 0 }
-        };
-        let among: u64 = others.buckets().map(among).sum();
-        let there = match among as f64 / others.count().max(1) as f64 {
-            0.0 => "none".to_owned(),
-            share => percent(share),
-        };
-        let cause = SIGNATURES.iter().find(|(low, high, _)| (*low..*high).contains(&from_ms));
-        let cause = cause.map_or(String::new(), |(_, _, cause)| format!(" {cause}"));
-        format!(
-            "{} of the answers of {side} took {} to {}; {there} of those of {other}.{cause}",
-            percent(share),
-            time_ms(from_ms),
-            time_ms(to_ms),
-        )
-    }
-}
-
 fn percent(share: f64) -> String {
     match 100.0 * share {
+        0.0 => "none".to_owned(),
         percent if percent < 0.095 => format!("{percent:.2} %"),
         percent if percent < 9.95 => format!("{percent:.1} %"),
         percent => format!("{percent:.0} %"),
@@ -127,14 +99,13 @@ mod tests {
     #[test]
     fn stalls_of_a_few_answers_are_named_with_their_usual_cause() {
         let stalled = latency(&[(0.3, 60_000), (41.0, 180), (300.0, 2)]);
-        let mode = second(&stalled).unwrap();
-        assert!((0.0029..0.0031).contains(&mode.share), "{mode:?}");
-        let words = mode.in_words("baseline", "candidate", &latency(&[(0.3, 60_000)]));
+        let words = note(("baseline", &stalled), ("candidate", &latency(&[(0.3, 60_000)])));
+        let words = words.unwrap();
         assert!(
             words.starts_with("0.3 % of the answers of baseline took 41.0 ms to 44."),
             "{words}"
         );
-        assert!(words.contains("none of those of candidate. Delayed acknowledgements"), "{words}");
+        assert!(words.contains("none of those of candidate. Nagle"), "{words}");
     }
 
     #[test]

@@ -40,72 +40,62 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
 
 fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     let mut notes = Vec::new();
-    let name = &variant.variant;
-    let runs = case.runs.iter().filter(|run| run.variant == *name);
+    let requests = &variant.requests;
+    let mut note = |text: String| notes.push(format!("{}: {text}", variant.variant));
+    let runs = case.runs.iter().filter(|run| run.variant == variant.variant);
     let empty = runs.clone().filter(|run| run.outcome.ok_in_time == 0).count();
     if empty > 0 {
-        let fix = match variant.errors() {
+        let fix = match requests.errors() {
             0 => "; give it longer with --measurement",
             _ => "",
         };
-        notes.push(format!("{name}: {} had no right answer in time{fix}", plural(empty, "run")));
+        note(format!("{} had no right answer in time{fix}", plural(empty, "run")));
     }
-    if let Some(fault) = &variant.first_fault {
-        notes.push(format!(
-            "{name}: {} wrong and {} failed answers, the first: {fault}",
-            thousands(variant.wrong as f64),
-            thousands(variant.failed as f64)
-        ));
+    if let Some(fault) = &requests.first_fault {
+        let [wrong, failed] =
+            [requests.wrong, requests.failed].map(|count| thousands(count as f64));
+        note(format!("{wrong} wrong and {failed} failed answers, the first: {fault}"));
     }
-    if variant.lost > 0 {
-        notes.push(format!(
-            "{name}: {} never got an answer, although the server had time for them. If such long \
-             requests are normal here, allow them with --allow-unfinished.",
-            plural(variant.lost as usize, "request")
+    if requests.lost > 0 {
+        note(format!(
+            "{} never got an answer, although the server had time for them. If such long requests \
+             are normal here, allow them with --allow-unfinished.",
+            plural(requests.lost as usize, "request")
         ));
     }
     if variant.reopened > 0 {
-        notes.push(format!(
-            "{name}: {} opened again, because the server had closed them",
-            plural(variant.reopened as usize, "connection")
-        ));
+        let connections = plural(variant.reopened as usize, "connection");
+        note(format!("{connections} opened again, because the server had closed them"));
     }
     if let Some(why) = &variant.generator_limited {
-        notes.push(format!(
-            "{name}: {} of {} runs are limited by the generator: {why}. Use fewer `--users`, or a \
-             machine with more cores.",
-            variant.limited_runs,
-            runs.count()
-        ));
+        let (limited, all) = (variant.limited_runs, runs.count());
+        note(format!("{limited} of {all} runs are limited by the generator: {why}"));
     } else if let Some(waited) = variant.generator_waited.filter(|share| *share >= MUCH_WAITING) {
-        notes.push(format!(
-            "{name}: the generator waited for a core for up to {:.0} % of a run; its latencies \
-             include that",
+        note(format!(
+            "the generator waited for a core for up to {:.0} % of a run; its latencies include that",
             100.0 * waited
         ));
     }
     if let Some(open_loop) = &variant.open_loop {
-        if let Some(fault) = &open_loop.first_fault {
-            notes.push(format!("{name}: wrong or failed in the open loop: {fault}"));
+        if let Some(fault) = &open_loop.requests.first_fault {
+            note(format!("wrong or failed in the open loop: {fault}"));
         }
-        if open_loop.lost > 0 {
-            notes.push(format!(
-                "{name}: {} of the open loop never got an answer",
-                plural(open_loop.lost as usize, "arrival")
-            ));
+        if open_loop.requests.lost > 0 {
+            let arrivals = plural(open_loop.requests.lost as usize, "arrival");
+            note(format!("{arrivals} of the open loop never got an answer"));
         }
         if let Some(why) = &open_loop.invalid {
-            notes.push(format!("{name}: do not quote the latencies of the open loop: {why}"));
+            note(format!("do not quote the latencies of the open loop: {why}"));
         }
     }
-    if variant.unfinished > variant.lost && variant.throughput_rps > 0.0 {
+    if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {
         // Little's law for a closed loop: users = throughput * (latency + pause).
         let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
-        notes.push(format!(
-            "{name}: {} of {} requests were unfinished when their run ended, so its latencies are \
-             lower bounds. Little's law gives {} for a steady queue.",
-            thousands(variant.unfinished as f64),
-            thousands(variant.sent as f64),
+        note(format!(
+            "{} of {} requests were unfinished when their run ended, so its latencies are lower \
+             bounds. Little's law gives {} for a steady queue.",
+            thousands(requests.unfinished as f64),
+            thousands(requests.sent as f64),
             time_ms(settled * 1e3)
         ));
     }
@@ -120,19 +110,17 @@ fn contradictions(case: &CaseRecord) -> Vec<String> {
         Verdict::Equivalent | Verdict::Undecided => return Vec::new(),
     };
     let word = if opposite == Verdict::Slower { "worse" } else { "better" };
-    let others = Metric::ALL.into_iter().filter(|metric| *metric != case.metric);
-    let contradicts = others.filter(|metric| case.judged_by(*metric).verdict == opposite);
+    let contradicts = |metric: &Metric| case.judged_by(*metric).verdict == opposite;
     let note = |metric: Metric| {
         let found = case.speedup.of(metric).map_or(1.0, |speedup| speedup.estimate);
+        let found = factor(found.max(1.0 / found));
+        let [metric, chosen] = [metric, case.metric].map(Metric::name);
         format!(
-            "{} contradicts the verdict: it is {word} by {}. {} was chosen to decide, before the \
-             runs.",
-            metric.name(),
-            factor(found.max(1.0 / found)),
-            case.metric.name()
+            "{metric} contradicts the verdict: it is {word} by {found}. {chosen} was chosen to \
+             decide, before the runs."
         )
     };
-    contradicts.map(note).collect()
+    Metric::ALL.into_iter().filter(contradicts).map(note).collect()
 }
 
 /// Second modes in the latencies of the two sides of the verdict.
@@ -144,15 +132,13 @@ fn modes_apart(case: &CaseRecord) -> Vec<String> {
         latency
     };
     let Some((baseline, candidate)) = case.sides() else { return Vec::new() };
-    let [one, other] = &[baseline, candidate].map(|side| (side, latency(side)));
-    let mut notes = Vec::new();
-    for ((side, latency), (rival, rivals)) in [(one, other), (other, one)] {
+    let both = [(baseline, candidate), (candidate, baseline)];
+    let note = |(side, rival): (&VariantRecord, &VariantRecord)| {
+        // The slowest requests are not among its latencies.
         if side.latency_ms.exact_below.is_some() {
-            continue;
+            return None;
         }
-        if let Some(mode) = modes::second(latency) {
-            notes.push(mode.in_words(&side.variant, &rival.variant, rivals));
-        }
-    }
-    notes
+        modes::note((&side.variant, &latency(side)), (&rival.variant, &latency(rival)))
+    };
+    both.into_iter().filter_map(note).collect()
 }

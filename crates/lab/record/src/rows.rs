@@ -27,11 +27,12 @@ pub fn metric_rows(case: &CaseRecord) -> Vec<Vec<String>> {
             Verdict::Slower => "worse".to_owned(),
             verdict => verdict.to_string(),
         };
+        let decides = if metric == case.metric { " (decides)" } else { "" };
         vec![
-            metric.name().to_owned(),
+            format!("{}{decides}", metric.name()),
             speedup_or(NONE, case.speedup.of(metric).copied()),
             case.control.speedup.of(metric).map_or(NONE.into(), noise),
-            if metric == case.metric { format!("{shows}: decides") } else { shows },
+            shows,
         ]
     };
     Metric::ALL.into_iter().filter(measured).map(row).collect()
@@ -47,37 +48,45 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
 /// Latency, memory and errors in the closed loop, with the head. A percentile that no variant has
 /// enough answers for has no column.
 pub fn latency_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let latencies: Vec<_> = case.variants.iter().map(|variant| variant.latency_ms).collect();
-    let percentiles = percentiles(&latencies);
-    let head = percentiles.iter().map(|it| it.name).chain(["peak MiB", "errors"]).collect();
-    let row = |variant: &VariantRecord| {
-        let mut row = vec![variant.variant.clone()];
-        row.extend(percentiles.iter().map(|it| it.show(variant.latency_ms)));
-        row.push(variant.peak_rss_mib.map_or(NONE.into(), significant));
-        row.push(thousands(variant.errors() as f64));
-        row
+    let row = |it: &VariantRecord| {
+        let memory = it.peak_rss_mib.map_or(NONE.into(), significant);
+        (it.variant.clone(), it.latency_ms, [memory, thousands(it.requests.errors() as f64)])
     };
-    (head, case.variants.iter().map(row).collect())
+    with_percentiles(case.variants.iter().map(row).collect(), ["peak MiB", "errors"])
 }
 
 /// Latency and errors in the open loop, with the head; no rows if there was none.
 pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let measured: Vec<(&str, &OpenLoopRecord)> = case
-        .variants
-        .iter()
-        .filter_map(|it| Some((it.variant.as_str(), it.open_loop.as_ref()?)))
-        .collect();
-    let latencies: Vec<_> = measured.iter().map(|(_, open)| open.latency_ms).collect();
-    let percentiles = percentiles(&latencies);
-    let head = percentiles.iter().map(|it| it.name).chain(["queued", "errors"]).collect();
-    let row = |(variant, open): &(&str, &OpenLoopRecord)| {
-        let mut row = vec![(*variant).to_owned()];
-        row.extend(percentiles.iter().map(|it| it.show(open.latency_ms)));
-        row.push(thousands(open.queued as f64));
-        row.push(thousands(open.errors() as f64));
-        row
+    let row = |it: &VariantRecord| {
+        let open = it.open_loop.as_ref()?;
+        let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
+        Some((it.variant.clone(), open.latency_ms, last))
     };
-    (head, measured.iter().map(row).collect())
+    with_percentiles(case.variants.iter().filter_map(row).collect(), ["queued", "errors"])
+}
+
+/// The name of a percentile, and where it is.
+type Percentile = (&'static str, fn(&Latencies) -> Option<f64>);
+
+/// Rows with the percentiles that at least one of them has between the name and the last columns.
+fn with_percentiles(
+    rows: Vec<(String, Latencies, [String; 2])>,
+    last: [&'static str; 2],
+) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let mut percentiles: Vec<Percentile> = vec![
+        ("p50", |it| it.p50),
+        ("p90", |it| it.p90),
+        ("p99", |it| it.p99),
+        ("p99.9", |it| it.p999),
+        ("worst p99", |it| it.worst_p99),
+    ];
+    percentiles.retain(|(_, of)| rows.iter().any(|(_, latency, _)| of(latency).is_some()));
+    let head = percentiles.iter().map(|(name, _)| *name).chain(last).collect();
+    let row = |(name, latency, last): (String, Latencies, [String; 2])| {
+        let shown = percentiles.iter().map(|(_, of)| latency.shown(of(&latency)));
+        std::iter::once(name).chain(shown).chain(last).collect()
+    };
+    (head, rows.into_iter().map(row).collect())
 }
 
 impl OpenLoopRecord {
@@ -91,35 +100,11 @@ impl OpenLoopRecord {
     }
 }
 
-struct Percentile {
-    name: &'static str,
-    of: fn(&Latencies) -> Option<f64>,
-}
-
-impl Percentile {
-    fn show(&self, latencies: Latencies) -> String {
-        latencies.shown((self.of)(&latencies))
-    }
-}
-
-/// Those that at least one of these latencies has.
-fn percentiles(latencies: &[Latencies]) -> Vec<Percentile> {
-    let mut all = vec![
-        Percentile { name: "p50", of: |it| it.p50 },
-        Percentile { name: "p90", of: |it| it.p90 },
-        Percentile { name: "p99", of: |it| it.p99 },
-        Percentile { name: "p99.9", of: |it| it.p999 },
-        Percentile { name: "worst p99", of: |it| it.worst_p99 },
-    ];
-    all.retain(|percentile| latencies.iter().any(|it| (percentile.of)(it).is_some()));
-    all
-}
-
 impl Latencies {
     /// A percentile of these, with `≥` if it is a lower bound.
     pub fn shown(&self, percentile: Option<f64>) -> String {
         let Some(ms) = percentile else { return NONE.to_owned() };
-        let bound = if self.is_lower_bound(ms) { "≥" } else { "" };
+        let bound = if self.exact_below.is_some_and(|age| ms >= age) { "≥" } else { "" };
         format!("{bound}{}", time_ms(ms))
     }
 }

@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use jiff::civil::DateTime;
 use serde::Deserialize;
 
 use super::{Record, VERSION, files::write_new};
+
+/// Such as `20261121T151556791Z.json`.
+const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";
 
 /// A directory of records. The name of each file is the time of its creation.
 #[derive(Clone, Debug)]
@@ -21,8 +25,7 @@ impl Store {
     /// Writes a record to a new file; returns its path.
     pub fn keep(&self, record: &Record) -> anyhow::Result<PathBuf> {
         let json = serde_json::to_string_pretty(record).context("the record cannot be written")?;
-        let name = record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string();
-        let path = self.dir.join(name);
+        let path = self.dir.join(record.created.strftime(NAME).to_string());
         write_new(&path, &json)?;
         Ok(path)
     }
@@ -68,16 +71,11 @@ impl Store {
     }
 }
 
-/// Whether a file is named as [`Store::keep`] names them, such as `20261121T151556791Z.json`. Any other
-/// name would sort before or after all times, and might become the `latest`.
+/// Whether a file is named as [`Store::keep`] names them. Any other name would sort before or after all
+/// times, and might become the `latest`.
 fn is_named_by_time(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    const SHAPE: &[u8] = b"00000000T000000000Z.json";
-    name.len() == SHAPE.len()
-        && name.iter().zip(SHAPE).all(|(byte, shape)| match shape {
-            b'0' => byte.is_ascii_digit(),
-            fixed => byte == fixed,
-        })
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    DateTime::strptime(NAME, &*name).is_ok_and(|time| time.strftime(NAME).to_string() == name)
 }
 
 /// Reads a record of this [`VERSION`].

@@ -73,6 +73,8 @@ mod tests {
         assert_eq!(letters(&schedule(3, 3)), "AABCAACBAABCAA");
         assert_eq!(letters(&schedule(4, 2)), "AABCAADDAACBAA");
         assert_eq!(letters(&schedule(2, 1)), "AAB");
+        assert_eq!(control_pairs(&schedule(2, 2)), [(0, 1), (5, 4)], "they take turns");
+        assert_eq!([6, 15].map(|pairs| control_pairs(&schedule(2, pairs)).len()), [4, 8]);
     }
 
     #[test]
@@ -104,18 +106,5 @@ mod tests {
                 assert_eq!(one.abs_diff(other), 1);
             }
         }
-    }
-
-    #[test]
-    fn six_pairs_come_with_four_of_the_control() {
-        let slots = schedule(2, 6);
-        assert_eq!(slots.len(), 14);
-        assert_eq!(control_pairs(&slots).len(), 4);
-        assert_eq!(control_pairs(&schedule(2, 15)).len(), 8);
-    }
-
-    #[test]
-    fn the_runs_of_the_control_take_turns() {
-        assert_eq!(control_pairs(&schedule(2, 2)), [(0, 1), (5, 4)]);
     }
 }

@@ -115,34 +115,20 @@ mod tests {
         assert_eq!(found.confidence, 1.0 - 20.0 / 512.0);
     }
 
-    /// Ratios, and estimate, low, high and confidence for them: scipy 1.17.1's exact
-    /// `stats.wilcoxon` of the logarithms, asked at every possible end of the interval.
+    /// scipy 1.17.1's exact `stats.wilcoxon` of the logarithms, asked at every possible end of the
+    /// interval.
     #[test]
     fn another_implementation_finds_the_same() {
-        let references: [(&[f64], [f64; 4]); 3] = [
-            (
-                &[1.0513, 1.0703, 1.0341, 0.9966, 1.023, 0.9905, 1.0551],
-                [1.0312087831459094, 0.9966, 1.060757460496979, 0.953125],
-            ),
-            (
-                &[1.1393, 1.0207, 1.0129, 1.0826, 1.074, 1.0579, 0.9942, 1.0494, 1.0961, 0.9698],
-                [1.0494, 1.0128926004271135, 1.084993732700793, 0.951171875],
-            ),
-            (
-                // With a tie: 1.0015 twice.
-                &[
-                    1.0228, 0.9379, 0.973, 0.9413, 1.0365, 0.9743, 1.0685, 1.0612, 1.0395, 0.9039,
-                    1.0178, 1.0482, 1.0584, 0.9591, 1.0216, 0.9913, 1.0015, 1.1204, 1.0015, 1.0492,
-                ],
-                [1.0115000741473033, 0.9871471521510864, 1.0366174029023436, 0.9515590667724609],
-            ),
+        // With a tie: 1.0015 twice.
+        let ratios = [
+            1.0228, 0.9379, 0.973, 0.9413, 1.0365, 0.9743, 1.0685, 1.0612, 1.0395, 0.9039, 1.0178,
+            1.0482, 1.0584, 0.9591, 1.0216, 0.9913, 1.0015, 1.1204, 1.0015, 1.0492,
         ];
-        for (ratios, [estimate, low, high, confidence]) in references {
-            let found = Speedup::of_pairs(ratios.iter().copied()).unwrap();
-            assert!(near(found.estimate, estimate), "{found:?}");
-            assert!(near(found.low, low) && near(found.high, high), "{found:?}");
-            assert!(near(found.confidence, confidence), "{found:?}");
-        }
+        let found = Speedup::of_pairs(ratios).unwrap();
+        assert!(near(found.estimate, 1.0115000741473033), "{found:?}");
+        assert!(near(found.low, 0.9871471521510864), "{found:?}");
+        assert!(near(found.high, 1.0366174029023436), "{found:?}");
+        assert!(near(found.confidence, 0.9515590667724609), "{found:?}");
     }
 
     #[test]
@@ -179,26 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn ties_and_ratios_of_one_are_values_like_any_other() {
+    fn ties_and_ratios_of_one_are_values_like_any_other_factor() {
         let found = Speedup::of_pairs([1.0; 10]).unwrap();
         assert_eq!((found.estimate, found.low, found.high), (1.0, 1.0, 1.0));
         let found = Speedup::of_pairs([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2]).unwrap();
         assert_eq!((found.estimate, found.low), (1.0, 1.0), "what never moved is no difference");
-    }
-
-    #[test]
-    fn swapping_the_sides_inverts_the_speedup() {
-        let ratios = [1.1, 0.97, 1.4, 1.02, 1.06, 0.99, 1.01];
-        let (ahead, back) =
-            (Speedup::of_pairs(ratios), Speedup::of_pairs(ratios.map(|ratio| 1.0 / ratio)));
-        let (ahead, back) = (ahead.unwrap(), back.unwrap());
-        assert!(near(ahead.estimate * back.estimate, 1.0));
-        assert!(near(ahead.low * back.high, 1.0) && near(ahead.high * back.low, 1.0));
-        assert!(near(ahead.reach(), back.reach()));
-    }
-
-    #[test]
-    fn invalid_ratios_are_ignored() {
+        // Anything that is no factor is ignored.
         assert_eq!(Speedup::of_pairs([f64::NAN, f64::INFINITY, 0.0, -1.0]), None);
         assert_eq!(Speedup::of_pairs([2.0, f64::NAN]).unwrap().estimate, 2.0);
     }

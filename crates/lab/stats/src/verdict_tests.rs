@@ -20,7 +20,7 @@ fn verdict(speedup: Speedup, control: Option<Speedup>) -> Verdict {
 fn each_rule_decides_and_gives_its_reason() {
     let calm = Some(interval(0.96, 1.001, 1.05));
     let loud = Some(interval(0.93, 0.97, 1.02));
-    let quick = Speedup { confidence: 0.5, ..interval(268.0, 270.0, 272.0) };
+    let quick = Speedup { confidence: 0.9375, ..interval(268.0, 270.0, 272.0) };
     let rules = [
         (interval(1.02, 1.05, 1.08), calm, Verdict::Faster, "+2.0 % to +8.0 %, excludes 1"),
         (
@@ -36,8 +36,9 @@ fn each_rule_decides_and_gives_its_reason() {
         (interval(1.01, 1.025, 1.04), calm, Verdict::Undecided, "+2.5 % is less than the minimum"),
         (interval(0.9, 1.0, 1.1), calm, Verdict::Undecided, "-10.0 % to +10.0 %, contains both"),
         (interval(0.99, 1.06, 1.14), calm, Verdict::Undecided, "no difference and one of 3.0 %"),
+        (interval(0.9434, 0.972, 1.0007), calm, Verdict::Undecided, "-5.7 % to +0.1 %, contains"),
         (interval(0.42, 0.88, 2.1), calm, Verdict::Undecided, "interval, 0.42× to 2.10×, contains"),
-        (quick, calm, Verdict::Undecided, "50 %; run at least 6 pairs"),
+        (quick, calm, Verdict::Undecided, "93 %; run at least 6 pairs"),
     ];
     for (speedup, control, verdict, reason) in rules {
         let found = judge(Some(&speedup), control.as_ref(), MINIMUM);
@@ -47,55 +48,24 @@ fn each_rule_decides_and_gives_its_reason() {
     assert_eq!(judge(None, calm.as_ref(), MINIMUM).verdict, Verdict::Undecided);
 }
 
-#[test]
-fn a_narrow_interval_on_one_side_of_no_difference_is_not_equivalence() {
-    let found = judge(Some(&interval(0.9434, 0.972, 1.0007)), None, MINIMUM);
-    assert_eq!(found.verdict, Verdict::Undecided, "{found:?}");
-    assert!(found.reason.contains("-5.7 % to +0.1 %"), "{found:?}");
-    assert!(found.reason.ends_with("run more pairs or longer ones, or use a quieter machine"));
-}
-
-#[test]
-fn five_pairs_are_too_few_and_six_are_enough() {
-    let of = |pairs| Speedup::of_pairs(std::iter::repeat_n(2.0, pairs)).unwrap();
-    for pairs in 1..6 {
-        assert_eq!(verdict(of(pairs), None), Verdict::Undecided);
-    }
-    assert_eq!(verdict(of(6), None), Verdict::Faster);
-}
-
 /// Every interval from a grid of places and widths, with every control from another.
 fn grid() -> impl Iterator<Item = (Speedup, Option<Speedup>)> {
     let around = |centre: f64, width: f64| {
         interval((centre - width).exp(), centre.exp(), (centre + width).exp())
     };
-    let controls: Vec<_> = [0.0, -0.005, 0.02, 0.1]
-        .iter()
-        .map(|centre| Some(around(*centre, 0.05)))
-        .chain([None])
-        .collect();
+    let controls = [Some(0.0), Some(-0.005), Some(0.02), Some(0.1), None];
+    let controls = controls.map(|it| it.map(|centre| around(centre, 0.05)));
     (-20_i32..=20).flat_map(move |place| {
-        let controls = controls.clone();
-        [0.001, 0.02, 0.05, 0.1].into_iter().flat_map(move |width| {
-            // Not a round figure, where rounding would decide.
-            let centre = f64::from(place) / 100.0 + 0.0001 * f64::from(place.signum());
-            let speedup = around(centre, width);
-            controls.clone().into_iter().map(move |control| (speedup, control))
-        })
+        // Not a round figure, where rounding would decide.
+        let centre = f64::from(place) / 100.0 + 0.0001 * f64::from(place.signum());
+        let speedups = [0.001, 0.02, 0.05, 0.1].map(|width| around(centre, width));
+        speedups.into_iter().flat_map(move |it| controls.map(|control| (it, control)))
     })
 }
 
 impl Speedup {
     fn inverted(self) -> Self {
         interval(1.0 / self.high, 1.0 / self.estimate, 1.0 / self.low)
-    }
-}
-
-fn rank(verdict: Verdict) -> i32 {
-    match verdict {
-        Verdict::Slower => -1,
-        Verdict::Equivalent | Verdict::Undecided => 0,
-        Verdict::Faster => 1,
     }
 }
 
@@ -110,15 +80,6 @@ fn swapping_the_sides_swaps_faster_and_slower() {
         assert_eq!(verdict(speedup.inverted(), control), expected, "{speedup:?} {control:?}");
         let control = control.map(Speedup::inverted);
         assert_eq!(verdict(speedup.inverted(), control), expected, "{speedup:?} {control:?}");
-    }
-}
-
-#[test]
-fn a_larger_effect_never_weakens_the_verdict() {
-    for (speedup, control) in grid() {
-        let Speedup { estimate, low, high, .. } = speedup;
-        let larger = interval(1.013 * low, 1.013 * estimate, 1.013 * high);
-        assert!(rank(verdict(larger, control)) >= rank(verdict(speedup, control)), "{speedup:?}");
     }
 }
 
@@ -140,14 +101,8 @@ fn more_noise_never_strengthens_the_verdict() {
 
 #[test]
 fn verdicts_print_and_serialize_as_documented() {
-    let words = [
-        (Verdict::Faster, "faster"),
-        (Verdict::Slower, "slower"),
-        (Verdict::Equivalent, "equivalent"),
-        (Verdict::Undecided, "undecided"),
-    ];
-    for (verdict, word) in words {
-        assert_eq!(verdict.to_string(), word);
-        assert_eq!(serde_json::to_value(verdict).unwrap(), word);
-    }
+    let all = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
+    let words = ["faster", "slower", "equivalent", "undecided"];
+    assert_eq!(all.map(|it| it.to_string()), words);
+    assert_eq!(all.map(|it| serde_json::to_value(it).unwrap()), words);
 }

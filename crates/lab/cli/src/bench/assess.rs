@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_load::{Latency, OpenLoop, Outcome};
 use lab_record::{
-    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Run, Speedups, VariantRecord,
+    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Requests, Run, Speedups, VariantRecord,
 };
 use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, median_of};
 
@@ -104,7 +104,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
 fn missing(metric: Metric) -> &'static str {
     match metric {
         Metric::Throughput => "no pair of runs has a factor",
-        Metric::Cpu => "this system does not tell the server's CPU time exactly",
+        Metric::Cpu => "the server's CPU time is not known exactly",
         Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
             "a run has fewer than ten answers beyond this percentile, or unfinished requests below \
              it; use a longer --measurement"
@@ -124,8 +124,6 @@ fn control_of(baseline: &str, runs: &[Run]) -> Control {
 
 fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> {
     let outcomes: Vec<_> = of(variant, runs).map(|run| &run.outcome).collect();
-    let sum =
-        |count: fn(&Outcome) -> u64| -> u64 { outcomes.iter().map(|outcome| count(outcome)).sum() };
     let most = |figure: fn(&Outcome) -> Option<f64>| {
         outcomes.iter().filter_map(|outcome| figure(outcome)).max_by(f64::total_cmp)
     };
@@ -142,14 +140,8 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
         peak_rss_mib: most(|outcome| outcome.server_peak_rss_mib),
         generator_cpu: most(Outcome::generator_share),
         generator_waited: most(Outcome::generator_waited_share),
-        sent: sum(|outcome| outcome.sent),
-        ok: sum(|outcome| outcome.ok),
-        wrong: sum(|outcome| outcome.wrong),
-        failed: sum(|outcome| outcome.failed),
-        unfinished: sum(|outcome| outcome.unfinished),
-        lost: sum(|outcome| outcome.lost),
-        reopened: sum(|outcome| outcome.reopened),
-        first_fault: outcomes.iter().find_map(|outcome| outcome.first_fault.clone()),
+        requests: requests(&outcomes),
+        reopened: outcomes.iter().map(|outcome| outcome.reopened).sum(),
         limited_runs: usize::from(generator_limited.is_some()) + limits.count(),
         generator_limited,
         open_loop: None,
@@ -165,17 +157,17 @@ fn open_loop(open_loop: OpenLoop, outcome: &Outcome) -> Option<OpenLoopRecord> {
         rate_per_s: open_loop.rate_per_s,
         spacing: open_loop.spacing,
         latency_ms: latencies(&[outcome]),
-        offered: outcome.sent,
-        ok: outcome.ok,
-        wrong: outcome.wrong,
-        failed: outcome.failed,
-        unfinished: outcome.unfinished,
-        lost: outcome.lost,
+        requests: requests(&[outcome]),
         queued: punctuality.queued,
         lag_p99_ms: punctuality.lag_p99_ms,
-        first_fault: outcome.first_fault.clone(),
         invalid: outcome.invalid.clone(),
     })
+}
+
+fn requests(outcomes: &[&Outcome]) -> Requests {
+    let mut requests = Requests::default();
+    outcomes.iter().for_each(|outcome| requests.add(outcome));
+    requests
 }
 
 /// The percentiles of all runs together.

@@ -193,7 +193,7 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     stdin.write_all(line.as_bytes()).await.context("the load generator does not read its plan")?;
     let limit = plan.warm_up + plan.measurement + plan.grace + SLACK;
     let output = timeout(limit, generator.wait_with_output()).await;
-    let output = output.with_context(|| {
+    let output = output.ok().with_context(|| {
         format!("the load generator did not finish within {} s and was stopped", limit.as_secs())
     })?;
     let output = output.context("cannot wait for the load generator")?;
@@ -224,7 +224,7 @@ pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Res
                     .args(&source.args)
                     .kill_on_drop(true)
                     .output();
-                let output = timeout(BODY, output).await.with_context(|| {
+                let output = timeout(BODY, output).await.ok().with_context(|| {
                     format!("{} wrote no whole body within {} s", source.bin, BODY.as_secs())
                 })?;
                 let output = output.with_context(|| format!("cannot start {}", source.bin))?;

@@ -4,7 +4,7 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, factor, plural, speedup_or};
+use lab_display::{NONE, plural, speedup_or};
 use lab_record::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
@@ -17,23 +17,17 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
+    // Of two variants, the next table has the factors.
+    let columns: &[usize] = if case.variants.len() > 2 { &[0, 1, 2, 3, 4] } else { &[0, 1, 3] };
+    let header = ["claim", "req/s", &baseline, "CPU/req", &baseline];
+    let header: Vec<_> = columns.iter().map(|column| header[*column]).collect();
     let claims = case.variants.iter().map(claim_row);
-    out!(
-        "{}\n",
-        match case.variants.len() {
-            // Of two variants, the next table has the factors.
-            ..=2 => {
-                let figures =
-                    claims.map(|row| [0, 1, 3].map(|column| row[column].clone()).to_vec());
-                lab_display::table(&["claim", "req/s", "CPU/req"], figures)
-            }
-            _ => lab_display::table(&["claim", "req/s", &baseline, "CPU/req", &baseline], claims),
-        }
-    );
+    let claims = claims.map(|row| columns.iter().map(|column| row[*column].clone()).collect());
+    out!("{}\n", lab_display::table(&header, claims.collect::<Vec<Vec<_>>>()));
     let metrics = metric_rows(case);
-    if let (Some((one, other)), false) = (case.sides(), metrics.is_empty()) {
-        let first = format!("claim: {} over {}", other.variant, one.variant);
-        let header = [first.as_str(), "factor", "A/A noise", "shows"];
+    if let (Some((_, candidate)), false) = (case.sides(), metrics.is_empty()) {
+        let first = format!("claim: {}", candidate.variant);
+        let header = [first.as_str(), &baseline, "A/A noise", "shows"];
         out!("{}\n", lab_display::table(&header, metrics));
     }
     let (percentiles, rows) = latency_rows(case);
@@ -59,29 +53,20 @@ pub fn print_case(title: &str, case: &CaseRecord) {
     out!();
 }
 
-/// Prints all cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
-pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
-    let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
-    let with_micro = micros.iter().any(Option::is_some);
-    let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
-    if with_micro {
-        header.push("Criterion");
-    }
+/// Prints all cases, `fixed` against `slow`.
+pub fn print_summary(record: &Record) {
+    let header = ["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
     let noise = |control: Option<Speedup>| {
         control.map_or(NONE.into(), |control| lab_display::noise(&control))
     };
-    let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
-        let mut row = vec![
+    let rows = record.cases.iter().map(|case| {
+        vec![
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
             noise(case.control.speedup.throughput),
             case.cpu_in_words(),
             noise(case.control.speedup.cpu_per_request),
-        ];
-        if with_micro {
-            row.push(micro.map_or(NONE.into(), factor));
-        }
-        row
+        ]
     });
     out!("{}\n", lab_display::table(&header, rows));
     if let Some(confidence) = confidence(&record.cases) {

@@ -9,11 +9,10 @@ use std::future::Future;
 
 use anyhow::Context as _;
 use lab_load::process::{CpuTime, children_cpu_time};
-use serde::Serialize;
 
 use crate::servers::Server;
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// Answers per second.
     pub throughput: f64,

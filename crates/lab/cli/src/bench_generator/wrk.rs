@@ -47,6 +47,7 @@ pub async fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::R
         let limit = Duration::from_secs(seconds.into()) + SLACK;
         let output = timeout(limit, wrk.wait_with_output()).await;
         let output = output
+            .ok()
             .with_context(|| format!("wrk did not finish within {} s", limit.as_secs()))??;
         drop(stdin);
         ensure!(output.status.success(), "wrk failed");

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_display::plural;
-use lab_record::{Build, CaseRecord, Record, Store, criterion};
+use lab_record::{Build, CaseRecord, Record, Store};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
 use crate::{
@@ -28,9 +28,6 @@ pub struct Options {
     /// Users, instead of the case's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub users: Option<u32>,
-    /// Show Criterion's newest figures in the summary
-    #[arg(long)]
-    pub criterion: bool,
 }
 
 impl Options {
@@ -91,9 +88,7 @@ fn print(
     if options.json {
         out!("{}", serde_json::to_string(record)?);
     } else {
-        let dir = workspace.criterion();
-        let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
-        bench::print_summary(record, |case| options.criterion.then(|| micro(case)).flatten());
+        bench::print_summary(record);
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record)?;
@@ -103,11 +98,6 @@ fn print(
         let page = report::page(&results);
         report::write(Some(workspace), &results, record, &page)?;
         eprintln!("  Report     {}", lab_display::path(&page));
-    }
-    // Criterion draws no plots with `--quick`.
-    if options.criterion && !options.effort.quick {
-        let plots = workspace.criterion().join("report/index.html");
-        eprintln!("  Criterion  {}", lab_display::path(&plots));
     }
     Ok(())
 }

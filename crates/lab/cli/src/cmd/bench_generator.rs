@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use lab_display::{plural, thousands};
 use lab_stats::{Speedup, median_of};
-use serde::Serialize;
 
 use super::{Ended, interrupted, interruptible};
 use crate::{
@@ -30,48 +29,17 @@ pub struct Options {
     /// Connections of each generator; a row for each number
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,32,256", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub connections: Vec<u16>,
-    /// Print one JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// The share of its core from which on the server limits what a generator can show.
 const SATURATED: f64 = 0.9;
 
-/// The document that `--json` prints.
-#[derive(Debug, Serialize)]
-struct Document {
-    rounds: u16,
-    connections: Vec<Row>,
-}
-
-/// The generators with one number of connections.
-#[derive(Debug, Serialize)]
-struct Row {
-    connections: u16,
-    /// The median of each figure.
-    lab: Run,
-    wrk: Run,
-    /// Throughput of `lab` over wrk: above 1, `lab` is faster.
-    throughput_ratio: Speedup,
-    /// CPU time per request of `lab` over wrk: below 1, `lab` needs less.
-    cpu_ratio: Speedup,
-    /// Whether the server was saturated under one of the generators, so that `throughput_ratio` does
-    /// not show which of them could do more.
-    limited_by_server: bool,
-}
-
-struct Round {
-    ours: Run,
-    wrk: Run,
-}
+/// A run of `lab`, and one of wrk.
+type Round = [Run; 2];
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(reason) = wrk::missing() {
-        match options.json {
-            true => out!("{}", serde_json::json!({ "skipped": reason })),
-            false => out!("skipped: {reason}"),
-        }
+        out!("skipped: {reason}");
         return Ok(ExitCode::SUCCESS);
     }
     if cfg!(debug_assertions) {
@@ -81,11 +49,6 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Ended::Finished(rows) => rows,
         Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
-    let document = Document { rounds: options.rounds, connections: rows };
-    if options.json {
-        out!("{}", serde_json::to_string(&document)?);
-        return Ok(ExitCode::SUCCESS);
-    }
     let header = [
         "connections",
         "lab req/s",
@@ -97,58 +60,41 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "server under lab",
         "under wrk",
     ];
-    out!("{}", lab_display::table(&header, document.connections.iter().map(Row::cells)));
+    out!("{}", lab_display::table(&header, rows));
     Ok(ExitCode::SUCCESS)
 }
 
-impl Row {
-    fn of(connections: u16, rounds: &[Round]) -> anyhow::Result<Self> {
-        let median = |run: fn(&Round) -> Run| {
-            let figure = |figure: fn(Run) -> f64| {
-                median_of(rounds.iter().map(run).map(figure)).context("there are rounds")
-            };
-            anyhow::Ok(Run {
-                throughput: figure(|run| run.throughput)?,
-                cpu_us: figure(|run| run.cpu_us)?,
-                server_share: figure(|run| run.server_share)?,
-            })
-        };
-        let ratios = |ratio: fn(&Round) -> f64| Speedup::of_pairs(rounds.iter().map(ratio));
-        let (lab, wrk) = (median(|round| round.ours)?, median(|round| round.wrk)?);
-        Ok(Self {
-            connections,
-            lab,
-            wrk,
-            throughput_ratio: ratios(|round| round.ours.throughput / round.wrk.throughput)
-                .context("no throughput was measured")?,
-            cpu_ratio: ratios(|round| round.ours.cpu_us / round.wrk.cpu_us)
-                .context("no CPU time was measured")?,
-            limited_by_server: lab.server_share.max(wrk.server_share) >= SATURATED,
+/// The medians of both generators with one number of connections, and the ratios of pairs.
+fn row(connections: u16, rounds: &[Round]) -> anyhow::Result<Vec<String>> {
+    let medians = |figure: fn(&Run) -> f64| {
+        [0, 1].map(|which| {
+            median_of(rounds.iter().map(|round| figure(&round[which]))).unwrap_or_default()
         })
-    }
+    };
+    let ratio = |figure: fn(&Run) -> f64| {
+        let ratios = rounds.iter().map(|[lab, wrk]| figure(lab) / figure(wrk));
+        let ratio = Speedup::of_pairs(ratios).context("nothing was measured")?;
+        anyhow::Ok(format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high))
+    };
+    let throughput = medians(|run| run.throughput).map(thousands);
+    let time = medians(|run| run.cpu_us).map(|us| format!("{us:.2}"));
+    let share = medians(|run| run.server_share);
+    // Its speed limits one generator, and so their ratio.
+    let is_limited = share.iter().any(|share| *share >= SATURATED);
+    let limit = if is_limited { ", limited by the server" } else { "" };
+    let share = share.map(|share| format!("{:.0} %", share * 100.0));
 
-    fn cells(&self) -> Vec<String> {
-        let ratio = |Speedup { estimate, low, high, .. }: Speedup| {
-            format!("{estimate:.3} ({low:.3}–{high:.3})")
-        };
-        let limit = if self.limited_by_server { ", limited by the server" } else { "" };
-        let share = |run: Run| format!("{:.0} %", run.server_share * 100.0);
-        vec![
-            self.connections.to_string(),
-            thousands(self.lab.throughput),
-            thousands(self.wrk.throughput),
-            ratio(self.throughput_ratio) + limit,
-            format!("{:.2}", self.lab.cpu_us),
-            format!("{:.2}", self.wrk.cpu_us),
-            ratio(self.cpu_ratio),
-            share(self.lab),
-            share(self.wrk),
-        ]
-    }
+    let mut cells = vec![connections.to_string()];
+    cells.extend(throughput);
+    cells.push(ratio(|run| run.throughput)? + limit);
+    cells.extend(time);
+    cells.push(ratio(|run| run.cpu_us)?);
+    cells.extend(share);
+    Ok(cells)
 }
 
 /// Runs both generators in every round, and prints each round.
-async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
+async fn measure(options: &Options) -> anyhow::Result<Vec<Vec<String>>> {
     let most = options.connections.iter().copied().max().unwrap_or_default();
     lab_load::allow_connections(most.into())?;
     let confined = to_server_cores();
@@ -163,7 +109,7 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &connections in &options.connections {
         let rounds = rounds(server, connections, options).await?;
-        rows.push(Row::of(connections, &rounds)?);
+        rows.push(row(connections, &rounds)?);
     }
     stage.clear().await?;
     Ok(rows)
@@ -179,28 +125,23 @@ async fn rounds(
     ours::run(server, each, 1).await?;
     wrk::run(server, each, 1).await?;
 
-    eprintln!("\n{}", plural(each, "connection"));
-    eprintln!("round    lab req/s    wrk req/s  ratio   lab us   wrk us  ratio");
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
-        let (ours, wrk);
+        let (lab, wrk);
         if number % 2 == 1 {
-            ours = ours::run(server, each, seconds).await?;
+            lab = ours::run(server, each, seconds).await?;
             wrk = wrk::run(server, each, seconds).await?;
         } else {
             wrk = wrk::run(server, each, seconds).await?;
-            ours = ours::run(server, each, seconds).await?;
+            lab = ours::run(server, each, seconds).await?;
         }
         eprintln!(
-            "{number:>5} {:>12} {:>12} {:>6.3} {:>8.2} {:>8.2} {:>6.3}",
-            thousands(ours.throughput),
+            "{}, round {number}: {} req/s, wrk {}",
+            plural(each, "connection"),
+            thousands(lab.throughput),
             thousands(wrk.throughput),
-            ours.throughput / wrk.throughput,
-            ours.cpu_us,
-            wrk.cpu_us,
-            ours.cpu_us / wrk.cpu_us,
         );
-        rounds.push(Round { ours, wrk });
+        rounds.push([lab, wrk]);
     }
     Ok(rounds)
 }
@@ -211,17 +152,13 @@ mod tests {
 
     #[test]
     fn a_saturated_server_is_said_to_limit_the_ratio() {
-        let run = |server_share| Run { throughput: 1e5, cpu_us: 7.0, server_share };
-        let row = |ours, wrk| {
-            let round = || Round { ours: run(ours), wrk: run(wrk) };
-            Row::of(32, &[round(), round()]).unwrap()
+        let row = |shares: [f64; 2]| {
+            let run = |server_share| Run { throughput: 1e5, cpu_us: 7.0, server_share };
+            row(32, &[shares.map(run), shares.map(run)]).unwrap()
         };
-        assert!(!row(0.89, 0.6).limited_by_server);
-        // Its speed limits one generator, and so their ratio.
-        let limited = row(0.6, 0.93);
-        assert!(limited.limited_by_server);
-        let cells = limited.cells();
-        assert!(cells[3].ends_with("limited by the server") && !cells[6].contains("limited"));
-        assert_eq!(cells[7..], ["60 %", "93 %"]);
+        assert!(!row([0.89, 0.6])[3].contains("limited"));
+        let limited = row([0.6, 0.93]);
+        assert!(limited[3].ends_with("limited by the server") && !limited[6].contains("limited"));
+        assert_eq!(limited[7..], ["60 %", "93 %"]);
     }
 }

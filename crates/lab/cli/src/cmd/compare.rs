@@ -1,6 +1,6 @@
 //! `lab compare`: two builds of your own server, in any language, and one verdict.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_record::{Build, Record, Store, notes};
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     bench::{self, Progress},
     count,
-    servers::{Requests, revisions, revisions::Built},
+    servers::{Requests, Revisions},
 };
 
 /// A server with `{port}` in its command, --port-env or --port-arg gets a free port. Any other server
@@ -59,7 +59,7 @@ const CANDIDATE: &str = "candidate";
 
 /// Returns the exit code of the verdict, or 2 after an error.
 pub fn run(places: &Places, options: &Options) -> ExitCode {
-    let result = match interruptible(measure(options)) {
+    let result = match interruptible(measure(places, options)) {
         Ok(Ended::Finished(record)) => report(places, options, &record),
         Ok(Ended::Interrupted) => return interrupted("nothing was written"),
         Err(error) => Err(error),
@@ -70,15 +70,13 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
     })
 }
 
-async fn measure(options: &Options) -> anyhow::Result<Record> {
+async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     // The worktrees of revisions stay until this returns.
-    let sides = sides(options).await?;
+    let (sides, _revisions) = sides(places, options).await?;
     let commands: Vec<_> = [BASELINE, CANDIDATE]
         .into_iter()
         .zip(&sides)
-        .map(|(name, (command, built))| {
-            (name, command.as_str(), built.as_ref().map(|it| it.dir.as_path()))
-        })
+        .map(|(name, (command, dir))| (name, command.as_str(), dir.as_deref()))
         .collect();
     let comparison = options.server.comparison("compare", &options.requests, &commands).await?;
     let effort = options.effort.effort();
@@ -87,14 +85,7 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     drop(progress);
     for ((_, launch), variant) in comparison.subjects.iter().zip(&mut case.variants) {
         match count::system_calls(launch, &comparison.asks).await {
-            Ok(calls) => match calls.exact() {
-                Some(count) => drop(variant.exact.insert("system_calls".to_owned(), count)),
-                None => eprintln!(
-                    "note: the {} makes between {} and {} system calls a visit, so they are not \
-                     exact",
-                    variant.variant, calls.least, calls.most
-                ),
-            },
+            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
                 eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
             }
@@ -104,24 +95,29 @@ async fn measure(options: &Options) -> anyhow::Result<Record> {
     Ok(Record { cases: vec![case], ..record })
 }
 
-/// A command, and the revision that it runs, if it runs one.
-type Side = (String, Option<Built>);
+/// A command, and its working directory if it is not the caller's.
+type Side = (String, Option<PathBuf>);
 
 /// The baseline and the candidate; builds them first if they are revisions.
-async fn sides(options: &Options) -> anyhow::Result<[Side; 2]> {
+async fn sides(
+    places: &Places,
+    options: &Options,
+) -> anyhow::Result<([Side; 2], Option<Revisions>)> {
     match (&options.baseline, &options.candidate, options.rev.as_slice()) {
         (Some(baseline), Some(candidate), []) => {
-            Ok([baseline, candidate].map(|command| (command.clone(), None)))
+            Ok(([baseline, candidate].map(|command| (command.clone(), None)), None))
         }
         (None, None, [baseline, candidate]) => {
             let bin = options.bin.as_deref().context("--rev needs --bin")?;
+            let revisions = Revisions::open(&places.results()?).await?;
             let build = async |revision: &String| {
-                let built = revisions::build(revision, bin).await?;
+                let built = revisions.build(revision, bin).await?;
                 let words = [built.program.display().to_string()];
                 let command = shell_words::join(words.iter().chain(&options.args));
-                anyhow::Ok((command, Some(built)))
+                anyhow::Ok((command, Some(built.dir)))
             };
-            Ok([build(baseline).await?, build(candidate).await?])
+            let sides = [build(baseline).await?, build(candidate).await?];
+            Ok((sides, Some(revisions)))
         }
         (None, None, revisions) => {
             bail!("--rev is given {} times: give it twice, the baseline first", revisions.len())

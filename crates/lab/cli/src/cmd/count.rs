@@ -26,9 +26,6 @@ pub struct Options {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Count each variant N times with fresh servers, and show what did not repeat
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub runs: u16,
 }
 
 const HEAD: &str = "\
@@ -37,8 +34,8 @@ const HEAD: &str = "\
 # than 1 %, or than its case allows. `just update-counts` writes this file; see docs/src/counts.md.
 ";
 
-/// The counts of all variants by name, run by run.
-type Counted = BTreeMap<String, Vec<Counts>>;
+/// The counts of all variants by name.
+type Counted = BTreeMap<String, Counts>;
 
 /// Counts and reports; with `--check`, fails if a count has moved.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
@@ -58,15 +55,17 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let mut moved = Vec::new();
     for case in &cases {
         let path = workspace.case_dir(case).join("counts.toml");
-        let last = last_runs(&counted[&case.name]);
+        let counted = &counted[&case.name];
+        let exact = counted.iter().map(|(variant, counts)| (variant.clone(), counts.exact.clone()));
+        let exact: Table = exact.collect();
         let tolerance = |count: &str| {
             case.count.tolerance_percent.get(count).copied().unwrap_or(TOLERANCE_PERCENT)
         };
         if options.update {
-            write_whole(&path, &reference::text(HEAD, &last, &case.variants))?;
+            write_whole(&path, &reference::text(HEAD, &exact, &case.variants))?;
             eprintln!("wrote {}", path.display());
         } else if options.check {
-            let lines = reference::compare(Reference::read(&path)?.counts(), &last, tolerance);
+            let lines = reference::compare(Reference::read(&path)?.counts(), &exact, tolerance);
             moved.extend(lines.into_iter().map(|line| format!("{}-{line}", case.name)));
         }
     }
@@ -92,19 +91,15 @@ async fn count_all(
     let mut notes = Vec::new();
     for case in cases {
         let mut counted = Counted::new();
-        for run in 0..options.runs {
-            for variant in &case.variants {
-                let of =
-                    if options.runs > 1 { format!(", run {}", run + 1) } else { String::new() };
-                eprintln!("counting {}-{variant}{of}", case.name);
-                let (counts, note) = count::measure(workspace, case, variant).await?;
-                // The same for every variant, so print it once.
-                if let Some(note) = note.filter(|note| !notes.contains(note)) {
-                    eprintln!("note: {note}");
-                    notes.push(note);
-                }
-                counted.entry(variant.clone()).or_default().push(counts);
+        for variant in &case.variants {
+            eprintln!("counting {}-{variant}", case.name);
+            let (counts, note) = count::measure(workspace, case, variant).await?;
+            // The same for every variant, so print it once.
+            if let Some(note) = note.filter(|note| !notes.contains(note)) {
+                eprintln!("note: {note}");
+                notes.push(note);
             }
+            counted.insert(variant.clone(), counts);
         }
         if !options.json {
             print_case(case, &counted);
@@ -120,18 +115,6 @@ fn print_case(case: &Case, counted: &Counted) {
         requests => format!("a visit is {requests} requests"),
     };
     out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
-    let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.last()?)));
+    let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?)));
     out!("{}\n", count::table(&rows.collect::<Vec<_>>()));
-    for variant in &case.variants {
-        for line in counted.get(variant).map(|runs| count::spread(runs)).unwrap_or_default() {
-            out!("  {variant} does not repeat: {line}");
-        }
-    }
-}
-
-fn last_runs(counted: &Counted) -> Table {
-    let last = |(variant, runs): (&String, &Vec<Counts>)| {
-        Some((variant.clone(), runs.last()?.exact.clone()))
-    };
-    counted.iter().filter_map(last).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use lab_load::Spacing;
 use lab_record::Metric;
 
@@ -13,7 +13,7 @@ pub struct EffortOptions {
     /// A rough look: two pairs of short runs, too few for a verdict
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs; 15 for figures to publish [default: 6, quick: 2]
+    /// Pairs of runs; 12 for figures to publish [default: 6, quick: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 1]
@@ -29,26 +29,14 @@ pub struct EffortOptions {
     #[arg(long)]
     pub even_arrivals: bool,
     /// What the verdict is about; the other metrics are shown as well
-    #[arg(long, value_enum, default_value_t = Decides::Throughput)]
-    pub metric: Decides,
+    #[arg(long, default_value = "throughput", value_parser = metrics())]
+    pub metric: Metric,
     /// Requests may outlast a run, as with long polling: do not count them as lost
     #[arg(long)]
     pub allow_unfinished: bool,
     /// The smallest difference that counts as one, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
     pub minimum_effect: f64,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Decides {
-    /// Right answers per second
-    Throughput,
-    /// CPU time of the server per right answer
-    Cpu,
-    /// The median latency under this load
-    LatencyP50,
-    /// The latency that 1 % of the requests exceed
-    LatencyP99,
 }
 
 impl EffortOptions {
@@ -70,15 +58,21 @@ impl EffortOptions {
                 false => Spacing::Random { seed: jiff::Timestamp::now().as_microsecond() as u64 },
             },
             minimum_effect: self.minimum_effect / 100.0,
-            metric: match self.metric {
-                Decides::Throughput => Metric::Throughput,
-                Decides::Cpu => Metric::Cpu,
-                Decides::LatencyP50 => Metric::LatencyP50,
-                Decides::LatencyP99 => Metric::LatencyP99,
-            },
+            metric: self.metric,
             allow_unfinished: self.allow_unfinished,
         }
     }
+}
+
+fn metrics() -> impl clap::builder::TypedValueParser<Value = Metric> {
+    PossibleValuesParser::new(["throughput", "cpu", "latency-p50", "latency-p99"]).map(|name| {
+        match name.as_str() {
+            "cpu" => Metric::Cpu,
+            "latency-p50" => Metric::LatencyP50,
+            "latency-p99" => Metric::LatencyP99,
+            _ => Metric::Throughput,
+        }
+    })
 }
 
 /// A number from 0.1 to `most`.

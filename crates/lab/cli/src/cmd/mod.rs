@@ -4,15 +4,12 @@ mod bench;
 mod bench_generator;
 mod compare;
 mod count;
-mod diff;
 mod docs;
 mod doctor;
 mod effort;
-mod export;
 mod flame;
 mod generate;
 mod history;
-mod instructions;
 mod interrupt;
 mod list;
 mod new_case;
@@ -49,7 +46,7 @@ enum Command {
     /// List the cases and their variants
     List,
     /// Find what distorts figures on this machine, and how to fix it
-    Doctor(doctor::Options),
+    Doctor,
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
     /// Compare two builds of your own server, in any language
@@ -58,12 +55,8 @@ enum Command {
     Flame(Box<flame::Options>),
     /// List the earlier runs of a case
     History(history::Options),
-    /// Print two runs side by side
-    Diff(diff::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    /// Print a run as Markdown, CSV or JSON
-    Export(export::Options),
     /// Publish the newest results as a record; `just record` measures them first
     Record(record::Options),
     /// Write figures and excerpts into the course, or check them
@@ -74,8 +67,6 @@ enum Command {
     Verify(verify::Options),
     /// Count what a visit costs each variant: allocations, system calls, connections
     Count(count::Options),
-    /// Count the instructions of one request under Valgrind
-    Instructions(instructions::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
@@ -94,20 +85,17 @@ pub fn run() -> ExitCode {
     let lab = Lab::parse();
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor(options) => doctor::run(&lab.places, &options),
+        Command::Doctor => doctor::run(&lab.places),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::History(options) => history::run(&lab.places, &options),
-        Command::Diff(options) => diff::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::Export(options) => export::run(&lab.places, &options),
         Command::Record(options) => record::run(&lab.places, &options),
         Command::Docs(options) => docs::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
-        Command::Instructions(options) => instructions::run(&lab.places, &options),
         Command::Generate => generate::run(),
         Command::Supervise(options) => supervise::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),

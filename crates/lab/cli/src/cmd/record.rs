@@ -24,9 +24,6 @@ pub struct Options {
     pub remove_older: bool,
 }
 
-/// A larger record makes clones of the repository slow.
-const LARGE: u64 = 2_000_000;
-
 /// Checks the newest results and writes them, or says why not.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
@@ -48,9 +45,6 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         for older in remove_older(&out, &dir)? {
             out!("  Removed   {older}, which git keeps");
         }
-    }
-    if bytes > LARGE {
-        eprintln!("note: that is more than {} kB, which makes clones slow", LARGE / 1000);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,6 @@ mod measure;
 pub mod reference;
 mod system_calls;
 
-pub use counts::{Counts, spread, table};
+pub use counts::{Counts, table};
 pub use measure::measure;
 pub use system_calls::system_calls;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail, ensure};
 use lab_flame::Control;
 use lab_load::{Ask, Visitor, address, process};
 use tokio::{process::Command, time::timeout};
@@ -56,32 +56,12 @@ const VISITS_OF_A_ROUND: u32 = 25;
 /// How long a server gets to come to rest after an answer.
 const REST: Duration = Duration::from_secs(1);
 
-/// What a server's visits cost in system calls, over one connection, one request at a time: the
-/// smallest and the largest mean of a round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SystemCalls {
-    pub least: f64,
-    pub most: f64,
-}
-
-impl SystemCalls {
-    fn of_rounds(totals: &[u64]) -> Option<Self> {
-        let per_visit = |total: &u64| *total as f64 / f64::from(VISITS_OF_A_ROUND);
-        Some(Self { least: per_visit(totals.iter().min()?), most: per_visit(totals.iter().max()?) })
-    }
-
-    /// The count per visit, if every round gave the same one.
-    pub fn exact(self) -> Option<f64> {
-        (self.least == self.most).then_some(self.least)
-    }
-}
-
-/// Counts the system calls of a server and of all its processes.
+/// Counts the system calls of a visit to a server, of all its processes, over one connection.
 ///
 /// # Errors
 ///
-/// If they cannot be counted here, or an answer is wrong.
-pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<SystemCalls> {
+/// If they cannot be counted here, if not every round has the same count, or if an answer is wrong.
+pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
     let stage = Stage::set(launch).await?;
     let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
     for _ in 0..WARM_UP {
@@ -111,7 +91,11 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Syste
     for counter in counters {
         totals.push(counter.total().await?);
     }
-    SystemCalls::of_rounds(&totals).context("there are rounds")
+    totals.sort_unstable();
+    let [least, .., most] = totals[..] else { bail!("there are several rounds") };
+    let [least, most] = [least, most].map(|total| total as f64 / f64::from(VISITS_OF_A_ROUND));
+    ensure!(least == most, "a visit makes between {least} and {most}, so they are not exact");
+    Ok(least)
 }
 
 /// The number in the line of the event: `38,,raw_syscalls:sys_enter,...`.

@@ -5,11 +5,12 @@ pub mod current;
 pub mod instrumented;
 mod launch;
 mod requests;
-pub mod revisions;
+mod revisions;
 mod scratch;
 mod server;
 
 pub use launch::{Address, Launch};
 pub use requests::{Requests, learn_answers};
+pub use revisions::Revisions;
 pub use scratch::Scratch;
 pub use server::{Server, Stage};

@@ -83,23 +83,42 @@ impl Server {
             .with_context(|| format!("cannot start {}", launch.program.display()))?;
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
-        let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
+        let mut tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
         let name = launch.name.clone();
-        let supervised = launch.supervised;
-        let mut server =
-            Self { name, child, stdin, supervised, busy_with: None, url: Uri::default(), tail };
 
-        server.url = match &launch.address {
-            Address::Announced => server.announced(stdout).await?,
-            Address::Chosen { ready } => {
-                // At once: a server that prints much before it listens must not block either.
-                drain(stdout);
-                let url = format!("http://127.0.0.1:{}", port.context("a port was chosen")?);
-                let url: Uri = url.parse()?;
-                server.reachable(&url, ready.as_deref()).await?;
-                url
+        let listening = async {
+            match &launch.address {
+                Address::Announced => announced(stdout).await,
+                Address::Chosen { ready } => {
+                    // At once: a server that prints much before it listens must not block either.
+                    drain(stdout);
+                    let url = format!("http://127.0.0.1:{}", port.context("a port was chosen")?);
+                    let url: Uri = url.parse()?;
+                    reachable(&url, ready.as_deref()).await?;
+                    Ok((url, None))
+                }
             }
         };
+        let (url, busy_with) = tokio::select! {
+            // What it announced before it exited counts.
+            biased;
+            listening = timeout(START, listening) => match listening {
+                Ok(listening) => listening.with_context(|| name.clone())?,
+                Err(_) => {
+                    let what = match launch.address {
+                        Address::Announced => "did not print `listening on URL`",
+                        Address::Chosen { .. } => "was not ready on its port",
+                    };
+                    bail!("{name} {what} within {} s{}", START.as_secs(), tail.words().await)
+                }
+            },
+            status = child.wait() => {
+                let status = in_words(status?);
+                bail!("{name} exited before it listened ({status}){}", tail.words().await)
+            }
+        };
+        let supervised = launch.supervised;
+        let server = Self { name, child, stdin, supervised, busy_with, url, tail };
         let port = server.url.port_u16().context("the announced URL has a port")?;
         ensure!(
             process::listens_on(server.pid()?, port) != Some(false),
@@ -107,74 +126,6 @@ impl Server {
             server.name
         );
         Ok(server)
-    }
-
-    /// Waits for the line `listening on URL`, and drops all that follows.
-    async fn announced(&mut self, mut stdout: BufReader<ChildStdout>) -> anyhow::Result<Uri> {
-        let announcement = async {
-            let mut line = Vec::new();
-            while stdout.read_until(b'\n', &mut line).await? > 0 {
-                let text = String::from_utf8_lossy(&line);
-                let text = text.trim_end();
-                let busy_with = [COUNTING, PROFILING];
-                self.busy_with =
-                    busy_with.into_iter().find(|what| text == *what).or(self.busy_with);
-                if let Some(url) = text.strip_prefix("listening on ") {
-                    let url = url.trim();
-                    return Ok(Some(url.parse().with_context(|| format!("`{url}` is no URL"))?));
-                }
-                line.clear();
-            }
-            // It closed its output, so it should exit.
-            self.child.wait().await?;
-            anyhow::Ok(None)
-        };
-        match timeout(START, announcement).await {
-            Ok(Ok(Some(url))) => {
-                drain(stdout);
-                Ok(url)
-            }
-            Ok(Ok(None)) => {
-                let status = self.child.wait().await?;
-                let (status, last_words) = (in_words(status), self.tail.words().await);
-                bail!("{} exited before it listened ({status}){last_words}", self.name)
-            }
-            Ok(Err(error)) => Err(error.context(format!("{}: no announcement", self.name))),
-            Err(_) => bail!(
-                "{} did not print `listening on URL` within {} s{}",
-                self.name,
-                START.as_secs(),
-                self.tail.words().await
-            ),
-        }
-    }
-
-    /// Waits until a connection is accepted or, if given, a GET of `ready` succeeds.
-    async fn reachable(&mut self, url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
-        let target = lab_load::address(url)?;
-        let reached = async {
-            loop {
-                if lab_load::is_ready(target, ready).await {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::select! {
-            status = self.child.wait() => {
-                let (status, last_words) = (in_words(status?), self.tail.words().await);
-                bail!("{} exited before it listened on {target} ({status}){last_words}", self.name)
-            }
-            reached = timeout(START, reached) => match reached {
-                Ok(()) => Ok(()),
-                Err(_) => bail!(
-                    "{} was not ready on {target} within {} s{}",
-                    self.name,
-                    START.as_secs(),
-                    self.tail.words().await
-                ),
-            }
-        }
     }
 
     pub fn pid(&self) -> anyhow::Result<u32> {
@@ -222,6 +173,38 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Waits for the line `listening on URL`, and drops all that follows. Also returns what the server
+/// announced to be busy with.
+async fn announced(
+    mut stdout: BufReader<ChildStdout>,
+) -> anyhow::Result<(Uri, Option<&'static str>)> {
+    let mut busy_with = None;
+    let mut line = Vec::new();
+    while stdout.read_until(b'\n', &mut line).await? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        busy_with = [COUNTING, PROFILING].into_iter().find(|what| text == *what).or(busy_with);
+        if let Some(url) = text.strip_prefix("listening on ") {
+            let url = url.trim();
+            let url = url.parse().with_context(|| format!("`{url}` is no URL"))?;
+            drain(stdout);
+            return Ok((url, busy_with));
+        }
+        line.clear();
+    }
+    // It closed its output, so it should exit.
+    std::future::pending().await
+}
+
+/// Waits until a connection is accepted or, if given, a GET of `ready` succeeds.
+async fn reachable(url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
+    let target = lab_load::address(url)?;
+    while !lab_load::is_ready(target, ready).await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
 }
 
 /// Reads and drops all that a server prints until it exits. A full pipe would block it, and a closed

@@ -24,7 +24,7 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
         let open_loop = &variant["open_loop"];
         let open = |key: &str| open_loop[key].as_u64().unwrap();
         let ends = open("ok") + open("wrong") + open("failed") + open("unfinished");
-        assert_eq!(open("offered"), ends, "{open_loop}");
+        assert_eq!(open("sent"), ends, "{open_loop}");
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
             assert!(variant[key].as_f64().unwrap() > 0.0, "{key}: {variant}");
         }
@@ -136,9 +136,13 @@ fn ctrl_c_keeps_the_finished_cases() {
 }
 
 #[test]
-fn servers_and_generator_end_when_lab_is_killed() {
+fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let toy = Toy::new(&[]);
-    let mut lab = toy.lab(&["bench", "--measurement", "60"]).spawn().unwrap();
+    let temporary = toy.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || temporary.read_dir().unwrap().count();
+    let mut lab = toy.lab(&["bench", "--measurement", "60"]);
+    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
     toy.wait_for_a_server();
     // `lab` has two children: a server and the generator.
     let children = format!("/proc/{0}/task/{0}/children", lab.id());
@@ -149,6 +153,11 @@ fn servers_and_generator_end_when_lab_is_killed() {
     lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
     wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
+
+    assert!(left() > 0, "a killed process cannot remove its temporary directories");
+    let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
+    assert!(next.status.success(), "{}", stderr(&next));
+    assert_eq!(left(), 0);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! The verbs that read records, on a record that no server ran for.
 
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::toy::{Toy, stderr, stdout};
@@ -22,14 +20,8 @@ fn history_lists_the_runs_of_a_case() {
 #[test]
 fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
     let toy = Toy::new(&[]);
-    for args in [
-        &["init", "--quiet"][..],
-        &["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet"],
-    ] {
-        let more: &[&str] = if args.len() > 2 { &["--allow-empty", "--message=m"] } else { &[] };
-        let git = Command::new("git").args(args).args(more).current_dir(toy.path("")).status();
-        assert!(git.unwrap().success());
-    }
+    toy.git(&["init", "--quiet"]);
+    toy.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);
     let output = toy.bench(&["--json"]);
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(record["build"]["commit"], Value::Null, "{}", record["build"]);
@@ -54,31 +46,6 @@ fn the_history_of_compare_needs_no_workspace() {
 }
 
 #[test]
-fn diff_prints_two_runs_and_no_verdict() {
-    let toy = Toy::with_record();
-    let name = toy.results()[0].file_name().unwrap().to_str().unwrap()[..15].to_owned();
-    let diff = toy.run(&["diff", &name, "latest"]);
-    let text = stdout(&diff);
-    assert!(text.contains("toy-slow") && text.contains("1.00×"), "{text}");
-    assert!(text.contains("are not pairs"), "{text}");
-    let none = toy.run(&["diff", "1999", "latest"]);
-    assert!(stderr(&none).contains("no run is named `1999`"), "{}", stderr(&none));
-}
-
-#[test]
-fn a_record_is_exported_as_markdown_csv_and_json() {
-    let toy = Toy::with_record();
-    let export = |format: &str| stdout(&toy.run(&["export", "--format", format]));
-    let markdown = export("markdown");
-    assert!(markdown.lines().skip(2).all(|line| line.starts_with("| toy-")), "{markdown}");
-    let csv = export("csv");
-    assert!(csv.lines().all(|line| line.split(',').count() == 16), "{csv}");
-    let record: Value = serde_json::from_str(&export("json")).unwrap();
-    let runs = record["cases"][0]["runs"].as_array().unwrap().len();
-    assert_eq!(csv.lines().count(), runs + 1);
-}
-
-#[test]
 fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
     let toy = Toy::with_record();
     std::fs::create_dir_all(toy.path("target/lab/flame/toy")).unwrap();
@@ -88,6 +55,8 @@ fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
     let html = std::fs::read_to_string(toy.path("pages/mine.html")).unwrap();
     assert!(html.contains("A stand-in") && html.contains("Does it answer?"));
     assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
+    let none = toy.run(&["report", "1999"]);
+    assert!(stderr(&none).contains("no run is named `1999`"), "{}", stderr(&none));
 }
 
 #[test]
@@ -101,7 +70,7 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
         (whole.replacen("\"cases\"", "\"boxes\"", 1), "is damaged; it was left as it is"),
     ] {
         std::fs::write(&path, &content).unwrap();
-        let output = toy.run(&["export"]);
+        let output = toy.run(&["report"]);
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, Toy, send, stderr, wait_until};
 
 const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
 
@@ -19,26 +19,18 @@ impl Repository {
             "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
         );
         repository.write("src/main.rs", include_str!("tiny_server.rs"));
-        repository.git(&["init", "--quiet"]);
+        repository.0.git(&["init", "--quiet"]);
         for (revision, answer) in [("first", "6"), ("same", "6"), ("other", "7")] {
             repository.write("answer.txt", answer);
-            repository.git(&["add", "service"]);
-            repository.git(&["commit", "--quiet", "--allow-empty", "--message", revision]);
-            repository.git(&["tag", revision]);
+            repository.0.git(&["add", "service"]);
+            repository.0.git(&["commit", "--quiet", "--allow-empty", "--message", revision]);
+            repository.0.git(&["tag", revision]);
         }
         repository
     }
 
     fn write(&self, file: &str, text: &str) {
         std::fs::write(self.0.path("service").join(file), text).unwrap();
-    }
-
-    fn git(&self, args: &[&str]) -> String {
-        let identity = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"];
-        let mut git = Command::new("git");
-        let done = git.args(identity).args(args).current_dir(self.0.path(".")).output().unwrap();
-        assert!(done.status.success(), "git {args:?}: {}", stderr(&done));
-        stdout(&done)
     }
 
     /// `lab compare` of two revisions, run where the package is.
@@ -56,7 +48,7 @@ impl Repository {
 
     /// How many worktrees there are besides the working tree.
     fn worktrees(&self) -> usize {
-        let registered = self.git(&["worktree", "list"]).lines().count() - 1;
+        let registered = self.0.git(&["worktree", "list"]).lines().count() - 1;
         let trees = self.0.path("cache/lab/worktrees").read_dir();
         registered.max(trees.map_or(0, |trees| trees.count()))
     }

@@ -113,6 +113,15 @@ impl Toy {
         format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap())
     }
 
+    /// Runs git in the workspace; returns what it prints.
+    pub fn git(&self, args: &[&str]) -> String {
+        let identity = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"];
+        let mut git = Command::new("git");
+        let done = git.args(identity).args(args).current_dir(self.path(".")).output().unwrap();
+        assert!(done.status.success(), "git {args:?}: {}", stderr(&done));
+        stdout(&done)
+    }
+
     /// The kept records.
     pub fn results(&self) -> Vec<PathBuf> {
         let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };

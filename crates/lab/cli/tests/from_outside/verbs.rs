@@ -2,8 +2,6 @@
 
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::toy::{Toy, send, stderr, stdout, wait_until};
 
 #[test]
@@ -80,15 +78,12 @@ fn count_refuses_and_stops_a_server_that_does_not_count() {
 
 #[test]
 fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
-    let output = Toy::new(&[]).run(&["doctor", "--json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let findings = document["findings"].as_array().unwrap();
-    assert_eq!(findings[0]["topic"], "cores");
-    assert_eq!(findings[findings.len() - 1]["topic"], "noise floor");
-    let failed = findings.iter().any(|finding| finding["status"] == "fail");
-    assert_eq!(output.status.success(), !failed, "{document}{}", stderr(&output));
-    let speedup = &document["noise_floor"]["speedup"];
-    assert!(speedup["confidence"].as_f64().unwrap() > 0.95, "{speedup}");
+    let output = Toy::new(&[]).run(&["doctor"]);
+    let printed = stdout(&output);
+    for topic in ["cores", "open files", "noise floor", " ok, "] {
+        assert!(printed.contains(topic), "{topic}: {printed}{}", stderr(&output));
+    }
+    assert_eq!(output.status.success(), printed.contains(" 0 failures: "), "{printed}");
 }
 
 /// Reports 1,000 requests, or waits if there is a file `wait`. Leaves its process id in `pids`.
@@ -103,17 +98,16 @@ printf '  1000 requests in 1.00s, 1.00MB read\nRequests/sec:  1000.00\n'
 fn the_generators_are_compared_at_each_number_of_connections() {
     let toy = Toy::new(&[]);
     toy.program("wrk", WRK);
-    let args = ["bench-generator", "--rounds=1", "--seconds=1", "--connections=1,4", "--json"];
+    let args = ["bench-generator", "--rounds=1", "--seconds=1", "--connections=1,4"];
     let output = toy.lab(&args).env("PATH", toy.path_variable()).output().unwrap();
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    for (row, connections) in document["connections"].as_array().unwrap().iter().zip([1, 4]) {
-        assert_eq!(row["connections"], connections);
-        assert_eq!(row["wrk"]["throughput"], 1000.0);
-        let share = row["lab"]["server_share"].as_f64().unwrap();
-        assert!(0.0 < share && share < 1.1, "of one core: {row}");
-        assert!(row["lab"]["cpu_us"].as_f64().unwrap() > 0.0, "{row}");
+    let table = stdout(&output);
+    for (row, connections) in table.lines().skip(1).zip(["1", "4"]) {
+        let cells: Vec<_> = row.split_whitespace().collect();
+        assert_eq!((cells[0], cells[2]), (connections, "1,000"), "{table}");
+        let share: f64 = cells[cells.len() - 4].parse().unwrap();
+        assert!(0.0 < share && share < 110.0, "per cent of one core: {table}");
     }
-    assert_eq!(document["connections"].as_array().unwrap().len(), 2);
+    assert_eq!(table.trim_end().lines().count(), 3, "{table}{}", stderr(&output));
 }
 
 #[test]
@@ -132,14 +126,8 @@ fn wrk_ends_when_lab_is_killed() {
 #[test]
 fn without_wrk_bench_generator_is_skipped() {
     let toy = Toy::new(&[]);
-    for (flags, message) in [
-        (&["bench-generator"][..], "skipped: wrk"),
-        (&["bench-generator", "--json"], "{\"skipped\""),
-    ] {
-        let output = toy.lab(flags).env("PATH", toy.path(".")).output().unwrap();
-        assert!(output.status.success());
-        assert!(
-            stdout(&output).starts_with(message) && stdout(&output).contains("apt install wrk")
-        );
-    }
+    let output = toy.lab(&["bench-generator"]).env("PATH", toy.path(".")).output().unwrap();
+    assert!(output.status.success());
+    let skipped = "skipped: wrk is not installed; `apt install wrk`";
+    assert!(stdout(&output).starts_with(skipped), "{}", stdout(&output));
 }

@@ -115,8 +115,10 @@ fn exact(case: &CaseRecord) -> Table {
 /// Every request in exactly one column, and how busy the generator was.
 fn requests(case: &CaseRecord) -> Table {
     let row = |it: &VariantRecord| {
-        let counts = [it.sent, it.ok, it.wrong, it.failed, it.unfinished, it.lost];
-        let counts = counts.into_iter().map(|count| thousands(count as f64));
+        let requests = &it.requests;
+        let ends = [requests.ok, requests.wrong, requests.failed, requests.unfinished];
+        let counts = [requests.sent].into_iter().chain(ends).chain([requests.lost]);
+        let counts = counts.map(|count| thousands(count as f64));
         let share = |share: Option<f64>| share.map_or(NONE.to_owned(), percent);
         let generator = [share(it.generator_cpu), share(it.generator_waited)];
         std::iter::once(it.variant.clone()).chain(counts).chain(generator).collect()

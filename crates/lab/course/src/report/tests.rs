@@ -69,7 +69,7 @@ fn doubts_come_first() {
     assert!(!html(&record).contains("quick run"));
     record.quick = true;
     record.build.profile = "debug".to_owned();
-    record.cases[0].variants[1].wrong = 3;
+    record.cases[0].variants[1].requests.wrong = 3;
     record.cases[0].verdict = Verdict::Undecided;
     let html = html(&record);
     let (before, after) = html.split_once("<h2>Summary</h2>").unwrap();

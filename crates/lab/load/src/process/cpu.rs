@@ -9,46 +9,46 @@
 //! CPU time = clocks of all living processes + what each has inherited from children it waited for
 //! ```
 //!
-//! There are cases in which this is not the truth, and then there is no figure:
-//! - The steps of 10 ms are too coarse for what was used. They only matter if children ended between
-//!   the two readings. The page faults of waited-for children, an exact count, show whether any did.
+//! There is no figure where this is not exact:
+//! - Children end so often that no reading is consistent, or the steps of 10 ms are too coarse.
 //! - A process ignores SIGCHLD: the system then drops the times of its children.
-//! - A descendant that was there at the first reading is gone, and its parent has inherited too
-//!   little; or it still runs and has left the family, as a daemon does.
+//! - A process of the first reading has left the family, or has ended and its parent did not wait.
 //!
 //! A descendant that both starts and leaves the family between the two readings goes unseen.
 
-use std::{collections::BTreeMap, fs, iter::successors, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::pids;
 
 /// What a process and its descendants have used so far. Only differences have a meaning.
 #[derive(Clone, Debug)]
-pub struct CpuTime(BTreeMap<u32, Process>);
+pub struct CpuTime(BTreeMap<Id, Process>);
+
+/// A process number may be used again, so the second part is when the process started.
+type Id = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Process {
-    pid: u32,
-    parent: u32,
-    /// When it started. A process number may be used again.
-    born: u64,
     /// What its living and ended threads have used.
     clock: Duration,
-    /// What the children that it waited for have used, and their page faults.
+    /// What the children that it waited for have used.
     inherited: Duration,
+    /// The page faults of those children. Any child has some, so they show that one was waited for.
     faults: u64,
     ignores_children: bool,
 }
 
 /// The unit of time in `/proc/PID/stat`: USER_HZ is 100 on every architecture that Rust supports.
+#[cfg(target_os = "linux")]
 const TICK: Duration = Duration::from_millis(10);
 /// By how much the difference of two inherited times may be off: each is a sum of two rounded ones.
-const ROUNDING: Duration = TICK.saturating_mul(2);
-/// The largest share of a figure that may be due to rounding. Two thirds of all figures are off by
-/// less than a third of that.
-const MOST_ROUNDING: f64 = 0.05;
-/// How often a family is read until no child was waited for meanwhile. If that never succeeds, the
-/// figure is off by the CPU time of the few children that ended during one reading.
+const ROUNDING: Duration = Duration::from_millis(20);
+/// The largest share of a figure that may be due to rounding, as a divisor: 5 %.
+const MOST_ROUNDING: u32 = 20;
+/// How often a family is read until no process was waited for meanwhile.
 const TRIES: usize = 5;
 
 impl CpuTime {
@@ -56,113 +56,70 @@ impl CpuTime {
     /// not report it.
     pub fn of(pid: u32) -> Option<Self> {
         let mut latest = Self::read(pid)?;
-        for _ in 1..TRIES {
+        for _ in 0..TRIES {
             let again = Self::read(pid)?;
-            let settled = latest.0.iter().all(|(pid, process)| {
-                again.get(*pid, process).is_some_and(|it| it.faults == process.faults)
-            });
-            if settled {
-                break;
+            if latest.0.iter().all(|(id, process)| again.faults(id) == Some(process.faults)) {
+                return Some(latest);
             }
             latest = again;
         }
-        Some(latest)
+        None
     }
 
     fn read(pid: u32) -> Option<Self> {
-        let family = pids(pid).into_iter().filter_map(|pid| Some((pid, Process::read(pid)?)));
-        let family: BTreeMap<_, _> = family.collect();
-        family.contains_key(&pid).then_some(Self(family))
+        let family: BTreeMap<_, _> = pids(pid).into_iter().filter_map(read).collect();
+        family.keys().any(|id| id.0 == pid).then_some(Self(family))
     }
 
-    /// The same process in this reading.
-    fn get(&self, pid: u32, process: &Process) -> Option<&Process> {
-        self.0.get(&pid).filter(|it| it.born == process.born)
+    fn faults(&self, id: &Id) -> Option<u64> {
+        Some(self.0.get(id)?.faults)
+    }
+
+    fn inherited(&self) -> Duration {
+        self.0.values().map(|process| process.inherited).sum()
     }
 
     fn total(&self) -> Duration {
-        self.0.values().map(Process::total).sum()
+        self.0.values().map(|process| process.clock).sum::<Duration>() + self.inherited()
     }
 
     /// The CPU time used since an earlier reading; `None` if that is not known exactly.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
+        let ids: BTreeSet<_> = self.0.keys().chain(earlier.0.keys()).collect();
+        let faults = |it: &Self, id| it.faults(id).unwrap_or_default();
+        let changed = ids.iter().filter(|id| faults(self, id) != faults(earlier, id)).count();
+        let rounding = ROUNDING * changed as u32;
+
+        let gone: Vec<_> = earlier.0.iter().filter(|(id, _)| !self.0.contains_key(id)).collect();
+        let owed: Duration = gone.iter().map(|(_, process)| process.clock).sum();
+        let is_inherited = self.inherited() + rounding >= earlier.inherited() + owed
+            && gone.iter().all(|(id, _)| read(id.0).is_none_or(|(other, _)| other != **id));
+        let drops_children = self.0.values().any(|process| process.ignores_children);
+
         let used = self.total().checked_sub(earlier.total())?;
-        if self.0.values().any(|process| process.ignores_children) || !earlier.is_inherited(self) {
-            return None;
-        }
-        let changed = |(pid, process): (&u32, &Process), other: &Self| {
-            other.get(*pid, process).map_or(0, |it| it.faults) != process.faults
-        };
-        let ended = earlier.0.iter().filter(|it| self.get(*it.0, it.1).is_none());
-        let inexact = self.0.iter().filter(|it| changed(*it, earlier)).count()
-            + ended.filter(|it| changed(*it, self)).count();
-        let rounding = ROUNDING.as_secs_f64() * inexact as f64;
-        (rounding <= used.as_secs_f64() * MOST_ROUNDING).then_some(used)
-    }
-
-    /// Whether the times of all processes that are gone in a later reading went to an ancestor.
-    fn is_inherited(&self, later: &Self) -> bool {
-        let mut owed: BTreeMap<u32, Duration> = BTreeMap::new();
-        for (pid, process) in &self.0 {
-            if later.get(*pid, process).is_some() {
-                continue;
-            }
-            if Process::read(*pid).is_some_and(|it| it.born == process.born) {
-                return false; // It has another parent now.
-            }
-            let ancestors = successors(self.0.get(&process.parent), |it| self.0.get(&it.parent));
-            let mut survivors = ancestors.filter(|it| later.get(it.pid, it).is_some());
-            let Some(heir) = survivors.next() else { return false };
-            *owed.entry(heir.pid).or_default() += process.total();
-        }
-        owed.into_iter().all(|(heir, owed)| {
-            later.0[&heir].inherited + ROUNDING >= self.0[&heir].inherited + owed
-        })
-    }
-}
-
-impl Process {
-    fn read(pid: u32) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name, which may contain anything, is the second field. `proc(5)` numbers them from 1.
-        let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
-        let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-        Some(Self {
-            pid,
-            parent: u32::try_from(field(4)?).ok()?,
-            born: field(22)?,
-            clock: clock(pid)?,
-            inherited: TICK * u32::try_from(field(16)? + field(17)?).ok()?,
-            faults: field(11)?,
-            ignores_children: ignores_children(pid)?,
-        })
-    }
-
-    fn total(&self) -> Duration {
-        self.clock + self.inherited
+        let is_exact = is_inherited && !drops_children && rounding * MOST_ROUNDING <= used;
+        is_exact.then_some(used)
     }
 }
 
 #[cfg(target_os = "linux")]
-fn clock(pid: u32) -> Option<Duration> {
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
-    Some(nix::time::ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?.into())
-}
-
-#[cfg(target_os = "linux")]
-fn ignores_children(pid: u32) -> Option<bool> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
-    Some(ignored >> (nix::sys::signal::Signal::SIGCHLD as u32 - 1) & 1 == 1)
+fn read(pid: u32) -> Option<(Id, Process)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, which may contain anything, is the second field. `proc(5)` numbers them from 1.
+    let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let clock = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    let clock = nix::time::ClockId::pid_cpu_clock_id(clock).ok()?.now().ok()?.into();
+    let process = Process {
+        clock,
+        inherited: TICK * u32::try_from(field(16)? + field(17)?).ok()?,
+        faults: field(11)?,
+        ignores_children: field(33)? >> (nix::sys::signal::Signal::SIGCHLD as u32 - 1) & 1 == 1,
+    };
+    Some(((pid, field(22)?), process))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn clock(_: u32) -> Option<Duration> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ignores_children(_: u32) -> Option<bool> {
+fn read(_: u32) -> Option<(Id, Process)> {
     None
 }

@@ -29,19 +29,15 @@ pub fn own_wait() -> Option<Duration> {
 }
 
 /// The CPU time of all child processes that have ended and were waited for.
-#[cfg(unix)]
 pub fn children_cpu_time() -> Option<Duration> {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-    let time = |time: nix::sys::time::TimeVal| {
-        let seconds = Duration::from_secs(u64::try_from(time.tv_sec()).ok()?);
-        Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec()).ok()?))
-    };
-    Some(time(usage.user_time())? + time(usage.system_time())?)
-}
-
-#[cfg(not(unix))]
-pub fn children_cpu_time() -> Option<Duration> {
+    #[cfg(unix)]
+    {
+        use nix::sys::{resource, time::TimeValLike as _};
+        let usage = resource::getrusage(resource::UsageWho::RUSAGE_CHILDREN).ok()?;
+        let micros = (usage.user_time() + usage.system_time()).num_microseconds();
+        Some(Duration::from_micros(u64::try_from(micros).ok()?))
+    }
+    #[cfg(not(unix))]
     None
 }
 
@@ -132,8 +128,9 @@ fn state(dir: &str) -> Option<char> {
 mod tests {
     use super::*;
 
+    /// One test, because the child would inherit the listeners for a moment.
     #[test]
-    fn a_listener_is_found_by_its_port() {
+    fn processes_and_listeners_are_found_until_they_end() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
             let port = listener.local_addr().unwrap().port();
@@ -141,10 +138,7 @@ mod tests {
             drop(listener);
             assert_eq!(listens_on(std::process::id(), port), Some(false));
         }
-    }
 
-    #[test]
-    fn a_process_that_has_ended_is_not_alive_even_before_it_is_waited_for() {
         assert!(is_alive(std::process::id()) && !is_asleep(std::process::id()));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert!(is_alive(child.id()));

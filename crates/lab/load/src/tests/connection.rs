@@ -9,10 +9,14 @@ use tokio::{
 };
 
 use super::{
-    ask,
-    memory::{Memory, SIX, read_request, serve},
+    ask, closed_loop,
+    memory::{Memory, SIX, read_request, server, silent},
+    plan,
 };
-use crate::{Answer, Ask, Connection, Fault, Prepared};
+use crate::{
+    Alarm, Answer, Ask, Connection, Dial, Expected, Fault, Prepared, Visitor, connection::STEP,
+    run_over,
+};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
@@ -86,23 +90,22 @@ async fn an_answer_may_be_split_anywhere() {
 }
 
 #[tokio::test]
-async fn an_incomplete_answer_is_a_failure() {
+async fn an_incomplete_or_malformed_answer_is_a_failure() {
     for answer in [SIX, CHUNKED, CONTINUED] {
         for end in 0..answer.len() {
             let ([result], _) = ask_times(in_pieces(&[&answer[..end]], true), &ask()).await;
             assert!(matches!(result, Err(Fault::Failure(_))), "at {end}: {result:?}");
         }
     }
-}
-
-#[tokio::test]
-async fn malformed_chunks_are_a_failure() {
     for chunks in ["x\r\n", "1\r\n67\r\n", "1\r\n6\r\n0\r\nno header\r\n\r\n"] {
         let answer = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{chunks}");
-        let answer = answer.leak().as_bytes();
-        let ([result], _) = ask_times(in_pieces(&[answer], false), &ask()).await;
+        let pieces = [answer.leak().as_bytes()];
+        let ([result], _) = ask_times(in_pieces(&pieces, false), &ask()).await;
         assert!(matches!(result, Err(Fault::Failure(_))), "{chunks}: {result:?}");
     }
+    let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000)).leak().as_bytes();
+    let ([Err(fault)], _) = ask_times(in_pieces(&[endless], false), &ask()).await else { panic!() };
+    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
 }
 
 #[tokio::test]
@@ -137,26 +140,38 @@ async fn surplus_bytes_are_not_read_as_the_next_answer() {
     }
 }
 
-#[tokio::test]
-async fn an_endless_head_is_a_failure() {
-    let accept = |stream| {
-        tokio::task::spawn_local(serve(stream, async || {
-            let head = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000));
-            head.leak().as_bytes()
-        }));
-    };
-    let ([Err(fault)], _) = ask_times(accept, &ask()).await else { panic!() };
-    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
+/// Posts a long body over a connection that buffers little, twice: at once and in steps. Returns the
+/// number of steps.
+async fn upload(
+    length: usize,
+    status: u16,
+    answer: String,
+    accept: impl Fn(DuplexStream) + 'static,
+) -> u32 {
+    let body = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&body, "6".repeat(length)).unwrap();
+    let expected = Expected { status, answer: Answer::Text(answer) };
+    let body = Some(body.path().to_owned());
+    let request = prepared(&Ask { method: "POST".to_owned(), body, expected, ..ask() });
+    let server = Memory::new(accept).with_room(512);
+    LocalSet::new()
+        .run_until(async {
+            let mut connection = Connection::over(server).await.unwrap();
+            assert_eq!(connection.ask(&request).await, Ok(()));
+            let steps = Cell::new(1);
+            let idle = async || {
+                steps.set(steps.get() + 1);
+                Ok(())
+            };
+            assert_eq!(connection.ask_in_steps(&request, STEP, &idle).await, Ok(()));
+            steps.get()
+        })
+        .await
 }
 
 #[tokio::test]
 async fn a_server_may_answer_before_it_has_read_the_request() {
-    let body = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&body, vec![0; 10_000]).unwrap();
-    let mut ask = Ask { body: Some(body.path().to_owned()), ..ask() };
-    ask.method = "POST".to_owned();
-    ask.expected.status = 413;
-    let server = Memory::new(|mut stream: DuplexStream| {
+    let accept = |mut stream: DuplexStream| {
         tokio::task::spawn_local(async move {
             stream.read_exact(&mut [0; 10]).await.unwrap();
             let answer = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 1\r\n\r\n6";
@@ -164,31 +179,17 @@ async fn a_server_may_answer_before_it_has_read_the_request() {
             // Reads nothing more and does not close.
             std::future::pending::<()>().await;
         });
-    })
-    .with_room(512);
-    LocalSet::new()
-        .run_until(async {
-            let mut connection = Connection::over(server).await.unwrap();
-            for _ in 0..2 {
-                assert_eq!(connection.ask(&prepared(&ask)).await, Ok(()));
-            }
-        })
-        .await;
+    };
+    assert_eq!(upload(10_000, 413, "6".to_owned(), accept).await, 1);
 }
 
 /// Sends back each piece of the body as soon as it has it, as a server does that compresses.
 #[tokio::test]
 async fn an_answer_may_begin_during_a_large_upload() {
     const BODY: usize = 300_000;
-    let body = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&body, "6".repeat(BODY)).unwrap();
-    let mut ask = Ask { body: Some(body.path().to_owned()), ..ask() };
-    ask.method = "POST".to_owned();
-    ask.expected.answer = Answer::Text("6".repeat(BODY));
-    let dialed = Rc::new(Cell::new(0));
-    let count = dialed.clone();
-    let server = Memory::new(move |mut stream: DuplexStream| {
-        count.set(count.get() + 1);
+    let accepted = Cell::new(false);
+    let accept = move |mut stream: DuplexStream| {
+        assert!(!accepted.replace(true), "one connection is enough");
         tokio::task::spawn_local(async move {
             while read_request(&mut stream).await {
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {BODY}\r\n\r\n");
@@ -200,38 +201,20 @@ async fn an_answer_may_begin_during_a_large_upload() {
                 }
             }
         });
-    })
-    .with_room(512);
-    LocalSet::new()
-        .run_until(async {
-            let request = prepared(&ask);
-            let mut connection = Connection::over(server).await.unwrap();
-            assert_eq!(connection.ask(&request).await, Ok(()));
-            let pauses = Cell::new(0);
-            let idle = async || {
-                pauses.set(pauses.get() + 1);
-                Ok(())
-            };
-            assert_eq!(connection.ask_in_steps(&request, &idle).await, Ok(()));
-            assert_eq!(pauses.get(), 4, "between five pieces of 64 KiB");
-        })
-        .await;
-    assert_eq!(dialed.get(), 1);
+    };
+    assert_eq!(upload(BODY, 200, "6".repeat(BODY), accept).await, 5, "pieces of 64 KiB");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
-    let asked = Rc::new(Cell::new(0));
-    let server = Memory::new(move |stream| {
-        let asked = asked.clone();
-        tokio::task::spawn_local(serve(stream, async move || {
-            asked.set(asked.get() + 1);
-            match asked.get() {
-                1 => tokio::time::sleep(Duration::from_secs(2)).await,
-                _ => return SIX,
-            }
-            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1"
-        }));
+    let asked = Cell::new(0);
+    let server = server(async move || {
+        asked.set(asked.get() + 1);
+        if asked.get() > 1 {
+            return SIX;
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1"
     });
     LocalSet::new()
         .run_until(async {
@@ -241,6 +224,38 @@ async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
             assert!(timeout(second, connection.ask(&request)).await.is_err());
             tokio::time::sleep(2 * second).await;
             assert_eq!(connection.ask(&request).await, Ok(()));
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_outside_a_measurement_is_awaited_for_ever() {
+    /// A server that cannot be reached, such as one with a full backlog.
+    #[derive(Clone, Debug)]
+    struct Nowhere;
+
+    impl Dial for Nowhere {
+        type Stream = DuplexStream;
+
+        async fn dial(&self) -> std::io::Result<DuplexStream> {
+            std::future::pending().await
+        }
+    }
+
+    let plan = plan(closed_loop(2));
+    let error = run_over(&plan, Nowhere, Alarm::Ticks).await.unwrap_err();
+    assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
+    let error = Visitor::over(Nowhere, plan.target, &plan.asks).await.err().unwrap();
+    assert_eq!(error.to_string(), "no answer within 30 s");
+    LocalSet::new()
+        .run_until(async {
+            let open = async || Visitor::over(silent(), plan.target, &plan.asks).await.unwrap();
+            let fault = open().await.visit().await.unwrap_err();
+            assert_eq!(fault.to_string(), "GET /: no answer within 30 s");
+            let error = open().await.visit_in_steps(async || Ok(())).await.unwrap_err();
+            assert_eq!(error.to_string(), "GET /: no answer within 30 s");
+            let error = open().await.answers().await.unwrap_err();
+            assert_eq!(format!("{error:#}"), "GET /: no answer within 30 s");
         })
         .await;
 }

@@ -1,8 +1,12 @@
 //! A connection to a server that takes no socket and no time.
 
-use std::{io, rc::Rc};
+use std::{io, rc::Rc, time::Duration};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+    sync::Semaphore,
+    time::sleep,
+};
 
 use crate::Dial;
 
@@ -10,14 +14,15 @@ use crate::Dial;
 pub const SIX: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6";
 
 /// Hands the server's end of each connection to a function.
-pub struct Memory<F> {
-    accept: Rc<F>,
+#[derive(Clone)]
+pub struct Memory {
+    accept: Rc<dyn Fn(DuplexStream)>,
     /// How many bytes a connection buffers in each direction.
     room: usize,
 }
 
-impl<F: Fn(DuplexStream)> Memory<F> {
-    pub fn new(accept: F) -> Self {
+impl Memory {
+    pub fn new(accept: impl Fn(DuplexStream) + 'static) -> Self {
         Self { accept: Rc::new(accept), room: 64 * 1024 }
     }
 
@@ -26,13 +31,7 @@ impl<F: Fn(DuplexStream)> Memory<F> {
     }
 }
 
-impl<F> Clone for Memory<F> {
-    fn clone(&self) -> Self {
-        Self { accept: self.accept.clone(), room: self.room }
-    }
-}
-
-impl<F: Fn(DuplexStream)> Dial for Memory<F> {
+impl Dial for Memory {
     type Stream = DuplexStream;
 
     async fn dial(&self) -> io::Result<DuplexStream> {
@@ -40,6 +39,30 @@ impl<F: Fn(DuplexStream)> Dial for Memory<F> {
         (self.accept)(far);
         Ok(near)
     }
+}
+
+/// A server that calls `answer` for each request.
+pub fn server(answer: impl AsyncFn() -> &'static [u8] + 'static) -> Memory {
+    let answer = Rc::new(answer);
+    Memory::new(move |stream| {
+        let answer = answer.clone();
+        tokio::task::spawn_local(serve(stream, async move || answer().await));
+    })
+}
+
+/// Accepts connections and answers nothing.
+pub fn silent() -> Memory {
+    server(async || std::future::pending().await)
+}
+
+/// Answers one request after the other, each in this time.
+pub fn one_at_a_time(time: Duration) -> Memory {
+    let turn = Semaphore::new(1);
+    server(async move || {
+        let _turn = turn.acquire().await.unwrap();
+        sleep(time).await;
+        SIX
+    })
 }
 
 /// Answers the requests of one connection, one after the other.

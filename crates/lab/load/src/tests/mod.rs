@@ -2,15 +2,15 @@
 
 mod accounting;
 mod connection;
-mod limits;
 mod lost;
 mod memory;
-mod queueing;
 mod stalls;
 
 use std::time::Duration;
 
-use super::{Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing};
+use memory::Memory;
+
+use super::{Alarm, Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing, run_over};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -29,6 +29,13 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
         asks: vec![ask()],
         pin: false,
     }
+}
+
+async fn outcome(plan: &LoadPlan, server: Memory) -> Outcome {
+    let outcome = run_over(plan, server, Alarm::Ticks).await.unwrap();
+    let ended = outcome.ok + outcome.wrong + outcome.failed;
+    assert_eq!(ended + outcome.unfinished, outcome.sent);
+    outcome
 }
 
 /// Users with one connection each, who do not pause.

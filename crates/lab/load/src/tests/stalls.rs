@@ -1,15 +1,15 @@
-//! A server that stalls for 200 ms in every second. Its schedule gives the true latencies, so a
-//! generator that misses the stall is detected.
+//! Servers whose latencies are known: one stalls for 200 ms in every second, and one has a queue. A
+//! generator that misses the stall or the queue is detected.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    memory::{Memory, SIX, serve},
-    open_loop, plan,
+    memory::{Memory, SIX, one_at_a_time, server},
+    open_loop, outcome, plan,
 };
-use crate::{Alarm, Arrivals, Latency, Load, run_over};
+use crate::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 const SECOND: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_millis(200);
@@ -22,17 +22,15 @@ fn answered(comes: Duration) -> Duration {
     comes.max(second + STALL)
 }
 
-fn server(start: Instant) -> Memory<impl Fn(tokio::io::DuplexStream)> {
-    Memory::new(move |stream| {
-        tokio::task::spawn_local(serve(stream, async move || {
-            let now = Instant::now();
-            let end = start + answered(now - start);
-            // A timer that has already expired would still take a tick.
-            if end > now {
-                sleep_until(end).await;
-            }
-            SIX
-        }));
+fn stalling(start: Instant) -> Memory {
+    server(async move || {
+        let now = Instant::now();
+        let end = start + answered(now - start);
+        // A timer that has already expired would still take a tick.
+        if end > now {
+            sleep_until(end).await;
+        }
+        SIX
     })
 }
 
@@ -57,7 +55,7 @@ async fn an_open_loop_sees_the_whole_stall() {
         // Connections are opened in batches with pauses. The server's first second begins when the
         // schedule does.
         let start = Instant::now() + Duration::from_millis(2) * (connections / 64) as u32;
-        let outcome = run_over(&plan, server(start), Alarm::Ticks).await.unwrap();
+        let outcome = outcome(&plan, stalling(start)).await;
         assert_eq!((outcome.sent, outcome.ok, outcome.unfinished), (5 * RATE, 5 * RATE, 0));
         for percent in [50.0, 80.0, 81.0, 90.0, 99.0] {
             let (found, truth) =
@@ -78,8 +76,27 @@ async fn an_open_loop_sees_the_whole_stall() {
 async fn a_closed_loop_hardly_sees_the_stall() {
     let load = Load { users: 1, think_ms: 1, connections: 1 };
     let plan = plan(Arrivals::ClosedLoop(load));
-    let outcome = run_over(&plan, server(Instant::now()), Alarm::Ticks).await.unwrap();
+    let outcome = outcome(&plan, stalling(Instant::now())).await;
     assert_eq!(outcome.latency.percentile_ms(99.0), Some(0.001));
     assert!(outcome.latency.max_ms().unwrap() > 198.0);
     assert!((4000..=4010).contains(&outcome.sent), "{} instead of 5,000", outcome.sent);
+}
+
+/// A server that answers one request at a time, 50 ms each, at half its capacity. The theory of this
+/// queue (M/D/1) gives a mean wait of 25 ms and a p90 of about 125 ms.
+#[tokio::test(start_paused = true)]
+async fn random_arrivals_show_the_queue_that_even_ones_hide() {
+    let at = async |spacing| {
+        let load = OpenLoop { rate_per_s: 10.0, connections: 64, connections_per_user: 1, spacing };
+        let measurement = Duration::from_secs(300);
+        let plan = LoadPlan { measurement, ..plan(Arrivals::OpenLoop(load)) };
+        outcome(&plan, one_at_a_time(Duration::from_millis(50))).await
+    };
+    let [even, random] = [at(Spacing::Even).await, at(Spacing::default()).await];
+    let p90 = |outcome: &Outcome| outcome.latency.percentile_ms(90.0).unwrap();
+    assert!((50.0..53.0).contains(&p90(&even)), "{}", p90(&even));
+    assert!((110.0..140.0).contains(&p90(&random)), "{}", p90(&random));
+    assert_eq!((random.unfinished, random.lost), (0, 0));
+    // 3,000 arrivals, with a standard deviation of 55.
+    assert!(random.sent.abs_diff(3000) < 165, "{}", random.sent);
 }
