@@ -26,11 +26,12 @@ pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
 fn basis(observation: &Observation) -> String {
     let answered = thousands(observation.answered as f64);
     let load_s = observation.measured.as_secs_f64();
-    let basis = format!("{answered} requests answered in {load_s:.1} s");
-    observation.recording.as_ref().map_or(basis.clone(), |recording| {
+    let mut words = format!("{answered} requests answered in {load_s:.1} s");
+    if let Some(recording) = &observation.recording {
         let (samples, lost) = (thousands(recording.samples as f64), 100.0 * recording.lost_share);
-        format!("{basis}, {samples} samples, {lost:.1} % more lost")
-    })
+        words += &format!(", {samples} samples, {lost:.1} % lost");
+    }
+    words
 }
 
 /// How busy a server was: `the server used 93 ms of 10,000 ms`.
