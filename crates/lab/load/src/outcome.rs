@@ -32,10 +32,8 @@ pub struct Outcome {
     pub unfinished: u64,
     /// Requests without an answer although the server had the time for it; see `account.rs` for the
     /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
-    #[serde(default)]
     pub lost: u64,
     /// Connections that had to be opened again, because the server had closed them after an answer.
-    #[serde(default)]
     pub reopened: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
@@ -52,13 +50,10 @@ pub struct Outcome {
     pub generator_cpu: Option<Duration>,
     /// How long the generator was ready during the measurement and waited for a core; absent if the
     /// system does not report it.
-    #[serde(default)]
     pub generator_waited: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
-    #[serde(default)]
     pub punctuality: Option<Punctuality>,
     /// Why the latencies must not be quoted, if so: the generator itself was late.
-    #[serde(default)]
     pub invalid: Option<String>,
 }
 

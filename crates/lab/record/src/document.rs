@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Build, Machine};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A server that uses a smaller share of one core than this idles.
 const IDLE: f64 = 0.05;
@@ -60,7 +60,6 @@ pub struct CaseRecord {
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
     /// What the verdict is about, chosen before the runs.
-    #[serde(default)]
     pub metric: Metric,
     pub verdict: Verdict,
     /// The rule that decided the verdict, in a sentence.
@@ -76,7 +75,6 @@ pub struct CaseRecord {
     pub steps_note: Option<String>,
     /// Every run of the closed loop, in the order in which they were made.
     pub runs: Vec<Run>,
-    #[serde(default)]
     pub open_runs: Vec<Run>,
 }
 
@@ -103,21 +101,17 @@ pub struct VariantRecord {
     /// Share of one core that the generator used, from 0 to 1: the largest of all runs.
     pub generator_cpu: Option<f64>,
     /// Share of a run in which the generator waited for a core, from 0 to 1: the largest of all runs.
-    #[serde(default)]
     pub generator_waited: Option<f64>,
     #[serde(flatten)]
     pub requests: Requests,
     /// Connections that had to be opened again.
-    #[serde(default)]
     pub reopened: u64,
     /// Why a run measured the generator instead of the server, if one did.
     pub generator_limited: Option<String>,
     /// How many runs did.
-    #[serde(default)]
     pub limited_runs: usize,
     pub open_loop: Option<OpenLoopRecord>,
     /// The counts of one visit from the case's `counts.toml`; empty without one.
-    #[serde(default)]
     pub exact: BTreeMap<String, f64>,
     /// This variant over the baseline; `None` for the baseline.
     pub speedup: Option<Speedups>,
@@ -126,7 +120,6 @@ pub struct VariantRecord {
 /// What became of all requests: `sent = ok + wrong + failed + unfinished`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Requests {
-    #[serde(alias = "offered")]
     pub sent: u64,
     pub ok: u64,
     pub wrong: u64,
@@ -135,7 +128,6 @@ pub struct Requests {
     /// Still waiting when the run ended.
     pub unfinished: u64,
     /// Those unfinished ones that the load does not explain: errors.
-    #[serde(default)]
     pub lost: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
@@ -165,7 +157,6 @@ pub struct OpenLoopRecord {
     /// Arrivals per second, the same for all variants.
     pub rate_per_s: f64,
     /// Random or even, and the seed; the same arrivals for all variants.
-    #[serde(default)]
     pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
@@ -186,13 +177,10 @@ pub struct Latencies {
     pub p50: Option<f64>,
     pub p90: Option<f64>,
     pub p99: Option<f64>,
-    #[serde(default)]
     pub p999: Option<f64>,
     /// The p99 of the worst run.
-    #[serde(default)]
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
-    #[serde(default, alias = "lower_bounds", deserialize_with = "exact_below")]
     pub exact_below: Option<f64>,
 }
 
@@ -203,9 +191,7 @@ pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
     pub latency_p50: Option<Speedup>,
-    #[serde(default)]
     pub latency_p99: Option<Speedup>,
-    #[serde(default)]
     pub latency_p999: Option<Speedup>,
 }
 
@@ -315,18 +301,4 @@ impl VariantRecord {
         let runs = runs.iter().filter(|run| run.variant == self.variant).count();
         self.limited_runs > 0 && 2 * self.limited_runs >= runs
     }
-}
-
-/// Reads the flag `lower_bounds` of older records too.
-fn exact_below<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Flag(bool),
-        Age(Option<f64>),
-    }
-    Ok(match Form::deserialize(deserializer)? {
-        Form::Flag(all) => all.then_some(0.0),
-        Form::Age(age) => age,
-    })
 }

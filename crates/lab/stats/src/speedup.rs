@@ -24,7 +24,6 @@ pub struct Speedup {
     pub confidence: f64,
     /// How far the 90 % interval reaches from 1, as a factor of at least 1. Two one-sided tests at 5 %
     /// show that the sides differ by less. `None` below 5 pairs, which have no 90 % interval.
-    #[serde(default)]
     pub equivalent_within: Option<f64>,
 }
 

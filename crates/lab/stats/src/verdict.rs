@@ -78,9 +78,9 @@ pub fn judge(
         return by_control(speedup, control);
     }
     let least = percent(1.0 + minimum_effect);
-    // An older record has no such figure; its 95 % interval reaches at least as far.
-    let within = speedup.equivalent_within.unwrap_or(speedup.reach());
-    if within <= 1.0 + minimum_effect {
+    if let Some(within) = speedup.equivalent_within
+        && within <= 1.0 + minimum_effect
+    {
         let reason = format!(
             "the 90 % interval is within ±{} of no difference, and the minimum effect is {least}",
             percent(within)
