@@ -113,7 +113,7 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     let noise = control.estimate.max(1.0 / control.estimate);
     let shown = percent(noise);
     if speedup.low > noise || speedup.high < 1.0 / noise {
-        let reason = format!("{excludes} and the control's ±{shown}");
+        let reason = format!("{excludes} and the control's estimate, ±{shown}");
         return Judgement { verdict, reason };
     }
     let reason = format!(

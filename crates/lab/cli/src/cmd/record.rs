@@ -11,7 +11,7 @@ use super::Places;
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// The fewest pairs of runs to publish
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(long, value_name = "N", default_value_t = 12)]
     pub pairs: usize,
     /// The end of the record's name, after the day [default: 2-cores, or what this machine has]
     #[arg(long, value_parser = name)]
