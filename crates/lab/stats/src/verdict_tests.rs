@@ -27,7 +27,7 @@ fn each_rule_decides_and_gives_its_reason() {
             interval(0.92, 0.95, 0.98),
             calm,
             Verdict::Slower,
-            "-2.0 %, excludes 1 and the control's ±0.1 %",
+            "-2.0 %, excludes 1 and the control's estimate, ±0.1 %",
         ),
         (interval(1.02, 1.05, 1.08), None, Verdict::Faster, "no control"),
         (interval(1.02, 1.05, 1.08), loud, Verdict::Undecided, "not the ±3.1 % that the control"),
