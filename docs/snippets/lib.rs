@@ -26,6 +26,7 @@ chapters! {
     crossovers: "crossovers.md",
     your_service: "your-service.md",
     method: "method.md",
+    what_changed: "what-changed.md",
     flame: "flame.md",
     counts: "counts.md",
     glossary: "glossary.md",
