@@ -73,9 +73,12 @@ pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }
 
-/// Formats the reach of a control: `±2.0 %`.
+/// Formats the reach of a control: `±2.0 %`, and `±0.02 %` where one decimal would show nothing.
 pub fn noise(control: &Speedup) -> String {
-    format!("±{:.1} %", (control.reach() - 1.0) * 100.0)
+    match (control.reach() - 1.0) * 100.0 {
+        percent if percent < 0.095 => format!("±{percent:.2} %"),
+        percent => format!("±{percent:.1} %"),
+    }
 }
 
 /// The counts of a server by name.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_display::{NONE, speedup_or};
+use lab_display::{NONE, noise, speedup_or};
 use lab_load::{Outcome, Spacing};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
@@ -270,11 +270,17 @@ impl CaseRecord {
         (share < IDLE).then_some(share)
     }
 
-    /// The factor of CPU time per request; for an idle baseline, that it idles.
-    pub fn cpu_in_words(&self) -> String {
+    /// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
+    pub fn cpu_in_words(&self) -> [String; 2] {
         match (self.idle_baseline(), self.variants.first()) {
-            (Some(_), Some(baseline)) => format!("{} idles", baseline.variant),
-            _ => speedup_or(NONE, self.speedup.cpu_per_request),
+            (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
+            _ => {
+                let control = self.control.speedup.cpu_per_request;
+                [
+                    speedup_or(NONE, self.speedup.cpu_per_request),
+                    control.map_or(NONE.to_owned(), |control| noise(&control)),
+                ]
+            }
         }
     }
 

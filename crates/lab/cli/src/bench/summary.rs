@@ -4,11 +4,11 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, factor, plural, speedup_or};
+use lab_display::{NONE, factor, noise, plural, speedup_or};
 use lab_record::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
-use lab_stats::{Speedup, Verdict};
+use lab_stats::Verdict;
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
@@ -59,16 +59,14 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
     let with_micro = micros.iter().any(Option::is_some);
     header.extend(with_micro.then_some("Criterion"));
-    let noise = |control: Option<Speedup>| {
-        control.map_or(NONE.into(), |control| lab_display::noise(&control))
-    };
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
+        let [cpu, cpu_noise] = case.cpu_in_words();
         let mut row = vec![
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
-            noise(case.control.speedup.throughput),
-            case.cpu_in_words(),
-            noise(case.control.speedup.cpu_per_request),
+            case.control.speedup.throughput.map_or(NONE.into(), |control| noise(&control)),
+            cpu,
+            cpu_noise,
         ];
         row.extend(with_micro.then(|| micro.map_or(NONE.into(), factor)));
         row

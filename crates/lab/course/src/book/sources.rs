@@ -159,7 +159,7 @@ impl Sources {
         };
         names
             .with("confidence", confidence([measured]))
-            .with("cpu_in_words", measured.cpu_in_words())
+            .with("cpu_in_words", measured.cpu_in_words().to_vec())
             .with_fields(fields(&without_runs))
     }
 

@@ -17,7 +17,6 @@ use lab_display::{
     plural, significant, speedup_or, thousands,
 };
 use lab_record::{CaseRecord, Record, confidence, write_whole};
-use lab_stats::Speedup;
 use maud::{Markup, PreEscaped, html};
 
 use crate::words::{command_line, day, machine_in_words, relative};
@@ -130,13 +129,13 @@ fn summary(record: &Record, names: [&str; 2]) -> Table {
     let row = |case: &CaseRecord| {
         let sides = case.sides();
         let rps = |side: Option<f64>| side.map_or(NONE.to_owned(), significant);
-        let noise = |control: Option<Speedup>| control.map_or(NONE.to_owned(), |it| noise(&it));
+        let [cpu, cpu_noise] = case.cpu_in_words();
         vec![
             case.case.clone(),
             speedup_or(NONE, case.speedup.throughput),
-            noise(case.control.speedup.throughput),
-            case.cpu_in_words(),
-            noise(case.control.speedup.cpu_per_request),
+            case.control.speedup.throughput.map_or(NONE.into(), |control| noise(&control)),
+            cpu,
+            cpu_noise,
             case.verdict.to_string(),
             rps(sides.map(|(baseline, _)| baseline.throughput_rps)),
             rps(sides.map(|(_, candidate)| candidate.throughput_rps)),
