@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 /// The worktrees of one comparison: removed when this is dropped, or by the next one if `lab` is killed.
 ///
 /// They stay while the servers run, because a server may read templates or settings from its working
-/// directory. They are not below your working tree, where cargo would also read the settings of yours.
+/// directory. They are outside your working tree, because cargo would read its settings too.
 #[derive(Debug)]
 pub struct Revisions {
     /// The root of the repository.

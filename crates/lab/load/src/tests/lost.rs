@@ -43,7 +43,7 @@ async fn a_request_that_is_never_answered_is_lost() {
     assert!((4..8).contains(&lost_), "{lost_}: 800 requests a second, then fewer");
     // One in 500 of 600 arrivals: the 500th hangs during the measurement.
     assert_eq!(lost(open_loop(100.0, 8), hanging(every_500th)).await, (1, 1));
-    // An arrival of the warm-up is none of the measurement, so it is not among the unfinished ones.
+    // An arrival of the warm-up does not belong to the measurement, so it is lost but not unfinished.
     assert_eq!(lost(open_loop(100.0, 8), hanging(|request| request == 50)).await, (1, 0));
 }
 
