@@ -115,10 +115,7 @@ fn contradictions(case: &CaseRecord) -> Vec<String> {
         let found = case.speedup.of(metric).map_or(1.0, |speedup| speedup.estimate);
         let found = factor(found.max(1.0 / found));
         let [metric, chosen] = [metric, case.metric].map(Metric::name);
-        format!(
-            "{metric} contradicts the verdict: it is {word} by {found}. {chosen} was chosen to \
-             decide, before the runs."
-        )
+        format!("{metric} is {word} by {found}, which contradicts the verdict on {chosen}")
     };
     Metric::ALL.into_iter().filter(contradicts).map(note).collect()
 }
