@@ -49,48 +49,41 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Ended::Finished(rows) => rows,
         Ended::Interrupted => return Ok(interrupted("nothing was written")),
     };
-    let header = [
-        "connections",
-        "lab req/s",
-        "wrk req/s",
-        "lab / wrk",
-        "lab us/req",
-        "wrk us/req",
-        "lab / wrk",
-        "server under lab",
-        "under wrk",
-    ];
+    let header = ["connections", "", "req/s", "lab / wrk", "µs/req", "lab / wrk", "server's core"];
     out!("{}", lab_display::table(&header, rows));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The medians of both generators with one number of connections, and the ratios of pairs.
-fn row(connections: u16, rounds: &[Round]) -> anyhow::Result<Vec<String>> {
-    let medians = |figure: fn(&Run) -> f64| {
-        [0, 1].map(|which| {
-            median_of(rounds.iter().map(|round| figure(&round[which]))).unwrap_or_default()
-        })
-    };
+/// With one number of connections: a row of medians for `lab`, with the ratios of pairs, and one for wrk.
+fn rows_of(connections: u16, rounds: &[Round]) -> anyhow::Result<[Vec<String>; 2]> {
     let ratio = |figure: fn(&Run) -> f64| {
         let ratios = rounds.iter().map(|[lab, wrk]| figure(lab) / figure(wrk));
         let ratio = Speedup::of_pairs(ratios).context("nothing was measured")?;
         anyhow::Ok(format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high))
     };
-    let throughput = medians(|run| run.throughput).map(thousands);
-    let time = medians(|run| run.cpu_us).map(|us| format!("{us:.2}"));
-    let share = medians(|run| run.server_share);
-    // Its speed limits one generator, and so their ratio.
-    let is_limited = share.iter().any(|share| *share >= SATURATED);
-    let limit = if is_limited { ", limited by the server" } else { "" };
-    let share = share.map(|share| format!("{:.0} %", share * 100.0));
-
-    let mut cells = vec![connections.to_string()];
-    cells.extend(throughput);
-    cells.push(ratio(|run| run.throughput)? + limit);
-    cells.extend(time);
-    cells.push(ratio(|run| run.cpu_us)?);
-    cells.extend(share);
-    Ok(cells)
+    let row = |which: usize, first: String, name: &str, ratios: [String; 2]| {
+        let median = |figure: fn(&Run) -> f64| {
+            median_of(rounds.iter().map(|round| figure(&round[which]))).unwrap_or_default()
+        };
+        let share = median(|run| run.server_share);
+        // A busy server limits its generator, and so the ratio of the throughputs.
+        let limit = if share >= SATURATED { ", the limit" } else { "" };
+        let [throughput, time] = ratios;
+        vec![
+            first,
+            name.to_owned(),
+            thousands(median(|run| run.throughput)),
+            throughput,
+            format!("{:.2}", median(|run| run.cpu_us)),
+            time,
+            format!("{:.0} %{limit}", share * 100.0),
+        ]
+    };
+    let ratios = [ratio(|run| run.throughput)?, ratio(|run| run.cpu_us)?];
+    Ok([
+        row(0, connections.to_string(), "lab", ratios),
+        row(1, String::new(), "wrk", Default::default()),
+    ])
 }
 
 /// Runs both generators in every round, and prints each round.
@@ -109,7 +102,7 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
     for &connections in &options.connections {
         let rounds = rounds(server, connections, options).await?;
-        rows.push(row(connections, &rounds)?);
+        rows.extend(rows_of(connections, &rounds)?);
     }
     stage.clear().await?;
     Ok(rows)
@@ -151,14 +144,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_saturated_server_is_said_to_limit_the_ratio() {
-        let row = |shares: [f64; 2]| {
-            let run = |server_share| Run { throughput: 1e5, cpu_us: 7.0, server_share };
-            row(32, &[shares.map(run), shares.map(run)]).unwrap()
-        };
-        assert!(!row([0.89, 0.6])[3].contains("limited"));
-        let limited = row([0.6, 0.93]);
-        assert!(limited[3].ends_with("limited by the server") && !limited[6].contains("limited"));
-        assert_eq!(limited[7..], ["60 %", "93 %"]);
+    fn a_saturated_server_is_said_to_be_the_limit() {
+        let run = |server_share| Run { throughput: 1e5, cpu_us: 7.0, server_share };
+        let [lab, wrk] = rows_of(32, &[[run(0.89), run(0.93)]]).unwrap();
+        assert_eq!([&lab[6], &wrk[6]], ["89 %", "93 %, the limit"]);
     }
 }
