@@ -54,6 +54,10 @@ pub struct CaseRecord {
     /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
     pub pairs: usize,
+    /// In how many layouts of its code each server ran, in turn; `None` for the one that it was built
+    /// with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layouts: Option<usize>,
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
     pub measurement_s: f64,

@@ -26,6 +26,9 @@ pub struct Comparison {
     pub asks: Vec<Ask>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
+    /// For each server, builds that differ in the layout of their code, used by its runs in turn; empty
+    /// without `--layouts`.
+    pub layouts: Vec<Vec<Launch>>,
     /// The servers whose requests may outlast a run.
     pub allow_unfinished: Vec<String>,
     /// The directory of the requests' bodies.
@@ -65,6 +68,7 @@ impl Comparison {
             load: case.load,
             asks,
             subjects,
+            layouts: Vec::new(),
             allow_unfinished: case.allow_unfinished.clone(),
             _files: files,
         })
@@ -104,7 +108,8 @@ impl Comparison {
                 None => format!("control  {variant}"),
             };
             progress.run(&self.name, &which, effort);
-            let run = self.run(subject, effort, Arrivals::ClosedLoop(self.load)).await?;
+            let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
+            let run = self.run(subject, nth, effort, Arrivals::ClosedLoop(self.load)).await?;
             runs.push(Run { pair, ..run });
         }
         Ok(runs)
@@ -145,13 +150,22 @@ impl Comparison {
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
             progress.run(&self.name, &format!("open loop  {variant}"), effort);
-            runs.push(self.run(subject, effort, Arrivals::OpenLoop(open)).await?);
+            runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open)).await?);
         }
         Ok(runs)
     }
 
-    async fn run(&self, subject: usize, effort: Effort, arrivals: Arrivals) -> anyhow::Result<Run> {
-        let (variant, launch) = &self.subjects[subject];
+    /// Makes the `nth` run of a server.
+    async fn run(
+        &self,
+        subject: usize,
+        nth: usize,
+        effort: Effort,
+        arrivals: Arrivals,
+    ) -> anyhow::Result<Run> {
+        let (variant, usual) = &self.subjects[subject];
+        let layouts = self.layouts.get(subject);
+        let launch = layouts.and_then(|them| them.iter().cycle().nth(nth)).unwrap_or(usual);
         let load_average = load_average();
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;

@@ -14,7 +14,8 @@ use lab_stats::Verdict;
 pub fn print_case(title: &str, case: &CaseRecord) {
     out!("{}  {title}", style(&case.case).bold().cyan());
     out!("{}", case.load);
-    out!("{} of runs, {} s each\n", plural(case.pairs, "pair"), case.measurement_s);
+    let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
+    out!("{} of runs, {} s each{layouts}\n", plural(case.pairs, "pair"), case.measurement_s);
 
     let baseline = format!("over {}", case.variants.first().map_or("", |first| &first.variant));
     // Of two variants, the next table has the factors.

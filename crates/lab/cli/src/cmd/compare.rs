@@ -24,6 +24,8 @@ Examples:
   lab compare --baseline './old --port {port}' --candidate './new --port {port}' --get /users
   lab compare --baseline 'node a.js' --candidate 'node b.js' --port-env PORT --get / --ready /health
   lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users
+  lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users \\
+      --layouts 12 --pairs 12 --minimum-effect 3
 
 Exit code: 0 faster or equivalent, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
 says which metric decides.")]
@@ -40,6 +42,9 @@ pub struct Options {
     /// With --rev: the binary to build and run
     #[arg(long, value_name = "NAME", requires = "rev")]
     pub bin: Option<String>,
+    /// With --rev: put the functions of each binary in N random orders, one after the other in its runs
+    #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u16).range(2..=100))]
+    pub layouts: Option<u16>,
     /// With --rev: arguments for the binary
     #[arg(last = true, value_name = "ARGS", requires = "rev")]
     pub args: Vec<String>,
@@ -73,12 +78,19 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     // The worktrees of revisions stay until this returns.
     let (sides, _revisions) = sides(places, options).await?;
-    let commands: Vec<_> = [BASELINE, CANDIDATE]
-        .into_iter()
-        .zip(&sides)
-        .map(|(name, (command, dir))| (name, command.as_str(), dir.as_deref()))
+    let sides: Vec<_> = [BASELINE, CANDIDATE].into_iter().zip(&sides).collect();
+    let commands: Vec<_> = sides
+        .iter()
+        .map(|(name, side)| (*name, side.commands[0].as_str(), side.dir.as_deref()))
         .collect();
-    let comparison = options.server.comparison("compare", &options.requests, &commands).await?;
+    let mut comparison = options.server.comparison("compare", &options.requests, &commands).await?;
+    if options.layouts.is_some() {
+        let launches = sides.iter().map(|(name, side)| {
+            let launch = |command| options.server.launch(name, command, side.dir.as_deref());
+            side.commands.iter().map(|command| launch(command)).collect()
+        });
+        comparison.layouts = launches.collect::<anyhow::Result<_>>()?;
+    }
     let effort = options.effort.effort();
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
@@ -95,8 +107,11 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     Ok(Record { cases: vec![case], ..record })
 }
 
-/// A command, and its working directory if it is not the caller's.
-type Side = (String, Option<PathBuf>);
+/// A server: its command, once for each layout, and its working directory if it is not the caller's.
+struct Side {
+    commands: Vec<String>,
+    dir: Option<PathBuf>,
+}
 
 /// The baseline and the candidate; builds them first if they are revisions.
 async fn sides(
@@ -105,16 +120,20 @@ async fn sides(
 ) -> anyhow::Result<([Side; 2], Option<Revisions>)> {
     match (&options.baseline, &options.candidate, options.rev.as_slice()) {
         (Some(baseline), Some(candidate), []) => {
-            Ok(([baseline, candidate].map(|command| (command.clone(), None)), None))
+            let side = |command: &String| Side { commands: vec![command.clone()], dir: None };
+            Ok(([baseline, candidate].map(side), None))
         }
         (None, None, [baseline, candidate]) => {
             let bin = options.bin.as_deref().context("--rev needs --bin")?;
             let revisions = Revisions::open(&places.results()?).await?;
             let build = async |revision: &String| {
-                let built = revisions.build(revision, bin).await?;
-                let words = [built.program.display().to_string()];
-                let command = shell_words::join(words.iter().chain(&options.args));
-                anyhow::Ok((command, Some(built.dir)))
+                let built = revisions.build(revision, bin, options.layouts).await?;
+                let command = |program: &PathBuf| {
+                    let words = [program.display().to_string()];
+                    shell_words::join(words.iter().chain(&options.args))
+                };
+                let commands = built.programs.iter().map(command).collect();
+                anyhow::Ok(Side { commands, dir: Some(built.dir) })
             };
             let sides = [build(baseline).await?, build(candidate).await?];
             Ok((sides, Some(revisions)))

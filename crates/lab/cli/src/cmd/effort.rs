@@ -34,8 +34,8 @@ pub struct EffortOptions {
     /// Requests may outlast a run, as with long polling: do not count them as lost
     #[arg(long)]
     pub allow_unfinished: bool,
-    /// The smallest difference that counts as one, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
+    /// The smallest difference that counts as one, in percent; the layout of the code alone can make up to 10
+    #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub minimum_effect: f64,
 }
 

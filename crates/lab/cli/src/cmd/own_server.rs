@@ -56,10 +56,11 @@ impl OwnServer {
         allow_connections(load.users)?;
         let name = name.to_owned();
         let allow_unfinished = Vec::new();
-        Ok(Comparison { name, load, asks, subjects, allow_unfinished, _files: files })
+        let layouts = Vec::new();
+        Ok(Comparison { name, load, asks, subjects, layouts, allow_unfinished, _files: files })
     }
 
-    fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
+    pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
         let mut command = command.to_owned();
         let mut env = BTreeMap::new();
         if let Some(arg) = &self.port_arg {

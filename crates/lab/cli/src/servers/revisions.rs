@@ -27,10 +27,11 @@ pub struct Revisions {
     _lock: File,
 }
 
-/// A binary of a revision, and the directory in its worktree that corresponds to the current directory.
+/// The binary of a revision, once in each layout, and the directory in its worktree that corresponds to
+/// the current directory.
 #[derive(Debug)]
 pub struct Built {
-    pub program: PathBuf,
+    pub programs: Vec<PathBuf>,
     pub dir: PathBuf,
 }
 
@@ -62,9 +63,14 @@ impl Revisions {
         Ok(revisions)
     }
 
-    /// Builds `bin` at `revision`. The binary is kept, and built again only for another commit, compiler
-    /// or setting: see [`key`].
-    pub async fn build(&self, revision: &str, bin: &str) -> anyhow::Result<Built> {
+    /// Builds `bin` at `revision`: as cargo does it, or with its functions in this many random orders.
+    /// The binaries are kept, and built again only for another commit, compiler or setting: see [`key`].
+    pub async fn build(
+        &self,
+        revision: &str,
+        bin: &str,
+        layouts: Option<u16>,
+    ) -> anyhow::Result<Built> {
         let commit = format!("{revision}^{{commit}}");
         let commit = git(&self.top, &["rev-parse", "--verify", &commit])
             .with_context(|| format!("there is no revision `{revision}`"))?;
@@ -78,15 +84,26 @@ impl Revisions {
         let dir = tree.join(&self.below_top);
         ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top);
         let kept = self.kept.join(format!("{commit}-{:08x}", crc32fast::hash(&key(&dir)?)));
-        let program = kept.join(bin);
-        if !program.is_file() {
-            eprintln!("building {bin} at {revision} ({})", &commit[..commit.len().min(10)]);
-            let fresh = cargo_build(&dir, bin, &self.kept.join("target"))
-                .await
-                .with_context(|| format!("cannot build {bin} at {revision}"))?;
-            copy_whole(&fresh, &program)?;
+        let mut programs = Vec::new();
+        for layout in 1..=layouts.unwrap_or(1) {
+            let layout = layouts.map(|of| (layout, of));
+            let (below, name) = match layout {
+                None => (String::new(), String::new()),
+                Some((seed, of)) => (format!("layout-{seed}"), format!(", layout {seed} of {of}")),
+            };
+            let program = kept.join(below).join(bin);
+            if !program.is_file() {
+                let short = &commit[..commit.len().min(10)];
+                eprintln!("building {bin} at {revision} ({short}){name}");
+                let target = self.kept.join("target");
+                let fresh = cargo_build(&dir, bin, layout.map(|(seed, _)| seed), &target)
+                    .await
+                    .with_context(|| format!("cannot build {bin} at {revision}{name}"))?;
+                copy_whole(&fresh, &program)?;
+            }
+            programs.push(program);
         }
-        Ok(Built { program, dir })
+        Ok(Built { programs, dir })
     }
 
     fn remove_trees(&self) {
@@ -133,14 +150,31 @@ fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(key)
 }
 
-/// Has cargo build a binary; returns its path.
-async fn cargo_build(dir: &Path, bin: &str, target: &Path) -> anyhow::Result<PathBuf> {
+/// Has cargo build a binary, with its functions in the order of a `seed` if there is one; returns its
+/// path.
+async fn cargo_build(
+    dir: &Path,
+    bin: &str,
+    seed: Option<u16>,
+    target: &Path,
+) -> anyhow::Result<PathBuf> {
+    let mut cargo = tokio::process::Command::new("cargo");
+    match seed {
+        None => cargo.args(["build", "--bin", bin]),
+        // Flags for this binary alone: with RUSTFLAGS, each layout would build all dependencies again.
+        Some(_) => cargo.args(["rustc", "--package", &package(dir, bin)?, "--bin", bin]),
+    };
     // Common dependencies are built once: all revisions share a target directory. Cargo goes by the age
     // of the sources, and a worktree is younger than any build of another one.
-    let output = tokio::process::Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--bin", bin])
-        .args(["--message-format", "json-render-diagnostics", "--target-dir"])
-        .arg(target)
+    cargo
+        .args(["--release", "--quiet", "--message-format", "json-render-diagnostics"])
+        .arg("--target-dir")
+        .arg(target);
+    if let Some(seed) = seed {
+        // An option of lld, which is Rust's linker on x86-64 Linux.
+        cargo.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
+    }
+    let output = cargo
         .current_dir(dir)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -148,7 +182,8 @@ async fn cargo_build(dir: &Path, bin: &str, target: &Path) -> anyhow::Result<Pat
         .output()
         .await
         .context("cannot run cargo")?;
-    ensure!(output.status.success(), "cargo failed; its own message is above");
+    let hint = seed.map_or("", |_| "; --layouts needs the linker lld");
+    ensure!(output.status.success(), "cargo failed, its own message is above{hint}");
     // Its place depends on cargo's settings, so ask cargo.
     let mut built = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
         let message: Value = serde_json::from_slice(line).ok()?;
@@ -156,6 +191,24 @@ async fn cargo_build(dir: &Path, bin: &str, target: &Path) -> anyhow::Result<Pat
         is_wanted.then(|| Some(PathBuf::from(message.get("executable")?.as_str()?)))?
     });
     built.next_back().context("cargo does not say where the binary is")
+}
+
+/// The package that has this binary.
+fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(dir)
+        .output()
+        .context("cannot run cargo")?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}", message.trim());
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let is_bin = |target: &Value| target["name"] == bin && target["kind"][0] == "bin";
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    packages
+        .find(|it| it["targets"].as_array().is_some_and(|targets| targets.iter().any(is_bin)))
+        .and_then(|package| Some(package["name"].as_str()?.to_owned()))
+        .with_context(|| format!("no package has a binary named `{bin}`"))
 }
 
 /// Copies a binary in one step: nobody sees or runs a part of it.

@@ -77,6 +77,33 @@ fn revisions_are_built_from_worktrees_and_compared() {
 }
 
 #[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn runs_take_turns_with_the_layouts() {
+    let repository = Repository::new();
+    let compare = || {
+        repository
+            .lab("first", "same")
+            .args(SHORT)
+            .args(["--layouts=2", "--json"])
+            .output()
+            .unwrap()
+    };
+    let output = compare();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("layout 2 of 2"), "{}", stderr(&output));
+
+    let kept = repository.0.path("service/target/lab/revisions");
+    let builds = kept.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let build = builds.into_iter().find(|path| path.join("layout-1").is_dir()).unwrap();
+    let [one, two] = ["layout-1/tiny", "layout-2/tiny"].map(|name| build.join(name));
+    assert_ne!(std::fs::read(&one).unwrap(), std::fs::read(&two).unwrap());
+    // The first layout starts and answers. If the second one were not run, this would go unnoticed.
+    std::fs::write(&two, "not a program").unwrap();
+    let output = compare();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
 fn each_revision_reads_its_own_files() {
     let repository = Repository::new();
     // The working tree has the candidate's files, and they must not decide the baseline's answers.

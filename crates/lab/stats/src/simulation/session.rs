@@ -130,8 +130,8 @@ impl Session {
         Speedup::of_pairs(self.log_ratios().map(f64::exp)).unwrap()
     }
 
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self, minimum_effect: f64) -> Verdict {
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        judge(Some(&self.speedup()), control.as_ref(), 0.03).verdict
+        judge(Some(&self.speedup()), control.as_ref(), minimum_effect).verdict
     }
 }
