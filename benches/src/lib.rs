@@ -1,7 +1,8 @@
 //! What all benches share: how long they measure, and on which runtime.
 //!
-//! A bench asks the variants in process, without a socket. It sees the handler and the framework but
-//! not the kernel's work, which `lab bench` includes.
+//! A bench calls the variants in its own process, with no socket between visitor and server. It measures
+//! the handler and the framework; `lab bench` also measures the kernel's work for those sockets. A proxy
+//! still has sockets and TLS towards its site: see [`behind_upstream`].
 
 pub mod behind_upstream;
 pub mod downstream;
