@@ -1,8 +1,8 @@
 //! What all benches share: how long they measure, and on which runtime.
 //!
-//! A bench calls the variants in its own process, with no socket between visitor and server. It measures
-//! the handler and the framework; `lab bench` also measures the kernel's work for those sockets. A proxy
-//! still has sockets and TLS towards its site: see [`behind_upstream`].
+//! A bench calls the variants in process. It sees the handler and the framework, but not the kernel's
+//! work for the server's socket, which `lab bench` includes. Only the benches of `per-request-client`
+//! use sockets, to their upstream.
 
 pub mod behind_upstream;
 pub mod downstream;
