@@ -136,7 +136,7 @@ async fn measure(
             variant.exact = counts.map(|(name, count)| (name, count as f64)).collect();
         }
         if !options.json {
-            progress.aside(|| bench::print_case(&case.title, &record));
+            progress.aside(|| bench::print_case(&case.question, &record));
         }
         record.case.clone_from(&case.name);
         records.push(record);
