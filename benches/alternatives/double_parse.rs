@@ -1,9 +1,9 @@
 //! Ways from the bytes of 10,000 documents to one summary, without a server around them.
 //!
 //! The first four are the case's own variants. `raw` builds no values: it looks fields up in the bytes.
-//! The last two are the same fault and the same fix with JSON, where the detour is a
-//! `serde_json::Value`. In `alternatives-double-parse-one-field` the caller wants one number of each
-//! document, and the other fields need not be parsed.
+//! The last two are the same fault and the same fix with JSON, where the fault is a
+//! `serde_json::Value`. In `alternatives-double-parse-one-field` the caller needs only one number of
+//! each document.
 
 use anyhow::{Context as _, bail};
 use bson::{RawDocument, oid::ObjectId};
@@ -61,7 +61,7 @@ fn json_struct(bytes: &[u8]) -> anyhow::Result<Summary> {
     reply.summary().ok().context("the find failed")
 }
 
-/// The part of a reply that a caller declares who only wants the numbers.
+/// The part of a reply that a caller declares if it needs only the numbers.
 #[derive(Deserialize)]
 struct Numbers {
     cursor: NumbersCursor,

@@ -1,7 +1,7 @@
-//! A clone in every round, and five ways without one, over 10,000 rounds of three short ids.
+//! A clone in every round, and five alternatives, over 10,000 rounds of three short ids.
 //!
-//! `borrow` is the case's fix. `parse-once` goes further: the ids never change, so they can become
-//! numbers before the first round.
+//! `borrow` is the case's fix. `parse-once` does less work: the ids never change, so it parses them
+//! before the first round.
 
 use std::{borrow::Cow, hint::black_box, sync::Arc};
 
@@ -13,7 +13,7 @@ fn parse(user_id: &str) -> u64 {
     user_id.parse().expect("made from a number")
 }
 
-/// The fault. Each round allocates three strings and frees them.
+/// The fault: each round allocates three strings and frees them.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the fault that is measured")]
 fn clone(user_ids: &[String], rounds: u64) -> u64 {
@@ -24,7 +24,7 @@ fn clone(user_ids: &[String], rounds: u64) -> u64 {
     result
 }
 
-/// The same code with another type: a clone adds one to a counter of owners, and its drop subtracts one.
+/// The same code with another type. A clone adds one to a counter of owners, and its drop subtracts one.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the alternative that is measured")]
 fn arc_str(user_ids: &[Arc<str>], rounds: u64) -> u64 {
@@ -35,8 +35,8 @@ fn arc_str(user_ids: &[Arc<str>], rounds: u64) -> u64 {
     result
 }
 
-/// The same code again: the clone of a borrowed `Cow` copies a pointer, that of an owned `Cow` copies the
-/// string.
+/// The same code again. The clone of a borrowed `Cow` copies a pointer; the clone of an owned `Cow`
+/// copies the string.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the alternative that is measured")]
 fn cow(user_ids: &[Cow<'_, str>], rounds: u64) -> u64 {
@@ -57,7 +57,7 @@ fn borrow(user_ids: &[String], rounds: u64) -> u64 {
     result
 }
 
-/// The ids are the same in every round, so they are parsed before the first.
+/// Parses the ids once, before the first round.
 #[inline(never)]
 fn parse_once(user_ids: &[String], rounds: u64) -> u64 {
     let user_ids: Vec<u64> = user_ids.iter().map(|id| parse(id)).collect();

@@ -1,7 +1,7 @@
 //! A client per request, and what can be shared instead. Loads one page as a browser does: the page
 //! first, then its 18 files, six at a time.
 //!
-//! HTTP/2 is missing, since the site of the case speaks HTTP/1.1 only.
+//! HTTP/2 is missing, because the site of the case speaks only HTTP/1.1.
 
 use std::{
     process::ExitCode,
@@ -31,13 +31,13 @@ use rustls::{ClientConfig, client::Resumption};
 use tls_site::site::{self, Resource};
 use tokio::task::JoinSet;
 
-/// Requests that a browser has under way to one HTTP/1.1 site.
+/// How many requests a browser sends to one HTTP/1.1 site at a time.
 const AT_ONCE: usize = 6;
 
 /// The fixed proxy with a pool that keeps this many idle connections.
 ///
-/// Six are too few for six requests at once. A request that finds no idle connection opens one, and may
-/// then take another that becomes idle first. The new one is one too many.
+/// Six are too few for six requests at once. A request that finds no idle connection opens one, but may
+/// take another that becomes idle first. The pool then has no room for the new one.
 #[expect(clippy::disallowed_methods, reason = "once, at start-up")]
 fn pool<const IDLE: usize>(upstream: Upstream) -> anyhow::Result<Router> {
     let mut builder = Client::builder(TokioExecutor::new());
@@ -52,7 +52,7 @@ async fn forward(
     upstream.forward(&client, request).await
 }
 
-/// The shared connector without tickets: every connection begins with a full handshake.
+/// The shared connector without tickets: every connection starts with a full handshake.
 fn no_resumption(upstream: Upstream) -> anyhow::Result<Router> {
     let mut tls = ClientConfig::builder().with_native_roots()?.with_no_client_auth();
     tls.resumption = Resumption::disabled();

@@ -18,7 +18,7 @@ fn double_parse(c: &mut Criterion) {
         let service = InProcess::new(routes(summarise));
         group.bench_function(variant, |bencher| {
             bencher.to_async(&runtime).iter(async || {
-                // A clone of `Bytes` copies a pointer and not the reply.
+                // A clone of `Bytes` copies a pointer, not the reply.
                 let request = Request::post("/summary").body(reply.clone());
                 let (status, summary) = service.ask(request.expect("the path is valid")).await;
                 assert_eq!(status, 200);

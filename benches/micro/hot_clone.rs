@@ -1,4 +1,4 @@
-//! One request for 100,000 rounds, a tenth of the case's own. Next to them the framework costs nothing,
+//! One request for 100,000 rounds, a tenth of the case's own. The cost of the framework is negligible,
 //! and `slow` is still fast enough for ten samples.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,7 +1,7 @@
 //! 64 reads at once, each with a downstream of 1 ms.
 //!
-//! The case's 50 ms would make one iteration of `slow` last 3.2 s. With 1 ms the mechanism is the same:
-//! in `slow` the waits follow each other, in `fixed` they overlap.
+//! With the case's 50 ms, one iteration of `slow` would take 3.2 s. With 1 ms the mechanism is the same:
+//! in `slow` one wait follows another, and in `fixed` they overlap.
 
 use std::{hint::black_box, time::Duration};
 

@@ -1,8 +1,8 @@
 //! One page load, 19 resources in sequence, through the proxy's handler in process. The site behind it
 //! has real sockets and real TLS.
 //!
-//! A closed connection keeps its port for a while. This bench closes about ten thousand of the 28,000
-//! that Linux has towards one address, and every run has its own site.
+//! A closed connection blocks its port for a minute. This bench closes about ten thousand connections,
+//! and Linux has 28,000 ports towards one address. Every run has its own site, on a new port.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
 //! Benches of a proxy in front of a real HTTPS site, with real sockets.
 //!
-//! A proxy loads its certificate authorities from `SSL_CERT_FILE` and `SSL_CERT_DIR`, as any service
-//! does. So this process starts the site, writes the file, and runs itself again with the variables
-//! set.
+//! A proxy loads its certificate authorities from `SSL_CERT_FILE` and `SSL_CERT_DIR`. A process cannot
+//! safely change its own environment. So this one starts the site, writes the file, and runs itself
+//! again with the variables set.
 
 use std::{
     env,
@@ -16,13 +16,13 @@ use criterion::Criterion;
 use per_request_client::Upstream;
 use tls_site::{Background, bundle};
 
-/// Set for the second process: where the site of the first one listens.
+/// Set for the second process: the URL of the site.
 const UPSTREAM: &str = "PER_REQUEST_CLIENT_UPSTREAM";
 
 /// Makes a variant's routes.
 pub type Routes = fn(Upstream) -> anyhow::Result<Router>;
 
-/// A proxy in front of the site. Only for benches that [`run`] has called.
+/// A proxy in front of the site. Only benches that [`run`] calls can use it.
 ///
 /// # Panics
 ///

@@ -1,7 +1,8 @@
 //! What all benches share: how long they measure, and on which runtime.
 //!
-//! A bench asks the variants in process, without a socket. It sees the handler and the framework but
-//! not the kernel's work, which `lab bench` includes.
+//! A bench calls the variants in process. It sees the handler and the framework, but not the kernel's
+//! work for the server's socket, which `lab bench` includes. Only the benches of `per-request-client`
+//! use sockets, to their upstream.
 
 pub mod behind_upstream;
 pub mod downstream;

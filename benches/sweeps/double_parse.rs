@@ -1,5 +1,5 @@
-//! When does it matter that a reply is parsed twice? Over the number of its documents, with the HTTP
-//! handling but without a socket.
+//! When does it matter that a reply is parsed twice? The parameter is the number of its documents. The
+//! time includes the HTTP handling, but no socket.
 
 use axum::http::Request;
 use bytes::Bytes;

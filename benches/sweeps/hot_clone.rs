@@ -1,8 +1,8 @@
-//! When does it matter that a string is cloned and then only read? Over the length of the strings.
+//! When does the clone of a string matter? Measured over the length of the string.
 //!
-//! The clone allocates, which costs about the same at any length, and copies many bytes at a time.
-//! Parsing reads bytes one by one. So the longer the strings, the smaller the clone's share. The
-//! parameter is the length of an id in bytes: zeros, and a digit at the end.
+//! A clone allocates, which costs about the same at any length, and copies many bytes at a time.
+//! Parsing reads bytes one by one, so with longer strings the clone's share shrinks. The parameter is
+//! the length of an id in bytes: zeros, and a digit at the end.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 const LENGTHS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
 const ROUNDS: u64 = 200;
 
-/// As in the case's slow.
+/// The loop of the case's `slow`.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the fault that is measured")]
 fn slow(user_ids: &[String], rounds: u64) -> u64 {
@@ -26,7 +26,7 @@ fn slow(user_ids: &[String], rounds: u64) -> u64 {
     result
 }
 
-/// As in the case's fixed.
+/// The loop of the case's `fixed`.
 #[inline(never)]
 fn fixed(user_ids: &[String], rounds: u64) -> u64 {
     let mut result = 0;

@@ -1,5 +1,5 @@
-//! When does it matter that a guard is held across a wait? Over the length of the wait, and over the
-//! number of concurrent reads.
+//! When does a guard that is held across a wait matter? Measured over the length of the wait, and over
+//! the number of concurrent reads.
 //!
 //! `sweep-lock-scope`: 64 reads at once; the parameter is the downstream's wait in milliseconds.
 //! `sweep-lock-scope-readers`: a wait of 1 ms; the parameter is the number of reads at once.
@@ -12,11 +12,11 @@ use criterion::{
 };
 use tokio::{runtime::Runtime, sync::Mutex, task::JoinSet};
 
-/// Milliseconds; the case itself has 50.
+/// In milliseconds. The case itself has 50.
 const WAITS_MS: [f64; 6] = [0.0, 0.1, 1.0, 5.0, 20.0, 50.0];
 const READS: usize = 64;
 const READS_AT_ONCE: [usize; 5] = [1, 2, 4, 16, 64];
-/// From this wait in milliseconds, an iteration of `slow` takes a third of a second or more.
+/// From this wait on, in milliseconds, an iteration of `slow` takes a third of a second or more.
 const LONG_MS: f64 = 5.0;
 
 /// The ids of the case's three clients.
@@ -36,7 +36,7 @@ async fn fixed(user_ids: UserIds, downstream: Arc<Downstream>) -> u64 {
     user_ids.iter().sum()
 }
 
-/// Makes `reads` reads at once.
+/// Runs `reads` reads concurrently.
 async fn at_once<R>(reads: usize, read: impl Fn() -> R)
 where
     R: Future<Output = u64> + Send + 'static,

@@ -18,13 +18,16 @@ macro_rules! chapters {
 
 chapters! {
     start_here: "README.md",
-    measuring: "measuring.md",
+    primer: "primer.md",
     lock_scope: "cases/lock-scope.md",
     hot_clone: "cases/hot-clone.md",
     per_request_client: "cases/per-request-client.md",
     double_parse: "cases/double-parse.md",
+    measuring: "measuring.md",
     crossovers: "crossovers.md",
     your_service: "your-service.md",
+    standard_tools: "standard-tools.md",
+    cheat_sheet: "cheat-sheet.md",
     method: "method.md",
     what_changed: "what-changed.md",
     flame: "flame.md",

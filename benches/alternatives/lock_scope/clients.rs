@@ -1,5 +1,5 @@
-//! What the service does with its clients, with any kind of lock. A read adds up the ids of all clients,
-//! as in the case, and a write replaces one client.
+//! What the service does with its clients, for any kind of lock. As in the case, a read adds up the ids
+//! of all clients, and a write replaces one client.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,14 +12,14 @@ pub trait Clients: Send + Sync + 'static {
     /// Called within a Tokio runtime.
     fn new(clients: ClientMap) -> Self;
 
-    /// Copies the ids out of the map, waits for the downstream, and only then needs them.
+    /// Copies the ids out of the map, waits for the downstream, and returns the ids.
     fn read(&self, downstream: &Downstream) -> impl Future<Output = Vec<String>> + Send;
 
     /// Puts a client into the map.
     fn write(&self, name: String, client: Client) -> impl Future<Output = ()> + Send;
 }
 
-/// What a read copies out of the map, as in the case.
+/// Copies the ids out of the map, as in the case.
 pub fn user_ids(clients: &ClientMap) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
@@ -29,12 +29,12 @@ pub async fn read(clients: &impl Clients, downstream: &Downstream) {
     assert_eq!(sum(&clients.read(downstream).await), 6);
 }
 
-/// A write request, which does not change the sum.
+/// A write request. It leaves the sum unchanged.
 pub async fn write(clients: &impl Clients) {
     clients.write("12-67-22".to_owned(), client(3)).await;
 }
 
-/// Checks that an alternative reads what was written, and returns a new one with the first clients.
+/// Checks that an alternative reads what was written. Returns a new one with the first clients.
 pub fn check<C: Clients>(runtime: &Runtime) -> Arc<C> {
     let none = Downstream::new(std::time::Duration::ZERO);
     let first_clients = || -> ClientMap {

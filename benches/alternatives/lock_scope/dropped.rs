@@ -1,4 +1,4 @@
-//! The guard is dropped before the wait. Then the kinds of lock differ by nanoseconds.
+//! The guard is dropped before the wait. Then the kinds of lock differ only by nanoseconds.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -8,7 +8,7 @@ use tokio::sync;
 
 use crate::clients::{Clients, user_ids};
 
-/// As in the case's fixed.
+/// Like the case's `fixed`.
 pub struct TokioMutex(sync::Mutex<ClientMap>);
 
 impl Clients for TokioMutex {
@@ -46,9 +46,9 @@ impl Clients for TokioRwLock {
     }
 }
 
-/// A lock that blocks its thread. It is held so briefly that this costs less than suspending a task.
+/// A lock that blocks its thread. It is held so briefly that blocking costs less than suspending a task.
 ///
-/// Its guard is not `Send`, so a handler that holds it across an await does not compile.
+/// Its guard isn't `Send`, so a handler that holds it across an await doesn't compile.
 pub struct StdMutex(Mutex<ClientMap>);
 
 impl Clients for StdMutex {
@@ -67,7 +67,7 @@ impl Clients for StdMutex {
     }
 }
 
-/// The same lock for readers that share.
+/// Like [`StdMutex`], but readers share the lock.
 pub struct StdRwLock(RwLock<ClientMap>);
 
 impl Clients for StdRwLock {

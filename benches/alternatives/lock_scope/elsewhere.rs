@@ -10,8 +10,8 @@ use crate::clients::{Clients, user_ids};
 
 /// A map in shards, each with its own lock: made for many threads that each want one entry.
 ///
-/// This read wants all entries, so it takes all locks, one after the other. It does not see a snapshot,
-/// since a write may come between two shards.
+/// This read wants all entries, so it takes all locks, one after another. It doesn't see a consistent
+/// snapshot, because a write may happen between two shards.
 pub struct Sharded(DashMap<String, Client>);
 
 impl Clients for Sharded {

@@ -1,4 +1,4 @@
-//! The fault, with either lock: the guard lives through the wait.
+//! The fault with two kinds of lock: the guard lives through the wait.
 
 use benches::downstream::Downstream;
 use lock_scope::{Client, ClientMap};
@@ -6,7 +6,7 @@ use tokio::sync::{Mutex, RwLock};
 
 use crate::clients::{Clients, user_ids};
 
-/// As in the case's slow.
+/// Like the case's `slow`.
 pub struct TokioMutex(Mutex<ClientMap>);
 
 impl Clients for TokioMutex {
@@ -27,7 +27,7 @@ impl Clients for TokioMutex {
     }
 }
 
-/// As in the case's rwlock-held: readers share the lock until somebody wants to write.
+/// Like the case's `rwlock-held`: readers share the lock until somebody wants to write.
 pub struct TokioRwLock(RwLock<ClientMap>);
 
 impl Clients for TokioRwLock {

@@ -1,8 +1,8 @@
-//! A lock held across a wait, a shared lock held across it, and seven ways to hold none.
+//! A lock that is held across a wait, a shared lock that is held, and seven alternatives.
 //!
 //! `alternatives-lock-scope`: 64 requests at once, each with a downstream of 1 ms; the 33rd is a write.
-//! `alternatives-lock-only`: the same requests from 64 tasks, one after the other and without a
-//! downstream, so that they only differ in the cost of the lock; a time is that of one request. Both
+//! `alternatives-lock-only`: the same requests without a downstream. Each of 64 tasks sends its requests
+//! one after another, so only the cost of the lock differs. A time is that of one request. Both benches
 //! run on two threads.
 
 mod clients;
@@ -43,7 +43,7 @@ fn each_alternative(bench: &mut impl Measure) {
     bench.measure::<elsewhere::Owned>("channel");
 }
 
-/// Requests that overlap, as in a service that waits for another service.
+/// Concurrent requests, as in a service that waits for another service.
 struct AtOnce<'a>(BenchmarkGroup<'a, WallTime>, Runtime, Arc<Downstream>);
 
 impl Measure for AtOnce<'_> {

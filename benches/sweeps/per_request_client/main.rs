@@ -1,10 +1,10 @@
 //! When does it matter that a client is built for every request? Authorities and handshake cost the
-//! same whatever is fetched: the longer that takes by itself, the less they are of the whole.
+//! same whatever is fetched. The longer the fetch takes, the smaller their share.
 //!
 //! `sweep-per-request-client`: the parameter is the size of the body in bytes, and the upstream answers
 //! at once. `sweep-per-request-client-wait`: a body of 16,000 bytes; the parameter is how long the
-//! upstream takes to answer, in milliseconds. What is seen there is the latency of one request, and
-//! not what it costs the processor. One request at a time in both; the proxy streams the body.
+//! upstream takes to answer, in milliseconds. Both measure the latency of one request at a time, not its
+//! CPU time. The proxy streams the body.
 
 mod site;
 
@@ -25,15 +25,15 @@ use tower::util::ServiceExt as _;
 use crate::site::Site;
 
 const BODIES: [usize; 7] = [1_000, 16_000, 128_000, 1_000_000, 8_000_000, 64_000_000, 256_000_000];
-/// Bytes from which on ten samples have to do.
+/// Bodies of this many bytes and more get only ten samples.
 const LARGE: usize = 8_000_000;
 const WAITS_MS: [u64; 7] = [0, 1, 5, 10, 20, 50, 100];
-/// Milliseconds from which on ten samples have to do.
+/// Waits of this many milliseconds and more get only ten samples.
 const LONG_MS: u64 = 20;
 /// The body behind a wait, in bytes.
 const BODY: usize = 16_000;
 
-/// Fetches the body as a visitor would who reads it piece by piece.
+/// Fetches the body piece by piece, as a browser does.
 async fn fetch(proxy: &Router, bytes: usize, wait_ms: u64) {
     let request = Request::get(format!("/{bytes}/{wait_ms}")).body(Body::empty());
     let Ok(response) = proxy.clone().oneshot(request.expect("the path is valid")).await;

@@ -1,4 +1,4 @@
-//! An HTTPS site that answers `GET /N/MS` with `N` bytes, after so many milliseconds. The case's own
+//! An HTTPS site that answers `GET /N/MS` with `N` bytes after `MS` milliseconds. The case's own site
 //! answers at once, and its largest resource has 86,000 bytes.
 
 use std::{net::SocketAddr, thread, time::Duration};
@@ -52,7 +52,7 @@ impl Listener for Tls {
     type Io = TlsStream<TcpStream>;
     type Addr = SocketAddr;
 
-    /// One handshake after the other, which is enough for one visitor.
+    /// Does one handshake after the other, which is enough for one visitor.
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             let (stream, visitor) = Listener::accept(&mut self.tcp).await;

@@ -7,8 +7,8 @@ const FIRST_MADE: u32 = 1_600_000_000;
 
 /// The raw BSON of a reply with `documents` documents of 80 bytes each, the same on every machine.
 ///
-/// Each starts with its `_id`, as a database writes it. The ids are one second apart, and the numbers run
-/// from 0 to 9,999.
+/// Each starts with its `_id`, as a database writes it. The ids are one second apart. The numbers run
+/// from 0 to 9,999 and start again.
 pub fn find_reply(documents: u32) -> Vec<u8> {
     let mut batch = bson::RawArrayBuf::new();
     for number in 0..documents {

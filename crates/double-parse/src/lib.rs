@@ -2,8 +2,8 @@
 //! becomes the struct that was wanted.
 //!
 //! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. The diff makes two changes at once:
-//! [`steps::no_clone`] makes the first alone, and [`steps::borrowed`] goes beyond the fix. This file
-//! holds what all variants share.
+//! [`steps::no_clone`] makes only the first, and [`steps::borrowed`] goes beyond the fix. All variants
+//! share this file.
 
 pub mod batch;
 pub mod fixed;
@@ -32,7 +32,7 @@ pub const LARGEST_BODY: usize = 4 * 1024 * 1024;
 
 /// The bytes are not what a database answers to a find.
 ///
-/// There is no detail, since each variant notices a different problem first.
+/// It has no detail, because each variant notices a different problem first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAFindReply;
 
@@ -73,7 +73,7 @@ type Refusal = (StatusCode, &'static str);
 const NOT_A_FIND_REPLY: Refusal =
     (StatusCode::BAD_REQUEST, "the body is not the reply to a find\n");
 
-/// A body that is safe to parse: its shape is checked before any variant sees it.
+/// A body that is safe to parse, because its shape has been checked.
 struct Body(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for Body {

@@ -7,10 +7,10 @@ use crate::NotAFindReply;
 
 /// What a database answers to a find whose documents fit into one batch.
 ///
-/// `S` is the type of its strings: `String` copies them out of the reply, `&str` points into it.
+/// `S` is the type of its strings: `String` copies them, `&str` points into the reply.
 ///
-/// Unknown fields are refused. A variant with a document in between parses them in full, the others
-/// skip them, so a broken one would get different answers.
+/// Unknown fields are refused. Variants that build a document parse them in full and the others skip
+/// them, so a broken field would get different answers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindReply<S> {
@@ -36,13 +36,13 @@ struct Item<S> {
     number: i32,
 }
 
-/// What the service answers. It uses every field, so that no field is parsed in vain.
+/// What the service answers. It uses every field of the reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The database and the collection that were searched.
     pub namespace: String,
     pub documents: usize,
-    /// Whether the batch is all that was found.
+    /// Whether the batch holds all that was found.
     pub complete: bool,
     /// The sum of all numbers.
     pub number: i64,

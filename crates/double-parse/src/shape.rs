@@ -1,21 +1,21 @@
-//! Refuses a body that cannot be a find reply before anything parses it, alike for every variant.
+//! Refuses a body that cannot be a find reply, before any variant parses it.
 //!
 //! The bson crate, 3.1 at least, decodes nested documents by recursion without a limit. Sixteen
 //! kilobytes of documents inside documents overflow a thread's usual stack of 2 MiB, and that ends the
 //! process, not just the request. So this module walks over the elements, looks only at their types
 //! and lengths, and accepts nothing deeper than a find reply.
 //!
-//! It also refuses what the variants would answer differently. If a field comes twice, a document
-//! keeps the last one and a struct refuses both. Bytes after the document's end are ignored by a
-//! reader and refused in a slice.
+//! It also refuses input that the variants would answer differently. If a field comes twice, a
+//! document keeps the last one and a struct refuses both. Parsing from a reader ignores bytes after the
+//! document's end; parsing from a slice refuses them.
 
 use crate::NotAFindReply;
 
-/// The most elements on each level: of the reply, of its cursor, of the batch, of an item.
+/// The largest number of elements in the reply, in its cursor, in the batch, and in an item.
 ///
-/// All fields are required, so no field can come twice. The largest body has no room for a batch of
-/// more items, but it has room for more smaller elements, and each would cost a hundred bytes of memory
-/// for six bytes of body.
+/// All fields are required, so no field can come twice. The largest body has no room for more items in
+/// a batch. It does have room for more elements that are smaller, and each would cost a hundred bytes of
+/// memory for six bytes of body.
 const MOST_ELEMENTS: [usize; 4] = [2, 3, 65_536, 4];
 
 const DOUBLE: u8 = 0x01;
@@ -28,13 +28,13 @@ const INT64: u8 = 0x12;
 
 /// Accepts one document that is no larger and no deeper than a find reply, and has only its types.
 ///
-/// Its names, its text and the order of its types may still be wrong.
+/// Its names, its texts and the order of its types may still be wrong.
 #[inline(never)]
 pub fn check(bytes: &[u8]) -> Result<(), NotAFindReply> {
     walk(bytes, &MOST_ELEMENTS).ok_or(NotAFindReply)
 }
 
-/// Recurses once for each of the `levels`, at most.
+/// Recurses at most once for each of the `levels`.
 fn walk(document: &[u8], levels: &[usize]) -> Option<()> {
     let (&most_elements, deeper) = levels.split_first()?;
     if length(document)? != document.len() {

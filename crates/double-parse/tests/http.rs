@@ -11,7 +11,7 @@ use case_server::InProcess;
 use double_parse::{LARGEST_BODY, VARIANTS, batch::find_reply, routes};
 use tower::ServiceExt as _;
 
-/// The answer of every variant, which has to be the same.
+/// The answer of every variant, which must be the same.
 async fn all_answer(method: &str, path: &str, body: impl Into<Bytes>) -> (u16, String) {
     let body = body.into();
     let mut answers = Vec::new();
@@ -39,7 +39,7 @@ async fn an_empty_batch_has_a_summary_too() {
     assert!(summary.contains(r#""documents":0,"#) && summary.ends_with(r#""newest":null}"#));
 }
 
-/// Sixteen kilobytes of documents inside documents would overflow the stack of any variant.
+/// Parsing 16 kB of documents inside documents would overflow the stack of any variant.
 #[tokio::test]
 async fn deep_nesting_is_refused_before_it_is_parsed() {
     let mut deep = vec![5, 0, 0, 0, 0];
@@ -65,8 +65,8 @@ async fn refusals_are_short() {
     }
 }
 
-/// The status and the text of all variants' answer to a body that arrives in `parts`, without a
-/// content-length.
+/// The status and the text of every variant's answer to a body that arrives in `parts`, without a
+/// content-length. They must be the same.
 async fn all_answer_parts(
     parts: impl Iterator<Item = Result<Bytes, &'static str>> + Clone + Send + 'static,
 ) -> (u16, Bytes) {

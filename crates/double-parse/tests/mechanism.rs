@@ -1,11 +1,11 @@
-//! How many allocations a document costs, and in which pass: exact, on any machine.
+//! How many allocations a document costs, and in which pass. The numbers are exact on any machine.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use double_parse::{Summarise, VARIANTS, batch::find_reply};
 
-/// The allocations of 1,000 documents: those of a reply with 2,000, less those of a reply with 1,000.
-/// They include one for the vector of all documents, which has to grow once more.
+/// The allocations of 1,000 documents: those of a reply with 2,000, minus those of a reply with 1,000.
+/// They include one for the vector of all documents, which grows once more.
 fn allocations(summarise: Summarise, reply: fn(u32) -> Vec<u8>, accepted: bool) -> u64 {
     let [once, twice] = [1000, 2000].map(|documents| {
         let reply = reply(documents);
@@ -16,7 +16,7 @@ fn allocations(summarise: Summarise, reply: fn(u32) -> Vec<u8>, accepted: bool) 
     twice - once
 }
 
-/// A reply whose last document is garbage from its first byte, its length, to its last.
+/// A reply whose last document is garbage, including its length.
 fn broken_at_the_end(documents: u32) -> Vec<u8> {
     let mut reply = find_reply(documents);
     let id = reply.windows(4).rposition(|bytes| bytes == b"_id\0").unwrap();
@@ -40,9 +40,9 @@ fn every_step_allocates_less_for_a_document() {
     }
 }
 
-/// The first pass over the bytes finds the garbage. A variant with a single pass has done all its work
-/// for the documents before it by then. With more passes, the work of the later ones is missing; and if
-/// something checked the bytes before the parsing, all of it would be missing.
+/// The first pass over the bytes finds the garbage in the last document. A variant with a single pass
+/// has done all its work for the other documents by then. With more passes, the work of the later ones
+/// is missing. If something checked the bytes before the parsing, all of the work would be missing.
 #[test]
 fn fixed_goes_over_the_bytes_once() {
     for (variant, summarise) in VARIANTS {

@@ -1,4 +1,4 @@
-//! The fix: every round borrows the ids, since parsing only reads them.
+//! The fix: every round borrows the ids, because parsing only reads them.
 
 use warp::{Filter, Reply, filters::BoxedFilter};
 
@@ -11,8 +11,6 @@ pub fn routes() -> BoxedFilter<(impl Reply,)> {
     crate::cpu_route().and(clients).then(cpu).recover(crate::explain).boxed()
 }
 
-/// Blocks its Tokio worker while it computes, in both variants. `spawn_blocking` would not make the
-/// work cheaper; when to use it is a lesson of its own.
 async fn cpu(rounds: u64, clients: Clients) -> String {
     let user_ids = user_ids(&clients);
     sum_in_rounds(&user_ids, rounds).to_string()

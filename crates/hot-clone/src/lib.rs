@@ -1,6 +1,9 @@
 //! A clone in a hot loop: every round copies strings that it only reads.
 //!
-//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. This file holds what both variants share.
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. Both variants share this file.
+//!
+//! Both handlers also block their Tokio worker while they compute. This case leaves that as it is:
+//! `spawn_blocking` makes no work cheaper.
 
 pub mod fixed;
 pub mod slow;
@@ -11,20 +14,19 @@ use case_server::InProcess;
 use serde::Deserialize;
 use warp::{Filter, Rejection, Reply, http::StatusCode, reject::InvalidQuery};
 
-/// The rounds of a request that does not name a number.
+/// The rounds of a request without a `rounds` parameter.
 const USUAL_ROUNDS: u64 = 1_000_000;
-/// Rounds cost CPU time, so a client must not ask for any number of them. This limit also keeps the sum
-/// far below the largest `u64`.
+/// Limits the CPU time that one request can use. It also keeps the sum far below the largest `u64`.
 const MOST_ROUNDS: u64 = 5_000_000;
 
 /// One subscriber, as the service keeps it in memory.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// Added up in every round.
+    /// Every round adds up the ids of all clients.
     pub user_id: u32,
 }
 
-/// Clients by name. All requests share the map, and only read it, so it needs no lock.
+/// Clients by name. Requests only read this shared map, so it needs no lock.
 pub type Clients = Arc<HashMap<String, Client>>;
 
 /// The three clients that every variant starts with.
@@ -34,12 +36,12 @@ fn first_clients() -> Clients {
     Arc::new(clients.into())
 }
 
-/// The ids as text, as if they came from a file or a header: parsing them is the real work.
+/// The ids as text, as if they came from a file or a header. Parsing them is the real work.
 fn user_ids(clients: &Clients) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
-/// A number of rounds within bounds.
+/// A number of rounds, from 1 to `MOST_ROUNDS`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "u64")]
 struct Rounds(u64);
@@ -68,7 +70,7 @@ fn cpu_route() -> impl Filter<Extract = (u64,), Error = Rejection> + Copy {
     warp::path!("cpu").and(warp::get()).and(rounds)
 }
 
-/// Says which numbers of rounds are allowed; other rejections are answered as in every case.
+/// Answers a bad number of rounds with the allowed range, and any other rejection as all cases do.
 async fn explain(rejection: Rejection) -> Result<impl Reply, Infallible> {
     if rejection.find::<InvalidQuery>().is_some() {
         let message = format!("rounds has to be a whole number from 1 to {MOST_ROUNDS}\n");
@@ -77,7 +79,7 @@ async fn explain(rejection: Rejection) -> Result<impl Reply, Infallible> {
     case_server::explain(rejection).await.map(Reply::into_response)
 }
 
-/// Every variant by name, for tests and benches: no socket is involved.
+/// All variants by name, for tests and benches that use no socket.
 pub fn variants() -> [(&'static str, InProcess); 2] {
     [
         ("slow", InProcess::new(warp::service(slow::routes()))),
@@ -85,7 +87,7 @@ pub fn variants() -> [(&'static str, InProcess); 2] {
     ]
 }
 
-/// Hands a clone of `value` to a handler.
+/// Passes a clone of `value` to a handler.
 fn with<T: Clone + Send>(value: T) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
     warp::any().map(move || value.clone())
 }

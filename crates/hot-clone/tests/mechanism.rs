@@ -1,18 +1,18 @@
-//! How many allocations a request makes: exact, on any machine.
+//! How many allocations a request makes. The count is exact on any machine.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use case_server::InProcess;
 use hot_clone::variants;
 
-/// The allocations of one request for `rounds` rounds, from the framework to the answer.
+/// Counts the allocations of one request for `rounds` rounds, including those of the framework.
 ///
-/// The counter sees one thread, and a current-thread runtime does all the work on it.
+/// The counter sees only its own thread, so all the work runs on a current-thread runtime.
 fn allocations(routes: &InProcess, rounds: u64) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let path = format!("/cpu?rounds={rounds}");
     let ask = || assert_eq!(runtime.block_on(routes.get(&path)).0, 200);
-    // The first request also sets up what later requests reuse.
+    // The first request isn't counted: it also sets up what later requests reuse.
     ask();
     allocation_counter::measure(ask).count_total
 }

@@ -1,10 +1,10 @@
-//! Both variants give the same answers to the same odd requests.
+//! Both variants give the same answers to the same good and bad requests.
 
 use bytes::Bytes;
 use hot_clone::variants;
 use warp::http::Request;
 
-/// Asks both variants for `path` and returns their answer, which has to be the same.
+/// Asks both variants for `path`, and returns their answer if it is the same.
 async fn all_answer(path: &str) -> (u16, Bytes) {
     let [(_, slow), (_, fixed)] = variants();
     let answer = slow.get(path).await;
@@ -21,7 +21,7 @@ async fn the_sum_is_exact() {
     }
 }
 
-/// Only `fixed` is asked: in a debug build `slow` takes seconds for a million rounds.
+/// Asks only `fixed`, because `slow` takes seconds for a million rounds in a debug build.
 #[tokio::test]
 async fn a_million_rounds_are_the_default_and_five_million_the_most() {
     let [_, (_, fixed)] = variants();

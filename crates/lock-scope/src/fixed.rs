@@ -1,4 +1,4 @@
-//! The fix: a block ends the guard's life before the wait.
+//! The fix: a block drops the guard before the wait.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::{Client, ClientMap, Mutex, ask_downstream, first_clients, insert, sum
 
 type Clients = Arc<Mutex<ClientMap>>;
 
-/// The service's routes; every read waits `downstream` for another service.
+/// The service's routes. Every read waits `downstream` for another service.
 pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
     let clients = with(Clients::new(Mutex::new(first_clients())));
 

@@ -1,29 +1,29 @@
 //! A lock guard held across an await: while one request waits for its downstream, all others wait
 //! for the lock.
 //!
-//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::rwlock_held`] is another change
-//! that looks as good under this case's load, and a test shows why it isn't. This file holds what
-//! all variants share.
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::rwlock_held`] is a change that
+//! looks as good under this case's load, but `tests/mechanism.rs` shows that it isn't. All variants
+//! share this file.
 
 pub mod fixed;
 pub mod slow;
 pub mod steps {
-    //! What looks like a fix, measured alone.
+    //! A change that looks like a fix, as a variant of its own.
 
     pub mod rwlock_held;
 }
 
 use std::{collections::HashMap, convert::Infallible, time::Duration};
 
-// Tokio's mutex. In the build for `just flame` it also records who waits for it and who holds it.
+// Tokio's mutex. In the build for `just flame`, it also records who waits for it and who holds it.
 use case_probe::sync::Mutex;
 use case_server::InProcess;
 use serde::Deserialize;
 use warp::{Filter, Rejection, http::StatusCode};
 
-/// Without a limit the shared map grows as long as somebody writes to it.
+/// Limits the memory that writes can use.
 const MOST_CLIENTS: usize = 10_000;
-/// The largest body that the write route takes, in bytes.
+/// The largest body that the write route accepts, in bytes.
 const LARGEST_BODY: u64 = 16 * 1024;
 
 /// The case's own flags.
@@ -44,13 +44,13 @@ impl Options {
 /// One subscriber, as the service keeps it in memory.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Client {
-    /// Summed up by the read route.
+    /// The read route adds up the ids of all clients.
     pub user_id: u32,
-    /// Stored with the client; no route reads them.
+    /// Stored, but not read by any route.
     pub subscribed_topics: Vec<String>,
 }
 
-/// Clients by name: what the lock guards.
+/// Clients by name. The lock protects this map.
 pub type ClientMap = HashMap<String, Client>;
 
 /// The three clients that every variant starts with.
@@ -68,24 +68,24 @@ fn first_clients() -> ClientMap {
     .collect()
 }
 
-/// What a read needs from the map: a copy that outlives the guard.
+/// Copies what a read needs, so that it can use the ids without the guard.
 fn user_ids(clients: &ClientMap) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
-/// Asks another service; a sleep stands in for it.
+/// Simulates a call to another service with a sleep.
 async fn ask_downstream(wait: Duration) {
     let _recorded = case_probe::span("downstream wait");
     tokio::time::sleep(wait).await;
 }
 
-/// What a read answers, once its downstream has answered.
+/// Computes the answer of a read.
 fn sum(user_ids: &[String]) -> String {
     let ids = user_ids.iter().map(|id| id.parse::<u64>().expect("made from a number"));
     ids.sum::<u64>().to_string()
 }
 
-/// Adds or replaces a client, unless the map is full.
+/// Adds or replaces a client. If the map is full, returns 507 for a new name.
 fn insert(clients: &mut ClientMap, name: String, client: Client) -> StatusCode {
     if clients.len() >= MOST_CLIENTS && !clients.contains_key(&name) {
         return StatusCode::INSUFFICIENT_STORAGE;
@@ -107,7 +107,7 @@ fn write_route() -> impl Filter<Extract = (String, Client), Error = Rejection> +
         .and(warp::body::json())
 }
 
-/// Every variant by name, for tests and benches: no socket is involved.
+/// All variants by name, for tests and benches that use no socket.
 pub fn variants(downstream: Duration) -> [(&'static str, InProcess); 3] {
     [
         ("slow", InProcess::new(warp::service(slow::routes(downstream)))),
@@ -116,7 +116,7 @@ pub fn variants(downstream: Duration) -> [(&'static str, InProcess); 3] {
     ]
 }
 
-/// Hands a clone of `value` to a handler.
+/// Passes a clone of `value` to a handler.
 fn with<T: Clone + Send>(value: T) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
     warp::any().map(move || value.clone())
 }

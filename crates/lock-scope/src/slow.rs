@@ -1,4 +1,4 @@
-//! The fault: the guard lives until the end of the handler, so the lock stays taken during the wait.
+//! The fault: the guard lives until the end of the handler, so the lock is held during the wait.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::{Client, ClientMap, Mutex, ask_downstream, first_clients, insert, sum
 
 type Clients = Arc<Mutex<ClientMap>>;
 
-/// The service's routes; every read waits `downstream` for another service.
+/// The service's routes. Every read waits `downstream` for another service.
 pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
     let clients = with(Clients::new(Mutex::new(first_clients())));
 

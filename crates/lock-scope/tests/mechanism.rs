@@ -1,4 +1,4 @@
-//! How long 64 concurrent reads take in virtual time: exact, on any machine.
+//! How long 64 concurrent reads take in virtual time. The result is exact on any machine.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -38,7 +38,7 @@ async fn reads_alone_queue_only_behind_a_mutex_that_is_held() {
     }
 }
 
-/// With reads alone, `rwlock-held` and `fixed` look alike. Writes show the difference.
+/// Reads alone take equally long in `rwlock-held` and `fixed`. Writes show the difference.
 #[tokio::test(start_paused = true)]
 async fn with_writes_a_shared_lock_that_is_held_makes_readers_queue_too() {
     for (variant, routes) in variants(DOWNSTREAM) {
@@ -47,7 +47,7 @@ async fn with_writes_a_shared_lock_that_is_held_makes_readers_queue_too() {
         for _ in 0..4 {
             for _ in 0..16 {
                 requests.spawn(read(routes.clone()));
-                // Let it ask for the lock before the next request does.
+                // Let this request ask for the lock before the next one does.
                 yield_now().await;
             }
             requests.spawn(write(routes.clone()));
@@ -56,7 +56,7 @@ async fn with_writes_a_shared_lock_that_is_held_makes_readers_queue_too() {
         requests.join_all().await;
         let waits = match variant {
             "slow" => 64,
-            // Every write waits for the 16 reads before it, and the next 16 reads wait for the write.
+            // Each write waits for the 16 reads ahead of it. The 16 reads behind it wait for it.
             "rwlock-held" => 4,
             _ => 1,
         };

@@ -1,4 +1,4 @@
-//! All variants give the same answers to the same odd requests.
+//! All variants give the same answers to the same good and bad requests.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use warp::http::Request;
 
 const CLIENT: &str = r#"{"user_id":4294967295,"subscribed_topics":["cats"]}"#;
 
-/// What one variant answers, in order; later requests see what earlier ones wrote.
+/// The answers of one variant, in order. Later requests see what earlier ones wrote.
 async fn answers(routes: &InProcess) -> Vec<(u16, Bytes)> {
     let put = |body: &'static str| {
         let request = Request::put("/clients/new").header("content-length", body.len());

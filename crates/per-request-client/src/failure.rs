@@ -1,4 +1,4 @@
-//! What a visitor gets when the proxy cannot forward: a status and one line of text.
+//! The answer when the proxy cannot forward a request: a status and one line of text.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use axum::{
 use hyper_util::client::legacy;
 use tokio::time::error::Elapsed;
 
-/// Why a request was not forwarded. Causes go to standard error, since visitors have no business with
-/// the network behind the proxy.
+/// Why a request was not forwarded. The cause goes to standard error only, because visitors must not
+/// learn about the network behind the proxy.
 #[derive(Debug)]
 pub struct Failure(pub(crate) StatusCode, pub(crate) &'static str);
 

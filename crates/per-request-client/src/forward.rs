@@ -1,4 +1,4 @@
-//! Forwards one request. Nothing here belongs to the lesson.
+//! Forwards one request, in the same way for every variant.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use tower_http::timeout::TimeoutBody;
 
 use crate::{Failure, HttpsClient};
 
-/// Headers that are about one connection and not about the message.
+/// Headers that belong to one connection, not to the message.
 const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authorization \
                           proxy-connection te transfer-encoding upgrade";
 
@@ -31,8 +31,8 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// The upstream at `url`, which is `https://HOST:PORT`. It has `timeout` until the head of its
-    /// answer, and again for every piece of the body.
+    /// The upstream at `url`, which is `https://HOST:PORT`. `timeout` limits the wait for the head of an
+    /// answer, and for every piece of its body.
     pub fn new(url: &str, timeout: Duration) -> anyhow::Result<Self> {
         let authority = url.strip_prefix("https://").and_then(|authority| authority.parse().ok());
         let authority =
@@ -44,7 +44,7 @@ impl Upstream {
     }
 
     /// Sends `request` to the upstream through `client`, and streams the answer back. The proxy
-    /// forwards what a page load needs: GET and HEAD, without a body.
+    /// forwards only what a page load needs: GET and HEAD, without a body.
     pub async fn forward(
         &self,
         client: &HttpsClient,
@@ -60,10 +60,10 @@ impl Upstream {
         let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
         let uri = Uri::builder().scheme(Scheme::HTTPS).authority(self.authority.clone());
         head.uri = uri.path_and_query(path).build()?;
-        // The upstream would close a connection after an answer to HTTP/1.0.
+        // The upstream closes the connection after an answer to HTTP/1.0.
         head.version = Version::HTTP_11;
         strip_hop_by_hop(&mut head.headers);
-        // The client writes the upstream's name here.
+        // The client adds a `host` header with the upstream's name.
         head.headers.remove(header::HOST);
         let request = Request::from_parts(head, Empty::<Bytes>::new());
         let mut response = timeout(self.timeout, client.request(request)).await??;

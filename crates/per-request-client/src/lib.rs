@@ -1,9 +1,9 @@
 //! An HTTPS client built for every request: each request loads the certificate authorities again,
 //! opens a connection of its own, and throws both away.
 //!
-//! The service is a reverse proxy in front of an HTTPS site. Read [`slow`], then
-//! `diff src/slow.rs src/fixed.rs`. The fix removes two costs at once, which [`steps`] takes apart. All
-//! variants share the rest of this crate.
+//! The service is a reverse proxy in front of an HTTPS site. Read [`slow`], then run
+//! `diff src/slow.rs src/fixed.rs`. The fix removes two costs at once; [`steps`] removes them one by
+//! one. All variants share the rest of this crate.
 
 mod failure;
 pub mod fixed;
@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     upstream: String,
 
-    /// Milliseconds that the upstream has until the head of its answer, and for each piece of the body
+    /// Milliseconds to wait for the head of an answer, and for each piece of its body
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     upstream_timeout_ms: u64,
 }
@@ -43,14 +43,14 @@ impl Options {
     }
 }
 
-/// Loads the system's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Never
-/// inlined, so that a profile shows it by name.
+/// Loads the system's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Not
+/// inlined, so that a profile shows it under its own name.
 #[inline(never)]
 pub fn connector() -> io::Result<Connector> {
     let mut http = HttpConnector::new();
-    // TLS comes on top of what this connector opens.
+    // Accept `https` URIs too: the TLS connector wraps this one.
     http.enforce_http(false);
-    // Without it a request in two writes waits for the upstream's delayed acknowledgement.
+    // Without this, a request in two writes waits for the upstream's delayed acknowledgement.
     http.set_nodelay(true);
 
     // HTTP/2 would put all requests on one connection and hide what this case counts.

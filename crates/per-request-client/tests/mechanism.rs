@@ -23,8 +23,8 @@ fn variants(upstream: &Background) -> [(&'static str, InProcess); 4] {
 async fn load(proxy: &InProcess, resource: &Resource) {
     let answer = proxy.get(resource.path).await;
     assert_eq!(answer, (200, resource.body.clone()), "{}", resource.path);
-    // A task returns the connection to the pool after the answer has ended. A request before that
-    // opens another connection. The test gives that task time to run.
+    // After the end of an answer, a task returns the connection to the pool. An earlier request would
+    // open another connection, so give that task time to run.
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
@@ -70,7 +70,7 @@ fn in_turn_slow_connects_for_every_request_and_fixed_once() {
                 load_in_turn(&proxy, &site).await;
             }
             let (tcp_connections, full_handshakes, resumed_handshakes) = match variant {
-                // The tickets for resumption belong to the connector, which slow drops.
+                // The connector owns the tickets for resumption, and slow drops it.
                 "slow" => (190, 190, 0),
                 // The shared connector keeps them.
                 "shared-connector" | "no-reuse" => (190, 1, 189),
@@ -99,18 +99,18 @@ fn in_parallel_all_others_still_connect_for_every_request() {
             if variant == "slow" {
                 assert_eq!(counted.resumed_handshakes, 0);
             } else {
-                // A ticket is good for one handshake, and every handshake gives two. The first page's
-                // two are not enough for six connections at once. Later there are always enough.
+                // A ticket serves one handshake, and every handshake brings two. The first page's two
+                // are too few for six connections at once. Later there are always enough.
                 assert!(counted.full_handshakes <= 5, "{variant}: {counted:?}");
             }
         }
     });
 }
 
-/// A request that finds no idle connection begins to open one, and takes the first that is ready: the
-/// new one, or one that another request gives back. Then the new connection is still completed and
-/// kept. So the first load of a page may open more than 6 connections. Two numbers are exact: 6
-/// requests at once need 6 connections, and with 6 open connections nobody opens another.
+/// A request that finds no idle connection starts to open one, and takes the first that is ready: the
+/// new one, or one that another request returns. Even then, the new one is completed and kept. So the
+/// first load of a page may open more than 6 connections. Two numbers are exact: 6 requests at once
+/// need 6 connections, and with 6 open connections no request opens another.
 #[test]
 fn in_parallel_fixed_connects_once_for_each_of_6_at_a_time() {
     trusting("in_parallel_fixed_connects_once_for_each_of_6_at_a_time", async |upstream| {

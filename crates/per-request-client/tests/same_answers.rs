@@ -37,11 +37,11 @@ fn get(path: &str) -> Request<Body> {
     Request::get(path).header("host", "proxy.example").body(Body::empty()).unwrap()
 }
 
-/// What all `proxies` answer alike to what `request` makes.
+/// Sends the same request to all `proxies`, and returns the answer, which must be the same.
 async fn ask_all(proxies: &[(&str, Router)], request: impl Fn() -> Request<Body>) -> Answer {
     let mut answers = Vec::new();
     for (variant, proxy) in proxies {
-        // Twice, since an answer must not take the proxy down.
+        // Twice, because an answer must not break the proxy.
         for _ in 0..2 {
             answers.push((variant, ask(proxy, request()).await));
         }
@@ -136,14 +136,14 @@ fn an_unreachable_or_untrusted_upstream_is_a_bad_gateway() {
 #[test]
 fn an_upstream_that_does_not_answer_is_a_gateway_timeout() {
     trusting("an_upstream_that_does_not_answer_is_a_gateway_timeout", async |_| {
-        // The kernel accepts connections for it, and nobody ever reads from them.
+        // The kernel accepts its connections, but nobody reads from them.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://{}", silent.local_addr().unwrap());
         all_fail(&url, 504, "the upstream took too long\n").await;
     });
 }
 
-/// The status is sent by then, so the proxy can only break off.
+/// The status has been sent by then, so the proxy can only close the connection.
 #[test]
 fn an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off() {
     trusting("an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off", async |upstream| {
@@ -158,7 +158,7 @@ fn an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off() {
     });
 }
 
-/// Without authorities, slow starts and fails its visitors. The others do not start.
+/// Without authorities, slow starts and answers every visitor with an error. The others do not start.
 #[test]
 fn without_authorities_slow_fails_its_visitors_and_the_others_do_not_start() {
     let name = "without_authorities_slow_fails_its_visitors_and_the_others_do_not_start";

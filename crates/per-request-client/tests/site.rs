@@ -1,4 +1,4 @@
-//! The case file asks for what the site has: 19 resources of 368,000 bytes.
+//! The case file requests exactly what the site has: 19 resources, 368,000 bytes in total.
 
 use tls_site::{bundle, site};
 use toml::{Table, Value};
@@ -24,6 +24,6 @@ fn the_case_file_asks_for_the_site() {
          case.toml with these:\n\n{requests}",
     );
     assert_eq!(case["env"]["SSL_CERT_DIR"], Value::from(bundle::DIRECTORY));
-    // mechanism.rs counts on 6 connections too.
+    // mechanism.rs assumes 6 connections too.
     assert_eq!(case["load"]["connections"], Value::from(6));
 }

@@ -43,7 +43,7 @@ fn any_byte_removed_or_doubled_makes_no_difference_between_variants() {
         shorter.remove(at);
         for mut changed in [longer, shorter] {
             let _ = all_answer(&changed);
-            // With the right length in front, the damage is only found further on.
+            // With the right length in front, parsing finds the damage later.
             let length = u32::try_from(changed.len()).unwrap();
             changed.splice(..4, length.to_le_bytes());
             let _ = all_answer(&changed);
@@ -51,7 +51,7 @@ fn any_byte_removed_or_doubled_makes_no_difference_between_variants() {
     }
 }
 
-/// Of two fields with one name a document keeps the last, while a struct refuses both.
+/// Of two fields with one name, a document keeps the last and a struct refuses both.
 #[test]
 fn a_field_that_is_there_twice_is_refused_on_every_level() {
     let item = rawdoc! {
@@ -80,7 +80,7 @@ fn a_field_that_is_there_twice_is_refused_on_every_level() {
     }
 }
 
-/// Documents or arrays inside each other, as many as the largest body holds.
+/// Documents or arrays inside each other, as deep as the largest body can hold.
 fn nested(kind: u8) -> Vec<u8> {
     const EMPTY: usize = 5;
     const AROUND: usize = 8;

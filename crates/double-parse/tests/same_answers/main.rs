@@ -7,7 +7,7 @@ mod odd;
 
 use double_parse::{NotAFindReply, VARIANTS, reply::Summary, shape};
 
-/// The answer of every variant, which has to be the same. As in the router, the shape is checked first.
+/// The answer of every variant, which must be the same. As in the router, the shape is checked first.
 fn all_answer(bytes: &[u8]) -> Result<Summary, NotAFindReply> {
     shape::check(bytes)?;
     let [(_, slow), others @ ..] = VARIANTS;

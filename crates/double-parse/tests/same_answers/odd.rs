@@ -120,7 +120,7 @@ fn fields_may_come_in_any_order_but_all_must_come_once() {
     assert!(!all_take_cursor(doc! { "firstBatch": [], "id": 0_i64 }));
     assert!(!all_take_cursor(doc! { "firstBatch": {}, "id": 0_i64, "ns": "foo.bar" }));
     assert!(!all_take_reply(doc! {}));
-    // An array in place of a document holds the values in order. Odd, but all variants accept it.
+    // An array instead of a document gives the values in order. All variants accept that.
     assert!(all_take_cursor(Bson::Array(vec![
         Bson::Array(vec![]),
         0_i64.into(),

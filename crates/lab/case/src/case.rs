@@ -23,6 +23,11 @@ pub struct Case {
     /// The name of the case's directory, and the first part of its binaries' names.
     #[serde(skip)]
     pub name: String,
+    /// Another name for commands, which does not give the fault away; see [`Case::masked`].
+    pub alias: Option<String>,
+    /// The name that commands show.
+    #[serde(skip)]
+    pub shown: String,
     /// The fault of the slow variant, as a heading.
     pub title: String,
     /// The question of someone who sees only the symptom.
@@ -107,6 +112,17 @@ impl Case {
         Self::parse(&name.to_string_lossy(), &text).with_context(|| path.display().to_string())
     }
 
+    /// The case for someone who asked for it by its alias, and has yet to find the fault: with its
+    /// question in place of its title.
+    pub fn masked(&self) -> Self {
+        let mut case = self.clone();
+        if let Some(alias) = &self.alias {
+            case.shown.clone_from(alias);
+            case.title.clone_from(&self.question);
+        }
+        case
+    }
+
     /// The binary of a variant.
     pub fn server(&self, variant: &str) -> String {
         format!("{}-{variant}", self.name)
@@ -135,7 +151,7 @@ impl Case {
     }
 
     fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
-        let case = Self { name: name.to_owned(), ..toml::from_str(text)? };
+        let case = Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
         for needed in [BASELINE, CANDIDATE] {
             ensure!(
                 case.variants.iter().any(|variant| variant == needed),
@@ -176,6 +192,14 @@ mod tests {
         let request = &case.requests[0];
         assert_eq!((request.method.as_str(), request.status), ("GET", 200));
         assert_eq!(request.answer, Answer::Text("6".into()));
+    }
+
+    #[test]
+    fn a_case_asked_for_by_its_alias_does_not_show_its_fault() {
+        let case = Case::parse("toy", &format!("alias = \"a\"\n{CASE}")).unwrap();
+        assert_eq!([&case.shown, &case.title], ["toy", "t"]);
+        let case = case.masked();
+        assert_eq!([&case.name, &case.shown, &case.title], ["toy", "a", "q"]);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Workspace {
         Ok(cases)
     }
 
-    /// The cases with these names, or all cases if there are no names.
+    /// The cases with these names or aliases, or all cases if there are no names.
     ///
     /// # Errors
     ///
@@ -71,11 +71,18 @@ impl Workspace {
         }
         let mut picked: Vec<Case> = Vec::new();
         for name in names {
-            let case = cases.iter().find(|case| case.name == *name);
-            let known = || cases.iter().map(|case| case.name.as_str());
-            let case = case.ok_or_else(|| unknown("case", name, known()))?;
+            let is_alias = |case: &&Case| case.alias.as_ref() == Some(name);
+            let case = match cases.iter().find(|case| case.name == *name) {
+                Some(case) => case.clone(),
+                None => {
+                    let aliases = cases.iter().filter_map(|case| case.alias.as_deref());
+                    let known = cases.iter().map(|case| case.name.as_str()).chain(aliases);
+                    let case = cases.iter().find(is_alias);
+                    case.ok_or_else(|| unknown("case", name, known))?.masked()
+                }
+            };
             if picked.iter().all(|other| other.name != case.name) {
-                picked.push(case.clone());
+                picked.push(case);
             }
         }
         Ok(picked)

@@ -1,6 +1,6 @@
-//! Not a fix, though it looks like one under a load that only reads: readers share the lock, and the
-//! guard still lives through the wait. One write waits for every read before it, and all later reads
-//! wait for that write.
+//! Looks like a fix under a load that only reads, because readers share the lock. But the guard
+//! still lives through the wait. A write waits for all reads ahead of it, and all reads behind the
+//! write wait for it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{Client, ClientMap, ask_downstream, first_clients, insert, sum, user_
 
 type Clients = Arc<RwLock<ClientMap>>;
 
-/// The service's routes; every read waits `downstream` for another service.
+/// The service's routes. Every read waits `downstream` for another service.
 pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
     let clients = with(Clients::new(RwLock::new(first_clients())));
 

@@ -1,4 +1,4 @@
-//! The two costs between slow and fixed, one at a time.
+//! The two changes between slow and fixed, each measured alone.
 
 pub mod no_reuse;
 pub mod shared_connector;

@@ -1,4 +1,4 @@
-//! A control: the client is shared as in fixed, but its pool keeps no connection. The difference to
+//! A control: the client is shared as in fixed, but its pool keeps no connection. The difference from
 //! `shared_connector` is the cost of building a client.
 
 use axum::{

@@ -1,15 +1,15 @@
-//! A network between proxy and site that goes dead in the middle of an answer.
+//! A relay between proxy and site that stops in the middle of an answer.
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy},
     net::{TcpListener, TcpStream},
 };
 
-/// Bytes of the site that get through on each connection: its handshake of about 2,000 bytes, and the
-/// first TLS records of the answer, of 16 KiB each.
+/// Bytes from the site that each connection lets through: the handshake of about 2,000 bytes, and the
+/// first TLS records of the answer, 16 KiB each.
 const CARRIED: u64 = 40_000;
 
-/// Opens a way to `site` that stalls, and returns its URL.
+/// Starts a relay to `site` that stalls, and returns its URL.
 pub async fn stalling(site: &str) -> String {
     let site = site.strip_prefix("https://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -29,8 +29,8 @@ pub fn proxies(upstream: &str, timeout_ms: u64) -> [(&'static str, Router); 4] {
 
 /// Runs the test called `name` in a process that trusts the site it gets.
 ///
-/// The runtime there has one thread, so that the order of tasks does not depend on the machine. The
-/// site has its own thread.
+/// Its runtime has one thread, so that the order of tasks does not depend on the machine. The site has
+/// its own thread.
 pub fn trusting(name: &str, test: impl AsyncFnOnce(&Background)) {
     if env::var("TRUSTING_TEST").as_deref() == Ok(name) {
         let site = Background::start().unwrap();

@@ -64,7 +64,7 @@ impl Comparison {
         let asks = asks(workspace, case, files.path()).await?;
         lab_load::allow_connections(case.load.users * case.load.connections)?;
         Ok(Self {
-            name: case.name.clone(),
+            name: case.shown.clone(),
             load: case.load,
             asks,
             subjects,

@@ -4,6 +4,7 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
+use lab_case::Case;
 use lab_display::{NONE, factor, noise, plural, speedup_or};
 use lab_record::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
@@ -55,7 +56,11 @@ pub fn print_case(title: &str, case: &CaseRecord) {
 }
 
 /// Prints all cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
-pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
+pub fn print_summary(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Option<f64>) {
+    let shown = |name: &String| {
+        let case = cases.iter().find(|case| case.name == *name);
+        case.map_or(name, |case| &case.shown).clone()
+    };
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
     let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
     let with_micro = micros.iter().any(Option::is_some);
@@ -63,7 +68,7 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
         let [cpu, cpu_noise] = case.cpu_in_words();
         let mut row = vec![
-            case.case.clone(),
+            shown(&case.case),
             speedup_or(NONE, case.speedup.throughput),
             case.control.speedup.throughput.map_or(NONE.into(), |control| noise(&control)),
             cpu,
@@ -85,7 +90,7 @@ pub fn print_summary(record: &Record, micro: impl Fn(&str) -> Option<f64>) {
     }
     for case in &record.cases {
         if case.verdict != Verdict::Faster {
-            let text = format!("{}: {}; {}", case.case, case.verdict, case.reason);
+            let text = format!("{}: {}; {}", shown(&case.case), case.verdict, case.reason);
             out!("{}", lab_display::paragraph(&text));
         }
     }

@@ -66,7 +66,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     // Print and keep what was measured before an error or Ctrl-C.
     let whole = options.cases.is_empty() && record.cases.len() == cases.len();
     if !record.cases.is_empty() {
-        print(&workspace, options, &record, whole)?;
+        print(&workspace, &cases, options, &record, whole)?;
     }
     if matches!(end?, Ended::Interrupted) {
         return Ok(match record.cases.len() {
@@ -84,6 +84,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 /// Prints the record, keeps it, and prints its path. `whole`: it has all cases.
 fn print(
     workspace: &Workspace,
+    cases: &[Case],
     options: &Options,
     record: &Record,
     whole: bool,
@@ -93,7 +94,8 @@ fn print(
     } else {
         let dir = workspace.criterion();
         let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
-        bench::print_summary(record, |case| options.criterion.then(|| micro(case)).flatten());
+        let micro = |case: &str| options.criterion.then(|| micro(case)).flatten();
+        bench::print_summary(record, cases, micro);
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record)?;
@@ -134,8 +136,9 @@ async fn measure(
             variant.exact = counts.map(|(name, count)| (name, count as f64)).collect();
         }
         if !options.json {
-            progress.aside(|| bench::print_case(&case.title, &record));
+            progress.aside(|| bench::print_case(&case.question, &record));
         }
+        record.case.clone_from(&case.name);
         records.push(record);
     }
     Ok(())

@@ -10,8 +10,10 @@ pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     let cases = places.workspace()?.cases()?;
     let widest = cases.iter().map(|case| case.name.len()).max().unwrap_or_default();
     for case in cases {
-        out!("{:widest$}  {}", style(&case.name).bold().cyan(), case.title);
-        out!("{:widest$}  {}", "", style(case.variants.join(", ")).dim());
+        // Not its title: a learner asks before the fault is known.
+        out!("{:widest$}  {}", style(&case.name).bold().cyan(), case.question);
+        let alias = case.alias.map_or(String::new(), |alias| format!("alias {alias}; "));
+        out!("{:widest$}  {}", "", style(format!("{alias}{}", case.variants.join(", "))).dim());
     }
     Ok(ExitCode::SUCCESS)
 }

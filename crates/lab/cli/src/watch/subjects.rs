@@ -53,7 +53,7 @@ impl Subjects {
             },
             spans: case.spans.clone(),
             counts: counts.collect(),
-            commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.name)).to_vec(),
+            commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
             timed: timed(store, case, &build, comparison.asks.len()),
             build,
             instrumented: true,

@@ -11,7 +11,7 @@ use lab_record::criterion::Bench;
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{
-    excerpt::{excerpt, fenced, language, without_module_doc},
+    excerpt::{excerpt, fenced, language, without_expectations, without_module_doc},
     names::{Names, failed},
     page::CHAPTERS,
     sources::Sources,
@@ -31,11 +31,14 @@ pub struct Picture {
 /// Pictures of the expression that is being evaluated.
 pub type Drawn = Arc<Mutex<Vec<Picture>>>;
 
-/// The tables, each a template over what the expression names, which is `it` there.
-const TABLES: [(&str, &str); 6] = [
+/// The tables, each a template over what the expression names, which is `it` there. `pair` and
+/// `counts-pair` are `case` and `counts` for a reader who has yet to find the fault.
+const TABLES: [(&str, &str); 8] = [
     ("benches", include_str!("tables/benches.md")),
     ("case", include_str!("tables/case.md")),
     ("counts", include_str!("tables/counts.md")),
+    ("counts-pair", include_str!("tables/counts.md")),
+    ("pair", include_str!("tables/case.md")),
     ("steps", include_str!("tables/steps.md")),
     ("summary", include_str!("tables/summary.md")),
     ("top", include_str!("tables/top.md")),
@@ -53,13 +56,19 @@ pub(super) fn add_to(
     let its = Arc::clone(sources);
     env.add_function("link", move |state: &State, file: &str| link(state, &its.root.join(file)));
     let its = Arc::clone(sources);
-    env.add_function("code", move |state: &State, file: &str, item: Option<&str>| {
-        let text = read(&its.root, file)?;
-        let excerpt =
-            excerpt(&text, item).map_err(|error| failed(error.context(file.to_owned())))?;
-        let fence = fenced(language(file), &excerpt);
-        Ok::<_, Error>(format!("{fence}\n\n*[`{file}`]({})*", link(state, &its.root.join(file))?))
-    });
+    // `name` is shown in place of the path, which may give a fault away.
+    env.add_function(
+        "code",
+        move |state: &State, file: &str, item: Option<&str>, name: Option<&str>| {
+            let text = read(&its.root, file)?;
+            let excerpt = excerpt(&without_expectations(&text), item)
+                .map_err(|error| failed(error.context(file.to_owned())))?;
+            let fence = fenced(language(file), &excerpt);
+            let link = link(state, &its.root.join(file))?;
+            let name = name.map_or_else(|| format!("`{file}`"), bracketed);
+            Ok::<_, Error>(format!("{fence}\n\n*[{name}]({link})*"))
+        },
+    );
     let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
         let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
@@ -80,8 +89,12 @@ pub(super) fn add_to(
     env.add_function("chart", move |state: &State, kind: &str, of: &Names| {
         let (name, chart) = match kind {
             "throughput" => (format!("case-{}", of.of), chart::throughput(its.measured(&of.of)?)),
+            "pair" => {
+                let pair = its.pair(&of.of)?;
+                (format!("pair-{}", pair.case), chart::throughput(&pair))
+            }
             "sweep" => (of.of.clone(), sweep(&its, &of.of)?),
-            kind => return Err(failed(unknown("chart", kind, ["throughput", "sweep"]))),
+            kind => return Err(failed(unknown("chart", kind, ["throughput", "pair", "sweep"]))),
         };
         let path = format!("charts/{name}.svg");
         let link = link(state, &its.root.join(CHAPTERS).join(&path))?;
@@ -100,7 +113,7 @@ fn table(state: &State, name: &str, it: Value) -> Result<String, Error> {
         template.map_err(|_| failed(unknown("table", name, TABLES.map(|(name, _)| name))))?;
     let render = |it: &Value| {
         let page = state.lookup("page");
-        Ok::<_, Error>(template.render(context! { it, page })?.trim().to_owned())
+        Ok::<_, Error>(template.render(context! { it, page, name })?.trim().to_owned())
     };
     let own = |it: &Value| it.get_attr("mine").ok().filter(|own| own.kind() == ValueKind::Map);
     let own = match it.kind() {
@@ -121,7 +134,8 @@ fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
     let (old, new) = (read(root, a)?, read(root, b)?);
     let mut diff = diffy::DiffOptions::new();
     diff.set_original_filename(a.to_owned()).set_modified_filename(b.to_owned());
-    let patch = diff.create_patch(without_module_doc(&old), without_module_doc(&new));
+    let [old, new] = [old, new].map(|text| without_expectations(without_module_doc(&text)));
+    let patch = diff.create_patch(&old, &new);
     ensure!(!patch.hunks().is_empty(), "{a} and {b} are the same");
     Ok(fenced("diff", &patch.to_string()))
 }

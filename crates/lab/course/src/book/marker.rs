@@ -49,7 +49,14 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
                     let what = format!("`lab: {expression}` begins its line: put a word before it");
                     faults.push((line, what));
                 }
-                let (expression, content) = (expression.to_owned(), begin.end..range.start);
+                let is_cell = before(text, begin.start).trim_start().starts_with('|');
+                if is_cell && expression.replace("\\|", "").contains('|') {
+                    // Markdown ends a cell there, even within a comment.
+                    let what = format!("`lab: {expression}` is in a table: write `\\|` for `|`");
+                    faults.push((line, what));
+                }
+                let expression = expression.replace("\\|", "|");
+                let content = begin.end..range.start;
                 markers.push(Marker { line, expression, content, block });
             }
             (Comment::End, None) => {
@@ -129,6 +136,14 @@ mod tests {
         let (markers, faults) = markers(text);
         assert_eq!(faults, []);
         markers.into_iter().map(|marker| marker.block).collect()
+    }
+
+    #[test]
+    fn a_pipe_in_a_table_has_to_be_escaped() {
+        let (_, faults) = markers("| a | <!-- lab: a | us -->1<!-- /lab --> |");
+        assert_eq!(faults[0].1, "`lab: a | us` is in a table: write `\\|` for `|`");
+        let (markers, faults) = markers("| a | <!-- lab: a \\| us -->1<!-- /lab --> |");
+        assert_eq!((markers[0].expression.as_str(), faults), ("a | us", vec![]));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_case::{Case, Reference, Sweep, Workspace};
+use lab_case::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace};
 use lab_record::{CaseRecord, Record, VariantRecord, confidence};
 use minijinja::{Error, Value};
 use serde_json::json;
@@ -56,6 +56,16 @@ impl Sources {
         let cases = &self.record.as_ref().map_err(failed)?.cases;
         let found = cases.iter().find(|record| record.case == case);
         found.ok_or_else(|| failed(not_in_the_record(case)))
+    }
+
+    /// Slow and fixed of a case without the steps between them, under its alias.
+    pub fn pair(&self, case: &str) -> Result<CaseRecord, Error> {
+        let mut measured = self.measured(case)?.clone();
+        measured.variants.retain(|it| [BASELINE, CANDIDATE].contains(&it.variant.as_str()));
+        if let Some(case) = self.cases.iter().find(|it| it.name == case) {
+            measured.case = case.masked().shown;
+        }
+        Ok(measured)
     }
 
     pub fn benches(&self) -> Result<&Benches, Error> {
@@ -146,6 +156,7 @@ impl Sources {
         let all: Vec<_> = variants.iter().map(|(_, variant)| variant.clone()).collect();
         let names = Names::new(&case.name)
             .with("case", case.name.as_str())
+            .with("alias", case.masked().shown)
             .with("args", args)
             .with("origin", origin)
             .with("variants", all);

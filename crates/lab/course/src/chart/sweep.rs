@@ -63,7 +63,8 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
         @for (class, side) in sides { (draw(class, &points, side, &across, &up)) }
         (parts::labels(&ends.collect::<Vec<_>>(), right + 26.0, (top + 6.0, bottom - 6.0)))
     };
-    let alt = format!("{}, over {}: {}", labels.title, labels.parameter, finding);
+    let alt =
+        format!("{}. Across: {}; up: {}. {finding}", labels.title, labels.parameter, labels.time);
     Chart::new(bottom + parts::BELOW, &title, alt, body)
 }
 

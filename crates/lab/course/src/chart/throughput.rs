@@ -36,7 +36,7 @@ pub fn throughput(case: &CaseRecord) -> Chart {
     };
     let sentence: Vec<_> = rows.iter().map(Row::in_a_sentence).collect();
     let alt = format!(
-        "Right answers per second of {}, the median run and in brackets the slowest to the fastest: {}.",
+        "Right answers per second of {}: the median run, and in brackets the slowest and the fastest. {}.",
         case.case,
         join(&sentence)
     );

@@ -55,7 +55,8 @@ impl Page {
             header {
                 p class="case" { (self.case) }
                 h1 { (self.title) }
-                p class="question" { (self.question) }
+                // A case by its alias has its question as its title.
+                @if self.question != self.title { p class="question" { (self.question) } }
             }
             @if !self.notices.is_empty() {
                 ul class="notices" { @for notice in &self.notices { li { (notice) } } }

@@ -83,7 +83,7 @@ impl Recording {
         if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
             notices.push(format!(
                 "{:.0} % of the stacks were cut and sit at the wrong place; fix: keep unwind tables \
-                 and line tables in the build (`--profile profiling`), and use a perf for which \
+                 and line tables in the build (`debug = \"line-tables-only\"`), and use a perf for which \
                  `perf version --build-options` shows libdw or libunwind as on",
                 100.0 * (1.0 - rooted)
             ));

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Opens the course, a report and the flame pages in headless Chromium, from the file system.
+
+Every page has to load without an error, fit windows of 390 and 1400 pixels in light and dark, and keep doing
+so with all its folds open. Every flame graph has to zoom and to search. Run it with `just browser-test`.
+"""
+
+import sys
+from pathlib import Path
+
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.common.alert import Alert
+    from selenium.webdriver.common.by import By
+except ImportError:
+    sys.exit(print("skipped: no selenium; `pip install selenium`, and install chromium and chromedriver"))
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOK = ROOT / "target/book/docs/src"
+WIDTHS = (390, 1400)
+SCHEMES = ("light", "dark")
+
+# Elements that stick out of the window although nothing around them scrolls or clips.
+SIDEWAYS = """
+const root = document.scrollingElement;
+if (root.scrollWidth <= root.clientWidth + 1) return null;
+const wide = [...document.querySelectorAll("body *")].filter((it) => it.getBoundingClientRect().right > root.clientWidth + 1);
+return `scrolls sideways by ${root.scrollWidth - root.clientWidth} px: ` + wide.slice(0, 3).map((it) => it.tagName + "." + it.className).join(", ");
+"""
+BROKEN = """
+return [...document.images].filter((it) => it.complete && !it.naturalWidth).map((it) => it.src);
+"""
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options)
+
+
+def look(driver, page, width, scheme):
+    """What is wrong with a page in a window of this width."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    driver.get(page.as_uri())
+    faults = [driver.execute_script(SIDEWAYS)]
+    driver.execute_script("document.querySelectorAll('details').forEach((it) => { it.open = true; });")
+    driver.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 100));")
+    closed = driver.execute_script("return document.querySelectorAll('details:not([open])').length;")
+    faults += [f"{closed} folds stay closed" if closed else None]
+    opened = driver.execute_script(SIDEWAYS)
+    faults += [f"with its folds open, it {opened}" if opened else None]
+    faults += [f"does not show {image}" for image in driver.execute_script(BROKEN)]
+    faults += [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
+    return [fault for fault in faults if fault]
+
+
+def use(driver, graph):
+    """What is wrong with a flame graph: it has to zoom into a frame and to find one."""
+    driver.get(graph.as_uri())
+    narrow = "[...document.querySelectorAll('#frames > .frame')].filter((it) => parseFloat(it.getAttribute('width')) < 90)[0]"
+    label = driver.execute_script(f"return {narrow}?.querySelector('title').textContent.replace(/ \\([^(]*$/, '');")
+    if label is None:
+        return ["has no frame to zoom into"]
+    driver.execute_script(f"{narrow}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}));")
+    faults = []
+    if driver.find_element(By.ID, "unzoom").text != "Reset zoom":
+        faults.append("does not zoom")
+    driver.execute_script("setTimeout(() => document.getElementById('search').dispatchEvent(new MouseEvent('click', { bubbles: true })));")
+    for _ in range(50):
+        try:
+            alert = Alert(driver)
+            alert.send_keys(label)
+            alert.accept()
+            break
+        except WebDriverException:
+            driver.implicitly_wait(0.1)
+    if "matches" not in driver.find_element(By.ID, "matched").text:
+        faults.append(f"does not find `{label}`")
+    faults += [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
+    return faults
+
+
+def main():
+    pages = sorted(BOOK.rglob("*.html"))
+    if not pages:
+        return f"error: no book in {BOOK}; `just browser-test` builds it"
+    pages += [ROOT / "target/lab/browser-test.html", *sorted((ROOT / "target/lab/flame").rglob("index.html"))]
+    graphs = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
+    # Pictures that are drawn once, such as timelines, have no frames.
+    graphs = [graph for graph in graphs if 'id="frames"' in graph.read_text()]
+    try:
+        driver = browser()
+    except WebDriverException as error:
+        return print(f"skipped: Chromium does not start: {error.msg}")
+    bad = 0
+    with driver:
+        for page in pages:
+            for width in WIDTHS:
+                for scheme in SCHEMES:
+                    for fault in look(driver, page, width, scheme):
+                        bad += 1
+                        print(f"{page.relative_to(ROOT)}, {width} px, {scheme}: {fault}")
+        for graph in graphs:
+            for fault in use(driver, graph):
+                bad += 1
+                print(f"{graph.relative_to(ROOT)}: {fault}")
+    print(f"{len(pages)} pages and {len(graphs)} flame graphs: {bad or 'no'} faults")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
