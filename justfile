@@ -99,13 +99,12 @@ update-counts: (count "--update")
 # Find words that make a reader read twice, and misspelt ones
 [group('check')]
 prose:
-    @command -v typos >/dev/null && typos || { command -v typos >/dev/null && exit 1; echo "skipped: no typos; pip install typos"; }
+    @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
 # Open every page and picture in Chromium
 [group('check')]
-browser-test: (book "--no-open") (flame "hot-clone")
-    {{ lab }} report --output target/lab/browser-test.html docs/record/*/record.json
-    python3 docs/browser_test.py
+browser-test:
+    @python3 docs/browser_test.py
 
 # All that CI checks
 [group('check')]

@@ -5,6 +5,7 @@ Every page has to load without an error, fit windows of 390 and 1400 pixels in l
 so with all its folds open. Every flame graph has to zoom and to search. Run it with `just browser-test`.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +18,6 @@ except ImportError:
     sys.exit(print("skipped: no selenium; `pip install selenium`, and install chromium and chromedriver"))
 
 ROOT = Path(__file__).resolve().parent.parent
-BOOK = ROOT / "target/book/docs/src"
 WIDTHS = (390, 1400)
 SCHEMES = ("light", "dark")
 
@@ -86,20 +86,27 @@ def use(driver, graph):
     return faults
 
 
+def build():
+    """Builds the pages; returns them and the flame graphs."""
+    report = ROOT / "target/lab/browser-test.html"
+    record = sorted((ROOT / "docs/record").glob("*/record.json"))[-1]
+    for command in (["book", "--no-open"], ["flame", "hot-clone"], ["lab", "report", "--output", report, record]):
+        subprocess.run(["just", *command], cwd=ROOT, check=True)
+    pages = sorted((ROOT / "target/book/docs/src").rglob("*.html"))
+    flames = sorted((ROOT / "target/lab/flame").rglob("index.html"))
+    # A picture that is not a flame graph, such as a timeline, has no frames.
+    pictures = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
+    return [*pages, report, *flames], [it for it in pictures if 'id="frames"' in it.read_text()]
+
+
 def main():
-    pages = sorted(BOOK.rglob("*.html"))
-    if not pages:
-        return f"error: no book in {BOOK}; `just browser-test` builds it"
-    pages += [ROOT / "target/lab/browser-test.html", *sorted((ROOT / "target/lab/flame").rglob("index.html"))]
-    graphs = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
-    # Pictures that are drawn once, such as timelines, have no frames.
-    graphs = [graph for graph in graphs if 'id="frames"' in graph.read_text()]
     try:
         driver = browser()
     except WebDriverException as error:
         return print(f"skipped: Chromium does not start: {error.msg}")
     bad = 0
     with driver:
+        pages, graphs = build()
         for page in pages:
             for width in WIDTHS:
                 for scheme in SCHEMES:
