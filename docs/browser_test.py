@@ -5,6 +5,7 @@ Every page has to load without an error, fit windows of 390 and 1400 pixels in l
 so with all its folds open. Every flame graph has to zoom and to search. Run it with `just browser-test`.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,10 +36,12 @@ return [...document.images].filter((it) => it.complete && !it.naturalWidth).map(
 
 def browser():
     options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options)
+    # Without a path, selenium would look for a driver to download.
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
 
 
 def look(driver, page, width, scheme):
@@ -102,6 +105,8 @@ def build():
 
 
 def main():
+    if not shutil.which("chromedriver"):
+        return print("skipped: no chromedriver; `apt install chromium chromium-driver`")
     try:
         driver = browser()
     except WebDriverException as error:

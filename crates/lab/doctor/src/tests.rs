@@ -70,12 +70,7 @@ const FAULTS: [Fault; 15] = [
         Status::Warn,
         "cargo build --release",
     ),
-    (
-        |fake| fake.remove("target/release/toy-fixed"),
-        "binaries",
-        Status::Warn,
-        "1 of 2 missing, such as toy-fixed",
-    ),
+    (|fake| fake.remove("target/release/toy-fixed"), "binaries", Status::Warn, "1 of 2 missing"),
     (|fake| fake.system.needs.bin_dir = None, "binaries", Status::Note, "--root"),
 ];
 
