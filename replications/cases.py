@@ -1,0 +1,93 @@
+"""A case as its case.toml describes it: servers, load, requests, and the right answers."""
+
+import os
+import subprocess
+import tomllib
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+BIN_DIR = TARGET / "release"
+
+
+class Problem(Exception):
+    """What went wrong and what to do, in one line for the user."""
+
+
+@dataclass
+class Request:
+    path: str
+    method: str = "GET"
+    content_type: str | None = None
+    body: dict | None = None
+    status: int = 200
+    answer: str | None = None
+    bytes: int | None = None
+    crc32: str | None = None
+
+    def read_body(self, bin_dir):
+        """The body that the case's own program prints, or None."""
+        if self.body is None:
+            return None
+        program = find_binary(bin_dir, self.body["bin"])
+        return subprocess.run([program, *self.body.get("args", [])], stdout=subprocess.PIPE, check=True).stdout
+
+    def fault(self, status, content):
+        """What is wrong with an answer, or None."""
+        if status != self.status:
+            return f"status {status} instead of {self.status}"
+        if self.answer is not None:
+            return None if content == self.answer.encode() else f"wrong answer: {content[:60]!r}"
+        if len(content) != self.bytes or zlib.crc32(content) != int(self.crc32, 16):
+            return f"wrong answer: {len(content)} bytes, CRC-32 {zlib.crc32(content):08x}"
+        return None
+
+
+@dataclass
+class Case:
+    name: str
+    variants: list
+    users: int
+    think_ms: int
+    connections: int
+    requests: list
+    args: list = field(default_factory=list)
+    env: dict = field(default_factory=dict)
+    companions: list = field(default_factory=list)
+
+
+def parse(name, text):
+    """The parts of a case file that a load generator needs."""
+    data = tomllib.loads(text)
+    load = data["load"]
+    return Case(
+        name=name,
+        variants=data["variants"],
+        users=load["users"],
+        think_ms=load.get("think_ms", 0),
+        # As in `lab`, a user has one connection unless the case says otherwise.
+        connections=load.get("connections", 1),
+        requests=[Request(**request) for request in data["request"]],
+        args=data.get("args", []),
+        env=data.get("env", {}),
+        companions=data.get("companion", []),
+    )
+
+
+def read(name):
+    """The case with this name or alias."""
+    files = sorted((ROOT / "crates").glob("*/case.toml"))
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        if name in (file.parent.name, tomllib.loads(text).get("alias")):
+            return parse(file.parent.name, text)
+    raise Problem(f"no case `{name}`; the cases are {', '.join(file.parent.name for file in files)}")
+
+
+def find_binary(bin_dir, name):
+    path = Path(bin_dir) / name
+    if not path.is_file():
+        raise Problem(f"no {name} in {bin_dir}; `cargo build --release --workspace` builds it")
+    return str(path)
