@@ -140,6 +140,21 @@ fmt:
 docs *FLAGS:
     @{{ lab }} docs {{ FLAGS }}
 
+# Load slow and fixed with Locust (`--fast`, `--workers N`, `--ui`)
+[group('replicate')]
+locust CASE *FLAGS: _build
+    @python3 replications/run_locust.py {{ CASE }} {{ FLAGS }}
+
+# Measure one server with wrk, oha, ab and k6 in turn
+[group('replicate')]
+crosscheck CASE *FLAGS: _build
+    @python3 replications/crosscheck.py {{ CASE }} {{ FLAGS }}
+
+# Check the replications in their short form
+[group('replicate')]
+ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short")
+    python3 replications/test_replications.py
+
 # Start a case of your own
 [group('course')]
 new-case NAME:

@@ -1,0 +1,146 @@
+"""The load generators of `just crosscheck`: how each is called, and how its output reads.
+
+Each sends one request again and again over keep-alive connections, as fast as the answers come.
+`parse` returns requests per second, percentiles in milliseconds, and how many answers failed.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# Longer than any queue that a slow server builds with these connections.
+TIMEOUT = 60
+
+
+@dataclass
+class Load:
+    url: str
+    request: object
+    connections: int
+    seconds: int
+    threads: int
+    scratch: Path
+    body: Path | None
+
+
+def figures(req_per_s, p50_ms, p99_ms, failed):
+    return {"req_per_s": float(req_per_s), "p50_ms": p50_ms, "p99_ms": p99_ms, "failed": int(failed)}
+
+
+def find(pattern, text, default=None):
+    match = re.search(pattern, text, re.MULTILINE)
+    if match is None and default is None:
+        raise ValueError(f"no match for {pattern}")
+    return match.group(1) if match else default
+
+
+def wrk(load):
+    command = ["wrk", f"-t{load.threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", "--timeout", f"{TIMEOUT}s"]
+    if load.body:
+        script = load.scratch / "wrk.lua"
+        # A JSON string without escapes beyond ASCII is a Lua string too.
+        script.write_text(
+            f"wrk.method = {json.dumps(load.request.method)}\n"
+            f'wrk.headers["content-type"] = {json.dumps(load.request.content_type)}\n'
+            f'wrk.body = io.open({json.dumps(str(load.body))}, "rb"):read("*a")\n'
+        )
+        command += ["-s", str(script)]
+    return [*command, load.url]
+
+
+def parse_wrk(output, _scratch=None):
+    def milliseconds(percentile):
+        value, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m)$", output, re.MULTILINE).groups()
+        return float(value) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}[unit]
+
+    failed = int(find(r"Non-2xx or 3xx responses: (\d+)", output, "0"))
+    failed += sum(map(int, re.findall(r"(?:connect|read|write|timeout) (\d+)", find(r"Socket errors: (.*)", output, ""))))
+    return figures(find(r"^Requests/sec:\s+([\d.]+)", output), milliseconds(50), milliseconds(99), failed)
+
+
+def oha(load):
+    command = ["oha", "--no-tui", "--output-format", "json", "-z", f"{load.seconds}s", "-c", str(load.connections), "-m", load.request.method]
+    if load.body:
+        command += ["-D", str(load.body), "-T", load.request.content_type]
+    return [*command, load.url]
+
+
+def parse_oha(output, _scratch=None):
+    data = json.loads(output)
+    statuses = {int(status): count for status, count in data["statusCodeDistribution"].items()}
+    good = sum(count for status, count in statuses.items() if status < 400)
+    # oha counts the requests that the end of the run cuts off, in its rate and as errors.
+    errors = sum(count for name, count in data["errorDistribution"].items() if name != "aborted due to deadline")
+    percentile = {name: 1000 * (data["latencyPercentiles"][name] or 0) for name in ("p50", "p99")}
+    return figures(sum(statuses.values()) / data["summary"]["total"], percentile["p50"], percentile["p99"], sum(statuses.values()) - good + errors)
+
+
+def ab(load):
+    # The time limit also sets a limit of 50,000 requests, so the number has to come after it.
+    command = ["ab", "-q", "-k", "-r", "-s", str(TIMEOUT), "-c", str(load.connections), "-t", str(load.seconds), "-n", str(100_000 * load.seconds)]
+    # Only this file has fractions of a millisecond.
+    command += ["-e", str(load.scratch / "ab.csv")]
+    if load.body:
+        command += ["-p", str(load.body), "-T", load.request.content_type]
+    return [*command, load.url]
+
+
+def parse_ab(output, scratch):
+    # The file has microseconds, but its 99 % lies past the end of a list of fewer than 50 times.
+    percentile = dict(line.split(",") for line in (scratch / "ab.csv").read_text().splitlines())
+    if int(find(r"^Complete requests:\s+(\d+)", output)) < 100:
+        percentile = dict(re.findall(r"^\s+(\d+)%\s+(\d+)", output, re.MULTILINE))
+    failed = int(find(r"^Failed requests:\s+(\d+)", output)) + int(find(r"^Non-2xx responses:\s+(\d+)", output, "0"))
+    return figures(find(r"^Requests per second:\s+([\d.]+)", output), float(percentile["50"]), float(percentile["99"]), failed)
+
+
+K6 = """import http from 'k6/http';
+export const options = {
+  vus: %(connections)d, duration: '%(seconds)ds', gracefulStop: '0s', summaryTrendStats: ['med', 'p(99)'], discardResponseBodies: true,
+};
+const body = %(body)s;
+const params = { headers: %(headers)s, timeout: '%(timeout)ds' };
+export default function () { http.request(%(method)s, %(url)s, body, params); }
+export function handleSummary(data) { return { stdout: JSON.stringify(data.metrics) }; }
+"""
+
+
+def k6(load):
+    script = load.scratch / "k6.js"
+    values = {
+        "body": f"open({json.dumps(str(load.body))}, 'b')" if load.body else "null",
+        "headers": json.dumps({"content-type": load.request.content_type} if load.request.content_type else {}),
+        "method": json.dumps(load.request.method),
+        "url": json.dumps(load.url),
+        "connections": load.connections,
+        "seconds": load.seconds,
+        "timeout": TIMEOUT,
+    }
+    script.write_text(K6 % values)
+    return ["k6", "run", "--quiet", "--no-color", "--no-usage-report", str(script)]
+
+
+def parse_k6(output, _scratch=None):
+    metrics = json.loads(output)
+    duration, failed = metrics["http_req_duration"]["values"], metrics["http_req_failed"]["values"]
+    # `passes` counts the requests for which "has failed" is true.
+    return figures(metrics["http_reqs"]["values"]["rate"], duration["med"], duration["p(99)"], failed["passes"])
+
+
+@dataclass
+class Generator:
+    name: str
+    command: object
+    parse: object
+    install: str
+    # ab has one thread; the others take as many as they are given.
+    one_thread: bool = False
+
+
+GENERATORS = [
+    Generator("wrk", wrk, parse_wrk, "apt-get install wrk"),
+    Generator("oha", oha, parse_oha, "cargo install oha"),
+    Generator("ab", ab, parse_ab, "apt-get install apache2-utils", one_thread=True),
+    Generator("k6", k6, parse_k6, "go install go.k6.io/k6@latest"),
+]
