@@ -14,6 +14,7 @@ import locust
 import psutil
 from gevent.pool import Pool
 from locust import FastHttpUser, HttpUser, constant, events, task
+from locust.runners import WorkerRunner
 
 CASE = cases.read(os.environ["REPLICATE_CASE"])
 REQUESTS = [(request, request.read_body(os.environ["REPLICATE_BIN_DIR"])) for request in CASE.requests]
@@ -46,43 +47,51 @@ class Visitor(FastHttpUser if FAST else HttpUser):
 
 
 class Window:
-    """The time from the end of the ramp to the end of the load, and the CPU time spent in it."""
+    """The time from the end of the ramp to the end of the load: answers in it, and CPU time."""
 
     def __init__(self, pid):
-        self.process, self.begin, self.end = psutil.Process(pid), None, None
+        self.process, self.begin, self.end, self.answers = psutil.Process(pid), None, None, 0
 
     def now(self):
         times = self.process.cpu_times()
         return time.monotonic(), times.user + times.system
 
     def open(self, **_):
-        # Locust announces the end of the ramp again when a user count changes.
         self.begin = self.begin or self.now()
 
     def close(self, **_):
+        if self.begin:
+            self.end = self.end or self.now()
+
+    def count(self, **_):
         if self.begin and not self.end:
-            self.end = self.now()
+            self.answers += 1
 
-    def seconds(self):
-        return self.end[0] - self.begin[0]
-
-    def cores(self):
-        if not self.begin:
-            return None
+    def figures(self):
         (begin, cpu_before), (end, cpu_after) = self.begin, self.end or self.now()
-        return (cpu_after - cpu_before) / max(end - begin, 1e-3)
+        seconds = max(end - begin, 1e-3)
+        return {"seconds": seconds, "req_per_s": self.answers / seconds, "cores": (cpu_after - cpu_before) / seconds}
 
 
-WINDOWS = {"own": Window(os.getpid())}
-if "REPLICATE_SERVER_PID" in os.environ:
-    WINDOWS["server"] = Window(int(os.environ["REPLICATE_SERVER_PID"]))
+OWN = Window(os.getpid())
+SERVER = Window(int(os.environ["REPLICATE_SERVER_PID"]))
 WORKERS = {}
 
-for window in WINDOWS.values():
+for window in (OWN, SERVER):
     events.spawning_complete.add_listener(window.open)
-    # A worker may see only the second of these. The first that comes ends the window.
     events.test_stopping.add_listener(window.close)
-    events.test_stop.add_listener(window.close)
+events.request.add_listener(OWN.count)
+
+
+@events.report_to_master.add_listener
+def report_window(client_id, data, **_):
+    # A worker's window begins and ends a little later than the master's, so it brings its own rate.
+    data["window"] = OWN.figures() if OWN.begin else None
+
+
+@events.worker_report.add_listener
+def keep_window(client_id, data, **_):
+    WORKERS[client_id] = data["window"] or WORKERS.get(client_id)
 
 
 @events.init.add_listener
@@ -97,39 +106,27 @@ def exit_with_parent(**_):
     gevent.spawn(watch)
 
 
-@events.report_to_master.add_listener
-def report_cpu(client_id, data, **_):
-    data["cores"] = WINDOWS["own"].cores()
-
-
-@events.worker_report.add_listener
-def keep_cpu(client_id, data, **_):
-    WORKERS[client_id] = data.get("cores")
-
-
 @events.init.add_listener
 def write_result_at_the_end(environment, **_):
-    if "REPLICATE_RESULT" not in os.environ:
-        return
-
-    # The last event: by now the workers' last reports are in.
+    # The last event of a run: by now the workers' last reports are in.
     @events.quit.add_listener
     def write(**_):
-        total, errors = environment.stats.total, environment.stats.errors
-        if not WINDOWS["own"].end:
+        # Workers have no result of their own, and a run that was stopped in its ramp has none at all.
+        if "REPLICATE_RESULT" not in os.environ or not OWN.end or isinstance(environment.runner, WorkerRunner):
             return
+        total, errors = environment.stats.total, environment.stats.errors
+        processes = [window for window in WORKERS.values() if window] or [OWN.figures()]
         result = {
             "locust": locust.__version__,
             "requests": total.num_requests,
             "failures": total.num_failures,
             "first_failure": next((str(error.error) for error in errors.values()), None),
-            "seconds": WINDOWS["own"].seconds(),
-            "req_per_s": total.num_requests / WINDOWS["own"].seconds(),
+            "req_per_s": sum(window["req_per_s"] for window in processes),
             "p50_ms": total.get_response_time_percentile(0.5),
             "p99_ms": total.get_response_time_percentile(0.99),
-            "master_cores": WINDOWS["own"].cores() if WORKERS else None,
-            "process_cores": list(WORKERS.values()) or [WINDOWS["own"].cores()],
-            "server_cores": WINDOWS["server"].cores(),
+            "master_cores": OWN.figures()["cores"] if WORKERS else 0,
+            "processes": processes,
+            "server_cores": SERVER.figures()["cores"],
         }
         with open(os.environ["REPLICATE_RESULT"], "w", encoding="utf-8") as file:
             json.dump(result, file)

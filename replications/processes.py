@@ -114,14 +114,15 @@ def wait_for(load, servers, seconds):
     end = time.monotonic() + seconds
     while True:
         # Check the servers first: what the generator complains about is only a consequence.
-        for process in [*servers, *load[1:]]:
-            if not process.running() and load[0].running():
-                raise Problem(process.died())
+        for server in servers:
+            if not server.running():
+                raise Problem(server.died())
         if not load[0].running():
-            dead = next((server for server in servers if not server.running()), None)
-            if dead:
-                raise Problem(dead.died())
             return
+        for worker in load[1:]:
+            # At the end, workers leave with status 0 before their master does.
+            if not worker.running() and worker.child.returncode:
+                raise Problem(worker.died())
         if time.monotonic() > end:
             raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)

@@ -93,10 +93,10 @@ def measure(case, variant, load, program, chosen):
 
 def notes(variant, result, load):
     """What a reader has to know before believing a row."""
-    busiest = max(cores or 0 for cores in [*result["process_cores"], result["master_cores"]])
-    if busiest >= LIMIT:
-        yield f"{variant}: Locust is the limit, not the server: one of its processes uses {percent(busiest)} of a core"
-    elif sum(cores or 0 for cores in [*result["process_cores"], result["server_cores"]]) >= LIMIT * os.cpu_count():
+    cores = [*(process["cores"] for process in result["processes"]), result["master_cores"]]
+    if max(cores) >= LIMIT:
+        yield f"{variant}: Locust is the limit, not the server: one of its processes uses {percent(max(cores))} of a core"
+    elif sum(cores) + result["server_cores"] >= LIMIT * os.cpu_count():
         yield f"{variant}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
     answer = load["users"] / result["req_per_s"] - load["think_ms"] / 1000
     if load["requests"] == 1 and answer > load["seconds"]:
@@ -135,9 +135,9 @@ def main():
     client, processes = "FastHttpUser" if chosen.fast else "HttpUser", f"{chosen.workers} workers" if chosen.workers else "1 process"
     print(f"{case.name}: Locust {result['locust']}, {client}, {processes}; {load['users']:,} users, wait {load['think_ms']} ms, {load['seconds']} s\n")
     head = ["", "req/s", "p50 ms", "p99 ms", "Locust CPU", "server CPU"]
-    cpu = {variant: sum(cores or 0 for cores in result["process_cores"]) for variant, result in results.items()}
     print(table(head, [
-        [variant, *(number(result[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(cpu[variant]), percent(result["server_cores"])]
+        [variant, *(number(result[key]) for key in ("req_per_s", "p50_ms", "p99_ms")),
+         percent(sum(process["cores"] for process in result["processes"])), percent(result["server_cores"])]
         for variant, result in results.items()
     ]))
     if {"slow", "fixed"} <= results.keys():
