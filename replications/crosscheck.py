@@ -16,7 +16,7 @@ import cases
 from cases import BIN_DIR, Problem
 from generators import GENERATORS, Load
 from processes import allow_connections, run, serving, started, wait_for
-from report import LIMIT, number, percent, save, table
+from report import LIMIT, SHORT, number, percent, save, table
 
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
 
@@ -127,6 +127,8 @@ def main():
     ]))
     remarks = [remark for generator in tools if (remark := note(generator, results[generator.name], load.threads))]
     remarks.append("these tools wait for an answer before they send the next request, so a stall delays requests that no percentile counts")
+    if chosen.short:
+        remarks.append(SHORT)
     if len(case.requests) > 1:
         remarks.append(f"this is the first of the case's {len(case.requests)} requests; these tools load no whole page")
     print("".join(f"\nnote: {remark}" for remark in remarks))

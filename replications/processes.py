@@ -32,9 +32,11 @@ class Process:
         return self.child.poll() is None
 
     def died(self):
-        """A sentence about an exit that nobody asked for, with the last line that the child wrote."""
-        lines = (self.err.read_text(errors="replace") or self.output()).strip().splitlines()
-        return f"{self.name} died with status {self.child.returncode}: {lines[-1].strip() if lines else 'it said nothing'}"
+        """A sentence about an exit that nobody asked for, with the last error that the child wrote."""
+        status = self.child.returncode
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"died with status {status}"
+        lines = self.err.read_text(errors="replace").strip().splitlines()
+        return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])
 
     def cpu_seconds(self):
         """The CPU time so far, or None on a system without /proc."""

@@ -10,6 +10,7 @@ from cases import TARGET
 
 # A generator that is this busy answers itself late, well before it uses the whole core.
 LIMIT = 0.8
+SHORT = "--short checks that everything runs; do not compare its figures"
 
 
 def number(value, digits=1):

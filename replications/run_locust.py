@@ -12,13 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import cases
-from cases import BIN_DIR, TARGET, Problem
+from cases import BIN_DIR, ROOT, Problem
 from processes import allow_connections, run, serving, started, wait_for
-from report import LIMIT, number, percent, save, table
+from report import LIMIT, SHORT, number, percent, save, table
 
 HERE = Path(__file__).resolve().parent
 RAMP = 100  # users per second, as in the article
-VENV = TARGET / "locust"
+VENV = ROOT / "target" / "locust"
 INSTALL = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r replications/requirements.txt"
 
 
@@ -27,7 +27,7 @@ def options():
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
     parser.add_argument("--users", type=int, help="instead of the case's own number")
-    parser.add_argument("--seconds", type=int, default=60, help="how long to measure after the ramp [60]")
+    parser.add_argument("--seconds", type=int, default=30, help="how long to measure after the ramp [30]")
     parser.add_argument("--short", action="store_true", help="10 s a server with at most 300 users: a check, not a measurement")
     parser.add_argument("--fast", action="store_true", help="FastHttpUser instead of HttpUser")
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="a master and N local worker processes")
@@ -125,7 +125,7 @@ def main():
 
     results = {}
     for variant in chosen.variant or ["slow", "fixed"]:
-        print(f"{case.name}-{variant}: {load['users']:,} users, {load['seconds']} s after the ramp", file=sys.stderr, flush=True)
+        print(f"{case.name}-{variant}: users {load['users']:,}, {load['seconds']} s after the ramp", file=sys.stderr, flush=True)
         result = results[variant] = measure(case, variant, load, program, chosen)
         if result["failures"]:
             raise Problem(f"{variant}: {result['failures']} of {result['requests']} answers are wrong: {result['first_failure']}")
@@ -133,7 +133,7 @@ def main():
             raise Problem(f"{variant} answered nothing in {load['seconds']} s; give it more `--seconds`")
 
     client, processes = "FastHttpUser" if chosen.fast else "HttpUser", f"{chosen.workers} workers" if chosen.workers else "1 process"
-    print(f"{case.name}: Locust {result['locust']}, {client}, {processes}; {load['users']:,} users, wait {load['think_ms']} ms, {load['seconds']} s\n")
+    print(f"{case.name}: Locust {result['locust']}, {client}, {processes}; users {load['users']:,}, wait {load['think_ms']} ms, {load['seconds']} s\n")
     head = ["", "req/s", "p50 ms", "p99 ms", "Locust CPU", "server CPU"]
     print(table(head, [
         [variant, *(number(result[key]) for key in ("req_per_s", "p50_ms", "p99_ms")),
@@ -144,7 +144,7 @@ def main():
         print(f"\nfixed / slow: {number(results['fixed']['req_per_s'] / results['slow']['req_per_s'])}")
     remarks = [note for variant, result in results.items() for note in notes(variant, result, load)]
     if chosen.short:
-        remarks.append("--short checks that everything runs; its figures are not for comparisons")
+        remarks.append(SHORT)
     print("".join(f"\nnote: {remark}" for remark in remarks))
     path = save(f"locust-{case.name}", {"client": client, "workers": chosen.workers, "load": load, "variants": results, "notes": remarks})
     print(f"record: {path}")
