@@ -51,7 +51,8 @@ def wrk(load):
 
 def parse_wrk(output, _scratch=None):
     def milliseconds(percentile):
-        value, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m)$", output, re.MULTILINE).groups()
+        # wrk writes a space after a unit of one letter.
+        value, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m) *$", output, re.MULTILINE).groups()
         return float(value) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}[unit]
 
     failed = int(find(r"Non-2xx or 3xx responses: (\d+)", output, "0"))
@@ -97,7 +98,9 @@ def parse_ab(output, scratch):
 
 K6 = """import http from 'k6/http';
 export const options = {
-  vus: %(connections)d, duration: '%(seconds)ds', gracefulStop: '0s', summaryTrendStats: ['med', 'p(99)'], discardResponseBodies: true,
+  // Without a scenario, k6 would wait for all open requests after the end.
+  scenarios: { load: { executor: 'constant-vus', vus: %(connections)d, duration: '%(seconds)ds', gracefulStop: '0s' } },
+  summaryTrendStats: ['med', 'p(99)'], discardResponseBodies: true,
 };
 const body = %(body)s;
 const params = { headers: %(headers)s, timeout: '%(timeout)ds' };

@@ -15,7 +15,7 @@ WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution
      50%  116.00us
      75%    0.88ms
-     99%    1.03s
+     99%    1.03s 
   53457 requests in 1.11s, 7.04MB read
   Socket errors: connect 0, read 2, write 0, timeout 3
   Non-2xx or 3xx responses: 7
