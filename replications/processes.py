@@ -15,7 +15,7 @@ START_SECONDS = 30
 
 
 class Process:
-    """A child in a session of its own, so that Ctrl-C reaches only the script, which stops the child."""
+    """A child in a process group of its own, so that Ctrl-C reaches only the script, which stops the child."""
 
     def __init__(self, name, command, scratch, env=None):
         self.name = name
