@@ -6,6 +6,7 @@ lab := "cargo run --release --quiet --bin lab --"
 # with them, cargo would build Tokio and everything above it once more. They are tested on their own.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
 stop_the_clock := "--package lock-scope --package lab-load"
+replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
 
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -143,17 +144,22 @@ docs *FLAGS:
 # Load slow and fixed with Locust (`--fast`, `--workers N`, `--ui`)
 [group('replicate')]
 locust CASE *FLAGS: _build
-    @python3 replications/run_locust.py {{ CASE }} {{ FLAGS }}
+    @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
 
 # Measure one server with wrk, oha, ab and k6 in turn
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
-    @python3 replications/crosscheck.py {{ CASE }} {{ FLAGS }}
+    @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
+
+# Say which tools of the replications are here
+[group('replicate')]
+replications-doctor:
+    @{{ replicate }}/doctor.py
 
 # Check the replications in their short form
 [group('replicate')]
 ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short")
-    python3 replications/test_replications.py
+    @{{ replicate }}/test_replications.py
 
 # Start a case of your own
 [group('course')]

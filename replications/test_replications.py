@@ -6,10 +6,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import cases
-import generators
-import report
-from processes import started, wait_for, wait_for_url
+from crosscheck import generators
+from harness import cases, report
+from harness.processes import started, wait_for, wait_for_url
 
 WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution

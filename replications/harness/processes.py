@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from cases import Problem, find_binary
+from harness.cases import Problem, find_binary
 
 # Loading the certificate authorities takes a debug build a second; nothing takes this long.
 START_SECONDS = 30

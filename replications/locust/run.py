@@ -4,22 +4,20 @@
 import argparse
 import json
 import os
-import shutil
 import socket
 import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-import cases
-from cases import BIN_DIR, ROOT, Problem
-from processes import allow_connections, run, serving, started, wait_for
-from report import LIMIT, SHORT, number, percent, save, table
+from harness import cases
+from harness.cases import Problem
+from harness.processes import allow_connections, run, serving, started, wait_for
+from harness.report import LIMIT, SHORT, add_options, number, percent, save, table
+from harness.tools import require
 
 HERE = Path(__file__).resolve().parent
 RAMP = 100  # users per second, as in the article
-VENV = ROOT / "target" / "locust"
-INSTALL = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r replications/requirements.txt"
 
 
 def options():
@@ -28,13 +26,11 @@ def options():
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
     parser.add_argument("--users", type=int, help="instead of the case's own number")
     parser.add_argument("--seconds", type=int, default=30, help="how long to measure after the ramp [30]")
-    parser.add_argument("--short", action="store_true", help="10 s a server with at most 300 users: a check, not a measurement")
     parser.add_argument("--fast", action="store_true", help="FastHttpUser instead of HttpUser")
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="a master and N local worker processes")
     parser.add_argument("--ui", action="store_true", help="open Locust's web UI on one variant; you start the load there")
     parser.add_argument("--web-port", type=int, default=8089, help="port of the web UI [8089]")
-    parser.add_argument("--bin-dir", type=Path, default=BIN_DIR, help="where the servers are [target/release]")
-    parser.add_argument("--locust", help="the locust program [target/locust/bin/locust, then PATH]")
+    add_options(parser, "10 s a server with at most 300 users")
     chosen = parser.parse_args()
     if min(chosen.seconds, chosen.users or 1) < 1 or chosen.workers < 0:
         parser.error("--users and --seconds take a number from 1 up, and --workers from 0 up")
@@ -109,11 +105,7 @@ def main():
     unknown = set(chosen.variant or []) - set(case.variants)
     if unknown:
         raise Problem(f"{case.name} has no variant `{unknown.pop()}`; it has {', '.join(case.variants)}")
-    venv = VENV / "bin" / "locust"
-    program = shutil.which(chosen.locust or (str(venv) if venv.exists() else "locust"))
-    if program is None:
-        print(f"skipped: no {chosen.locust or 'locust'}; {INSTALL}")
-        return 0
+    (program,) = require("locust")
     load = {"users": chosen.users or case.users, "think_ms": case.think_ms, "seconds": chosen.seconds, "requests": len(case.requests)}
     if chosen.short:
         load["users"] = min(load["users"], 300)
@@ -146,8 +138,8 @@ def main():
     if chosen.short:
         remarks.append(SHORT)
     print("".join(f"\nnote: {remark}" for remark in remarks))
-    path = save(f"locust-{case.name}", {"client": client, "workers": chosen.workers, "load": load, "variants": results, "notes": remarks})
-    print(f"record: {path}")
+    record = {"client": client, "workers": chosen.workers, "load": load, "variants": results, "notes": remarks}
+    save(f"locust-{case.name}", record, chosen, ["locust"])
     return 0
 
 

@@ -12,11 +12,12 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-import cases
-from cases import BIN_DIR, Problem
 from generators import GENERATORS, Load
-from processes import allow_connections, run, serving, started, wait_for
-from report import LIMIT, SHORT, number, percent, save, table
+from harness import cases
+from harness.cases import Problem
+from harness.processes import allow_connections, run, serving, started, wait_for
+from harness.report import LIMIT, SHORT, add_options, number, percent, save, table
+from harness.tools import TOOLS
 
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
 
@@ -28,8 +29,7 @@ def options():
     parser.add_argument("--connections", type=int, help="instead of the case's users, at most 100")
     parser.add_argument("--seconds", type=int, default=10, help="length of one run [10]")
     parser.add_argument("--rounds", type=int, default=4, help="how often each tool runs [4]")
-    parser.add_argument("--short", action="store_true", help="about 10 s in all: a check, not a measurement")
-    parser.add_argument("--bin-dir", type=Path, default=BIN_DIR, help="where the servers are [target/release]")
+    add_options(parser, "about 10 s in all")
     chosen = parser.parse_args()
     if min(chosen.seconds, chosen.rounds, chosen.connections or 1) < 1:
         parser.error("--seconds, --rounds and --connections take a number from 1 up")
@@ -92,7 +92,7 @@ def main():
     tools = [generator for generator in GENERATORS if shutil.which(generator.name)]
     missing = [generator for generator in GENERATORS if generator not in tools]
     for generator in missing:
-        print(f"left out: no {generator.name}; {generator.install}")
+        print(f"left out: no {generator.name}; {TOOLS[generator.name].install}")
     if not tools:
         print("skipped: none of the tools is installed")
         return 0
@@ -134,7 +134,7 @@ def main():
     print("".join(f"\nnote: {remark}" for remark in remarks))
     record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": seconds, "results": results, "runs": runs,
               "left_out": [generator.name for generator in missing], "notes": remarks}
-    print(f"record: {save(f'crosscheck-{case.name}', record)}")
+    save(f"crosscheck-{case.name}", record, chosen, results)
     if any(it["failed"] for it in results.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0

@@ -136,14 +136,13 @@ class Generator:
     name: str
     command: object
     parse: object
-    install: str
     # ab has one thread; the others take as many as they are given.
     one_thread: bool = False
 
 
 GENERATORS = [
-    Generator("wrk", wrk, parse_wrk, "apt-get install wrk"),
-    Generator("oha", oha, parse_oha, "cargo install oha"),
-    Generator("ab", ab, parse_ab, "apt-get install apache2-utils", one_thread=True),
-    Generator("k6", k6, parse_k6, "go install go.k6.io/k6@latest"),
+    Generator("wrk", wrk, parse_wrk),
+    Generator("oha", oha, parse_oha),
+    Generator("ab", ab, parse_ab, one_thread=True),
+    Generator("k6", k6, parse_k6),
 ]

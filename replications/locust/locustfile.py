@@ -8,11 +8,11 @@ import json
 import os
 import time
 
-import cases
 import gevent
 import locust
 import psutil
 from gevent.pool import Pool
+from harness import cases
 from locust import FastHttpUser, HttpUser, constant, events, task
 from locust.runners import WorkerRunner
 

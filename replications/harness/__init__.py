@@ -1,0 +1,1 @@
+"""What all replications share: the cases, processes that stop, tools that may be missing, and records."""

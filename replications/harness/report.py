@@ -1,0 +1,114 @@
+"""One table for people, and the same figures as JSON."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import tools
+from harness.cases import BIN_DIR, ROOT, TARGET, Problem
+
+# A generator that is this busy answers itself late, well before it uses the whole core.
+LIMIT = 0.8
+SHORT = "--short checks that everything runs; do not compare its figures"
+PUBLISHED = ROOT / "docs" / "replications"
+
+
+def add_options(parser, short):
+    """The options that every replication has. `short` says what `--short` does."""
+    parser.set_defaults(recipe=parser.prog)
+    parser.add_argument("--short", action="store_true", help=f"{short}: a check, not a measurement")
+    parser.add_argument("--publish", action="store_true", help="also keep the record in docs/replications, where the course reads it")
+    parser.add_argument("--bin-dir", type=Path, default=BIN_DIR, help="where the servers are [target/release]")
+
+
+def number(value, digits=1):
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.{digits}f}"
+
+
+def percent(cores):
+    """CPU time per second, where 100 % is one core."""
+    return "-" if cores is None else f"{100 * cores:.0f} %"
+
+
+def table(head, rows):
+    """The first column to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    lines = []
+    for row in [head, *rows]:
+        first, *others = (cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
+        lines.append("  ".join([first, *others]).rstrip())
+    return "\n".join(lines)
+
+
+def spread(values):
+    """Several rounds as their median, lowest and highest."""
+    values = list(values)
+    return {"median": statistics.median(values), "lowest": min(values), "highest": max(values)}
+
+
+def ratio(over, under):
+    """The ratio of two lists that were measured in turn, round by round: median, lowest and highest."""
+    return spread(a / b for a, b in zip(over, under, strict=True))
+
+
+def span(it, digits=2):
+    return f"{number(it['median'], digits)} ({number(it['lowest'], digits)} to {number(it['highest'], digits)})"
+
+
+def git(*command):
+    try:
+        done = subprocess.run(["git", *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def cpu():
+    """The processor's name, where Linux says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def save(name, record, chosen, used):
+    """Writes a record whole or not at all, and returns its path. `used` names the tools behind it.
+
+    Every run has a file of its own; `--publish` also replaces the one that the course quotes.
+    """
+    if chosen.publish and chosen.short:
+        raise Problem("--short measures nothing that could be published; leave one of the two out")
+    commit = git("rev-parse", "--short", "HEAD")
+    record = {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": chosen.recipe,
+        "arguments": [argument for argument in sys.argv[1:] if argument != "--publish"],
+        "short": chosen.short,
+        "machine": {"system": platform.system(), "release": platform.release(), "cpu": cpu(), "cores": os.cpu_count()},
+        "commit": commit and commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else ""),
+        "versions": {tool: tools.version(tool) for tool in used},
+        **record,
+    }
+    text = json.dumps(record, indent=2) + "\n"
+    path = TARGET / "lab" / "replications" / name / f"{record['date'].replace(':', '')}.json"
+    write(path, text)
+    if chosen.publish:
+        path = PUBLISHED / f"{name}.json"
+        write(path, text)
+    print(f"record: {os.path.relpath(path)}")
+    return path
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(".half")
+    half.write_text(text, encoding="utf-8")
+    half.replace(path)

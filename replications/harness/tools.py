@@ -1,0 +1,72 @@
+"""The programs that the replications use: how each one says its version, and how to install it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cases import ROOT
+
+
+@dataclass
+class Tool:
+    """A program. `version` is its arguments, because tools disagree even about this."""
+
+    install: str
+    used_by: str
+    version: tuple = ("--version",)
+    # Where it is if not in PATH, relative to the workspace.
+    path: str | None = None
+
+    def find(self, name):
+        own = self.path and ROOT / self.path
+        if own and own.exists():
+            return str(own)
+        return shutil.which(name)
+
+
+LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r replications/locust/requirements.txt"
+TOOLS = {
+    "locust": Tool(LOCUST, "locust", path="target/locust/bin/locust"),
+    "wrk": Tool("apt-get install wrk", "crosscheck, replicate-mongodb", ("-v",)),
+    "oha": Tool("cargo install --locked oha", "crosscheck"),
+    "ab": Tool("apt-get install apache2-utils", "crosscheck, replicate-varnish", ("-V",)),
+    "k6": Tool("go install go.k6.io/k6@v1.8.1", "crosscheck", ("version",)),
+    "heaptrack": Tool("apt-get install heaptrack", "heaptrack"),
+    "valgrind": Tool("apt-get install valgrind", "dhat, cachegrind"),
+    "java": Tool("apt-get install default-jre-headless", "replicate-mongodb", ("-version",)),
+    "mvn": Tool("apt-get install maven", "replicate-mongodb"),
+    "node": Tool("apt-get install nodejs", "replicate-proxy"),
+    "npm": Tool("apt-get install npm", "replicate-proxy"),
+    "chromium": Tool("apt-get install chromium", "replicate-proxy"),
+    "chromedriver": Tool("apt-get install chromium-driver", "replicate-proxy"),
+    "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",)),
+    "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",)),
+    "perf": Tool("apt-get install linux-perf", "replicate-varnish, hotspot"),
+    "strace": Tool("apt-get install strace", "replicate-proxy", ("-V",)),
+}
+
+
+def version(name):
+    """The version that a tool prints, or None if the tool is missing."""
+    tool = TOOLS[name]
+    program = tool.find(name)
+    if program is None:
+        return None
+    # Some tools print their version to stderr, and some exit with an error after it.
+    printed = subprocess.run([program, *tool.version], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    found = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout.decode(errors="replace"))
+    return found.group() if found else "unknown"
+
+
+def require(*names):
+    """The paths of the tools. Ends the script as skipped, with status 0, if one is missing."""
+    missing = [name for name in names if TOOLS[name].find(name) is None]
+    for name in missing:
+        print(f"skipped: no {name}; {TOOLS[name].install}")
+    if missing:
+        sys.exit(0)
+    return [TOOLS[name].find(name) for name in names]
