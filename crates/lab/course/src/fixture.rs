@@ -44,6 +44,12 @@ impl Fixture {
         let newest = |file: &str| format!("docs/record/2026-11-21-a/{file}");
         fixture.write(&newest("record.json"), &record(280.0).to_string());
         fixture.write(&newest("benches.json"), &benches().to_string());
+        let tables = json!({ "load": {
+            "head": ["", "req/s"], "rows": [["slow", "19.5"], ["fixed", "1,294"]],
+            "origin": "Made by `just locust toy`.",
+        } });
+        let replication = json!({ "ratio": 66.4, "tables": tables });
+        fixture.write("docs/replications/locust-toy.json", &replication.to_string());
         let flame = |file: &str| newest(&format!("flame/toy/{file}"));
         fixture.write(&flame("slow.svg"), "<svg/>");
         fixture.write(&flame("meta.json"), &meta().to_string());

@@ -33,12 +33,13 @@ pub type Drawn = Arc<Mutex<Vec<Picture>>>;
 
 /// The tables, each a template over what the expression names, which is `it` there. `pair` and
 /// `counts-pair` are `case` and `counts` for a reader who has yet to find the fault.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     ("benches", include_str!("tables/benches.md")),
     ("case", include_str!("tables/case.md")),
     ("counts", include_str!("tables/counts.md")),
     ("counts-pair", include_str!("tables/counts.md")),
     ("pair", include_str!("tables/case.md")),
+    ("replication", include_str!("tables/replication.md")),
     ("steps", include_str!("tables/steps.md")),
     ("summary", include_str!("tables/summary.md")),
     ("top", include_str!("tables/top.md")),

@@ -50,6 +50,7 @@ impl Book {
         env.add_global("cases", cases);
         env.add_global("record", sources.about_record());
         env.add_global("benches", sources.bench_groups());
+        env.add_global("replications", sources.replications()?);
         Ok(Self { root: sources.root.clone(), env, drawn })
     }
 

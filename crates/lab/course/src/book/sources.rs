@@ -22,6 +22,8 @@ use crate::{
 
 /// Where the records are, below the workspace.
 const RECORDS: &str = "docs/record";
+/// And those of the replications, whose scripts write them: a JSON file each.
+const REPLICATIONS: &str = "docs/replications";
 
 /// What was read. A missing part is an error of the expression that needs it.
 #[derive(Debug)]
@@ -115,6 +117,23 @@ impl Sources {
         };
         let all = Names::new("benches").with("made", benches.made.as_str());
         groups.into_iter().fold(all, |all, name| all.with(name, group(name))).into()
+    }
+
+    /// The records of the replications, each by the name of its file.
+    pub fn replications(&self) -> anyhow::Result<Value> {
+        let files = self.root.join(REPLICATIONS).read_dir().into_iter().flatten().flatten();
+        let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|it| it == "json"));
+        files.sort();
+        let mut all = Names::new("replications");
+        for file in files {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&file)?;
+            let json = serde_json::from_str(&text)
+                .with_context(|| format!("cannot read {}", file.display()))?;
+            all = all.with(&name, Names::new(&name).with_fields(json));
+        }
+        Ok(all.into())
     }
 
     /// A case as the record has it.
