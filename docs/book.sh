@@ -18,7 +18,7 @@ command -v mdbook >/dev/null ||
 # Chapters link to records and source files, so the site needs copies of them.
 rm -rf target/book
 mkdir -p target/book/docs
-cp -R docs/record target/book/docs/
-cp -R crates benches Cargo.toml justfile .clippy.toml target/book/
+cp -R docs/record docs/replications target/book/docs/
+cp -R crates benches replications Cargo.toml justfile .clippy.toml target/book/
 mdbook build docs $open
 echo "the course is target/book/docs/src/index.html"

@@ -79,23 +79,29 @@ def cpu():
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def save(name, record, chosen, used):
-    """Writes a record whole or not at all, and returns its path. `used` names the tools behind it.
+def save(name, record, chosen, used, **tables):
+    """Writes a record whole or not at all, and returns its path.
 
+    `used` names the tools behind it, and `tables` are those that the course shows: each a head and rows.
     Every run has a file of its own; `--publish` also replaces the one that the course quotes.
     """
     if chosen.publish and chosen.short:
         raise Problem("--short measures nothing that could be published; leave one of the two out")
     commit = git("rev-parse", "--short", "HEAD")
+    date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    command = " ".join([chosen.recipe, *(argument for argument in sys.argv[1:] if argument != "--publish")])
+    versions = {tool: tools.version(tool) for tool in used}
+    made_with = ", ".join(f"{tool} {version}" for tool, version in versions.items())
+    origin = f"Made by `{command}` with {made_with} on {cpu()} ({os.cpu_count()} cores), {date[:10]}."
     record = {
-        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "command": chosen.recipe,
-        "arguments": [argument for argument in sys.argv[1:] if argument != "--publish"],
+        "date": date,
+        "command": command,
         "short": chosen.short,
         "machine": {"system": platform.system(), "release": platform.release(), "cpu": cpu(), "cores": os.cpu_count()},
         "commit": commit and commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else ""),
-        "versions": {tool: tools.version(tool) for tool in used},
+        "versions": versions,
         **record,
+        "tables": {key: {"head": head, "rows": rows, "origin": origin} for key, (head, rows) in tables.items()},
     }
     text = json.dumps(record, indent=2) + "\n"
     path = TARGET / "lab" / "replications" / name / f"{record['date'].replace(':', '')}.json"

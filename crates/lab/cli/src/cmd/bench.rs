@@ -129,24 +129,17 @@ async fn measure(
         let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);
         record.steps_note = case.steps_note.clone();
-        let print = |record: &CaseRecord| {
-            if !options.json {
-                progress.aside(|| bench::print_case(&case.question, record));
-            }
-        };
-        // Counts of connections, say, give the fault away. Who asks by the alias does not get them.
-        let is_masked = case.shown != case.name;
-        if is_masked {
-            print(&record);
-        }
+        let without_counts = record.clone();
         let counts = workspace.counts(case).ok();
         for variant in &mut record.variants {
             let counts = counts.as_ref().map(|counts| counts.of(&variant.variant));
             let counts = counts.into_iter().flatten();
             variant.exact = counts.map(|(name, count)| (name, count as f64)).collect();
         }
-        if !is_masked {
-            print(&record);
+        if !options.json {
+            // Counts of connections, for example, give the fault away, and the alias is there to hide it.
+            let shown = if case.shown == case.name { &record } else { &without_counts };
+            progress.aside(|| bench::print_case(&case.question, shown));
         }
         record.case.clone_from(&case.name);
         records.push(record);
