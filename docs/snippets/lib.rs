@@ -27,6 +27,7 @@ chapters! {
     crossovers: "crossovers.md",
     your_service: "your-service.md",
     standard_tools: "standard-tools.md",
+    articles: "articles.md",
     cheat_sheet: "cheat-sheet.md",
     method: "method.md",
     what_changed: "what-changed.md",
