@@ -11,7 +11,9 @@ from harness.processes import started
 
 LOAD_SECONDS = 30
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server", "--disable-background-networking",
-         "--disable-component-update", "--ignore-certificate-errors", "--remote-debugging-pipe"]
+         "--disable-component-update", "--disable-extensions", "--ignore-certificate-errors", "--remote-debugging-pipe",
+         # A process in reserve for the next page would start during the load.
+         "--disable-features=SpareRendererForSitePerProcess"]
 # What Navigation Timing and Resource Timing say about the page and its files, in ms since the start of the navigation.
 TIMINGS = """JSON.stringify([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((it) => ({
     path: new URL(it.name).pathname, status: it.responseStatus, protocol: it.nextHopProtocol, wire: it.encodedBodySize, plain: it.decodedBodySize,

@@ -2,14 +2,18 @@
 """Loads the article's page in headless Chromium through a Node proxy, through ours, and without a proxy: `just replicate-proxy`."""
 
 import argparse
+import http.client
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +60,9 @@ class Row:
 
 ROWS = [
     Row("none", "the browser asks the site itself", None),
-    Row("node", "http-proxy as in Browsersync: a connection per request, no gzip, bodies rewritten", [], gzip=False),
+    Row("node", "http-proxy as in Browsersync: a connection for each request, no gzip, bodies rewritten", [], gzip=False),
     Row("rust per request", "per-request-client-slow: loads the authorities and connects for each request", "slow"),
-    Row("rust shared", "per-request-client-fixed: one client for all requests", "fixed"),
+    Row("rust shared", "per-request-client-fixed: one client, which keeps its connections", "fixed"),
 ]
 APART = [
     Row("rust shared connector", "per-request-client-shared-connector: loads the authorities once, connects for each request", "shared-connector"),
@@ -66,12 +70,13 @@ APART = [
     Row("none, no gzip", "as none; the browser asks for no compression", None, asks=False, gzip=False),
     Row("rust shared, no gzip", "as rust shared; the browser asks for no compression", "fixed", asks=False, gzip=False),
 ]
-TRACE = ("-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=setsockopt")
+# Only the traced system calls stop the server, and the server stays a child of this script.
+STRACE = ("-D", "-f", "--seccomp-bpf", "-qq", "-e", "signal=none")
+SET = ("-o", "/dev/null", "-e", "trace=setsockopt")
 NODELAY = [
     Row("TCP_NODELAY on", "rust shared as it is", "fixed"),
-    Row("on, under strace", "the same with strace, which changes nothing", "fixed", strace=TRACE),
-    Row("off, under strace", "strace answers each setsockopt with success and does not set anything", "fixed",
-        strace=(*TRACE, "-e", "inject=setsockopt:retval=0")),
+    Row("on, strace looks on", "the same under strace", "fixed", strace=SET),
+    Row("TCP_NODELAY off", "strace skips each setsockopt and says that it succeeded", "fixed", strace=(*SET, "-e", "inject=setsockopt:retval=0")),
 ]
 
 
@@ -115,9 +120,13 @@ def make_certificate(openssl, scratch):
 class Site:
     """The running upstream, with its counters and the sizes of its files."""
 
-    def __init__(self, process):
-        self.process, self.url = process, wait_for_url(process)
-        self.control = process.output().split()[2]
+    def __init__(self, link, tools, scratch, stack):
+        make_certificate(tools["openssl"], scratch)
+        files = [[request.path, request.bytes] for request in cases.read(CASE).requests]
+        settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
+        self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)], scratch))
+        self.url = wait_for_url(self.process)
+        self.control = self.process.output().split()[2]
         self.sizes = self.ask()["sizes"]
 
     def counters(self):
@@ -135,7 +144,7 @@ def command_of(row, site, node, scratch, bin_dir):
     """How to start a row's proxy, and its environment."""
     if isinstance(row.proxy, list):
         return [node, HERE / "proxy.js", site.url, *row.proxy], {"NODE_PATH": str(MODULES / "node_modules")}
-    trace = [shutil.which("strace"), *row.strace] if row.strace else []
+    trace = [TOOLS["strace"].find("strace"), *STRACE, *row.strace] if row.strace else []
     # As in the case: the system's authorities, and the site's own.
     env = {"SSL_CERT_FILE": str(scratch / "cert.pem"), "SSL_CERT_DIR": "/etc/ssl/certs"}
     return [*trace, find_binary(bin_dir, f"{CASE}-{row.proxy}"), "--exit-with-parent", "--upstream", site.url], env
@@ -154,16 +163,16 @@ def check(row, timings, site):
             raise Problem(f"{row.name}: {it['path']} has {it['plain']} bytes, {it['wire']} on the wire, instead of {wanted[0]} and {wanted[1]}")
 
 
-def measure(link, rows, rounds, tools, chosen):
-    """Loads the page through each row in turn; returns the loads of each row, and the CPU seconds that they cost."""
+def measure(link, rows, rounds, tools, chosen, probe=None):
+    """Loads the page through each row in turn; returns the loads of each row, and the CPU seconds that they cost.
+
+    `probe` is called in each round with the row, its URL and the site.
+    """
     loads = {row.name: [] for row in rows}
     costs = {row.name: {"chromium": 0, "site": 0} for row in rows}
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         scratch = Path(directory)
-        make_certificate(tools["openssl"], scratch)
-        files = [[request.path, request.bytes] for request in cases.read(CASE).requests]
-        settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
-        site = Site(stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)], scratch)))
+        site = Site(link, tools, scratch, stack)
         proxies, urls = {}, {}
         for row in rows:
             urls[row.name] = site.url
@@ -176,7 +185,7 @@ def measure(link, rows, rounds, tools, chosen):
 
         def visit(row):
             before, chromium_before, site_before = site.counters(), chromium.cpu_seconds(), site.process.cpu_seconds()
-            for timings in chromium.visit(urls[row.name] + "/", len(files), row.asks):
+            for timings in chromium.visit(urls[row.name] + "/", len(site.sizes), row.asks):
                 check(row, timings, site)
                 after = site.counters()
                 counted = {key: after[key] - before[key] for key in after}
@@ -196,6 +205,8 @@ def measure(link, rows, rounds, tools, chosen):
             # Every other round runs backwards, so that a drift of the machine reaches all rows alike.
             for row in rows[:: -1 if turn % 2 else 1]:
                 visit(row)
+                if probe:
+                    probe(row, urls[row.name], site)
         for name, proxy in proxies.items():
             if not proxy.running():
                 raise Problem(proxy.died())
@@ -211,9 +222,60 @@ def summary(row, loads, costs):
         result[f"{name}_upstream"] = {key: statistics.median(load["upstream"][key] for load in some) for key in some[0]["upstream"]}
     result["kb"] = sum(it["wire"] for it in loads[-1]["timings"]) / 1000
     result["cpu_ms"] = {name: 1000 * seconds / len(loads) for name, seconds in costs.items()}
-    waits = [it["end"] - it["request"] for load in loads for it in load["timings"]]
-    result["responses"], result["stalled"] = len(waits), sum(wait >= STALL_MS for wait in waits)
     return result
+
+
+def fetch(url, site):
+    """Asks for all files over one connection, one after the other. Returns the ms that each took."""
+    connection, times = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30), {}
+    try:
+        for path, size in site.sizes.items():
+            start = time.monotonic()
+            connection.request("GET", path, headers={"accept-encoding": "gzip"})
+            answer = connection.getresponse()
+            body = answer.read()
+            times[path] = 1000 * (time.monotonic() - start)
+            if answer.status != 200 or len(body) != size["wire"]:
+                raise Problem(f"{url}{path} answers with status {answer.status} and {len(body)} bytes")
+    except (OSError, http.client.HTTPException) as error:
+        raise Problem(f"{url} does not answer: {error}") from error
+    finally:
+        connection.close()
+    return times
+
+
+def measure_nodelay(rounds, tools, chosen):
+    """What TCP_NODELAY does: to a page in Chromium, and to single answers over one connection."""
+    answers = {row.name: [] for row in NODELAY}
+
+    def probe(row, url, site):
+        for _ in range(3):
+            answers[row.name] += fetch(url, site).items()
+
+    loads, costs = measure(NEAR, NODELAY, rounds, tools, chosen, probe)
+    results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in NODELAY}
+    for name, result in results.items():
+        stalled = [path for path, ms in answers[name] if ms >= STALL_MS]
+        result.update(answers=len(answers[name]), stalled=len(stalled), stalled_files=dict(Counter(stalled)))
+    return results, compare(results, NODELAY[0].name, "reload_ms")
+
+
+def count_calls(tools, chosen):
+    """How many files a proxy opens, and how many threads it starts, for the 19 requests of a page."""
+    counts = {}
+    for variant in ("slow", "fixed"):
+        with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+            scratch = Path(directory)
+            site, log = Site(NEAR, tools, scratch, stack), scratch / "strace"
+            row = Row(variant, "", variant, strace=("-o", str(log), "-e", "trace=openat,clone,clone3"))
+            command, env = command_of(row, site, tools["node"], scratch, chosen.bin_dir)
+            url = wait_for_url(stack.enter_context(started(f"{CASE}-{variant}", command, scratch, env)))
+            fetch(url, site)
+            before = log.read_text()
+            fetch(url, site)
+            new = log.read_text()[len(before):]
+            counts[variant] = {"requests": len(site.sizes), "files_opened": new.count("openat("), "threads_started": len(re.findall(r"clone3?\(", new))}
+    return counts
 
 
 def compare(results, base, which):
@@ -244,9 +306,10 @@ def cost_table(results):
 
 
 def nodelay_table(results, ratios):
-    head = ["", "reload ms", "/ on", "responses", f"of {STALL_MS} ms or more"]
+    head = ["", "page, reload ms", "/ on", "answers", f"of {STALL_MS} ms or more", "files among them"]
     return table(head, [
-        [name, span(it["reload_ms"], 0), span(ratios[name]), str(it["responses"]), str(it["stalled"])] for name, it in results.items()
+        [name, span(it["reload_ms"], 0), span(ratios[name]), str(it["answers"]), str(it["stalled"]), str(len(it["stalled_files"]))]
+        for name, it in results.items()
     ])
 
 
@@ -273,22 +336,23 @@ def main():
         print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; {rounds} rounds\n\n{load_table(results, ratios['reload'])}\n\n{cost_table(results)}\n")
         if link is FAR:
             title = f"One load of the page, {link['rtt_ms']} ms from its site"
-            panels = [(row.name, typical(loads[row.name])) for row in ROWS]
+            panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
 
     remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
     if TOOLS["strace"].find("strace"):
-        loads, costs = measure(NEAR, NODELAY, rounds, tools, chosen)
-        results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in NODELAY}
-        ratios = compare(results, NODELAY[0].name, "reload_ms")
+        results, ratios = measure_nodelay(rounds, tools, chosen)
         record["nodelay"] = {"rows": results, "ratios_to_on": ratios}
-        print(f"\n`rust shared` with and without TCP_NODELAY, round trip 0 ms\n\n{nodelay_table(results, ratios)}\n")
+        print(f"\n`rust shared`, round trip 0 ms: the page in Chromium, and its files over one connection\n\n{nodelay_table(results, ratios)}\n")
+        record["calls"] = count_calls(tools, chosen)
+        for variant, it in record["calls"].items():
+            print(f"{variant}: {it['requests']} requests open {it['files_opened']:,} files and start {it['threads_started']} threads")
     else:
         remarks.append(f"left out: TCP_NODELAY off, which needs strace; {TOOLS['strace'].install}")
     if chosen.short:
         remarks.append(SHORT)
     print("".join(f"\nnote: {remark}" for remark in remarks))
     record["notes"] = remarks
-    record["waterfall"] = {name: timings for name, timings in panels}
+    record["waterfall"] = {name: timings for name, _, timings in panels}
     record["http_proxy"] = json.loads((MODULES / "node_modules/http-proxy/package.json").read_text())["version"]
     path = save("replicate-proxy", record, chosen, [*names, "strace"])
     picture = PICTURE if chosen.publish else path.with_suffix(".svg")

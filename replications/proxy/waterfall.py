@@ -2,8 +2,8 @@
 
 from html import escape
 
-WIDTH, LEFT, RIGHT, TOP = 900, 86, 24, 92
-BAR, PITCH, GAP, TITLE, BETWEEN = 7, 8, 5, 24, 16
+WIDTH, LEFT, RIGHT, TOP = 900, 70, 24, 80
+BAR, PITCH, GAP, TITLE, BETWEEN = 7, 8, 7, 24, 14
 GROUPS = [("page", "/"), ("styles", "/css/"), ("scripts", "/js/"), ("fonts", "/fonts/"), ("images", "/images/")]
 PHASES = [("queue", "waits for a free connection"), ("connect", "connects"), ("wait", "waits for the first byte"), ("body", "receives the body")]
 STYLE = """
@@ -32,10 +32,10 @@ def ticks(end):
     return [step * count for count in range(int(end / step) + 1)]
 
 
-def panel(name, timings, y, x):
+def panel(name, what, timings, y, x):
     """One proxy's bars from `y` down; returns the elements, and where they end."""
     done = max(it["end"] for it in timings)
-    out = [f'<text class="name" x="{LEFT}" y="{y + 14}">{escape(name)}</text>']
+    out = [f'<text x="{LEFT}" y="{y + 14}"><tspan class="name">{escape(name)}, {done:.0f} ms</tspan> <tspan class="muted" dx="6">{escape(what)}</tspan></text>']
     y = top = y + TITLE
     for group, prefix in GROUPS:
         found = [it for it in timings if (it["path"] == "/" if prefix == "/" else it["path"].startswith(prefix))]
@@ -49,34 +49,32 @@ def panel(name, timings, y, x):
         y += GAP
     y -= GAP
     out.append(f'<path class="done" d="M{x(done):.1f} {top - 2}V{y + 2}"/>')
-    # To the left of its line, so that the label of the longest load stays inside the picture.
-    out.append(f'<text text-anchor="end" x="{x(done) - 5:.1f}" y="{top - 8}">{done:.0f} ms</text>')
     return out, y
 
 
 def draw(title, panels):
-    """`panels` are pairs of a name and the timings of one load."""
-    end = max(it["end"] for _, timings in panels for it in timings)
+    """`panels` have a name, what it means, and the timings of one load."""
+    end = max(it["end"] for *_, timings in panels for it in timings)
     scale = (WIDTH - LEFT - RIGHT) / end
 
     def x(ms):
         return LEFT + ms * scale
 
     y, out = TOP, []
-    for name, timings in panels:
-        elements, bottom = panel(name, timings, y, x)
+    for name, what, timings in panels:
+        elements, bottom = panel(name, what, timings, y, x)
         out += elements
         y = bottom + BETWEEN
     bottom = y - BETWEEN + 6
     marks = ticks(end)
-    grid = [f'<path class="grid" d="M{x(tick):.1f} {TOP}V{bottom}"/>' for tick in marks]
+    grid = [f'<path class="grid" d="M{x(tick):.1f} {TOP + TITLE - 4}V{bottom}"/>' for tick in marks]
     grid += [f'<text class="muted" text-anchor="middle" x="{x(tick):.1f}" y="{bottom + 16}">{tick}</text>' for tick in marks]
     legend, place = [], LEFT
     for phase, label in PHASES:
         legend.append(f'<rect class="{phase}" x="{place}" y="46" width="14" height="10" rx="1"/><text x="{place + 20}" y="56">{label}</text>')
         place += 48 + 6.6 * len(label)
     height = bottom + 40
-    names = ", ".join(name for name, _ in panels)
+    names = ", ".join(name for name, *_ in panels)
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
