@@ -11,7 +11,7 @@ from harness.processes import started
 
 LOAD_SECONDS = 30
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server", "--disable-background-networking",
-         "--disable-component-update", "--disable-extensions", "--ignore-certificate-errors", "--remote-debugging-pipe",
+         "--disable-component-update", "--disable-extensions", "--ignore-certificate-errors", "--remote-debugging-pipe", "--log-level=3",
          # A process in reserve for the next page would start during the load.
          "--disable-features=SpareRendererForSitePerProcess"]
 # What Navigation Timing and Resource Timing say about the page and its files, in ms since the start of the navigation.

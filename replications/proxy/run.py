@@ -137,7 +137,7 @@ class Site:
             with urllib.request.urlopen(self.control, timeout=10) as answer:
                 return json.load(answer)
         except OSError as error:
-            raise Problem(self.process.died() if not self.process.running() else f"the site does not answer: {error}") from error
+            raise Problem(f"the site does not answer: {error}") from error
 
 
 def command_of(row, site, node, scratch, bin_dir):
@@ -204,9 +204,14 @@ def measure(link, rows, rounds, tools, chosen, probe=None):
             print(f"{link['rtt_ms']} ms, {len(rows)} rows, round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
             # Every other round runs backwards, so that a drift of the machine reaches all rows alike.
             for row in rows[:: -1 if turn % 2 else 1]:
-                visit(row)
-                if probe:
-                    probe(row, urls[row.name], site)
+                try:
+                    visit(row)
+                    if probe:
+                        probe(row, urls[row.name], site)
+                except Problem as problem:
+                    # Chromium's complaint is only a consequence of a dead server.
+                    dead = next((process for process in [site.process, *proxies.values()] if not process.running()), None)
+                    raise Problem(dead.died()) if dead else problem from None
         for name, proxy in proxies.items():
             if not proxy.running():
                 raise Problem(proxy.died())

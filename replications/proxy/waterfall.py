@@ -69,8 +69,11 @@ def draw(title, panels):
     marks = ticks(end)
     grid = [f'<path class="grid" d="M{x(tick):.1f} {TOP + TITLE - 4}V{bottom}"/>' for tick in marks]
     grid += [f'<text class="muted" text-anchor="middle" x="{x(tick):.1f}" y="{bottom + 16}">{tick}</text>' for tick in marks]
+    used = {phase for *_, timings in panels for it in timings for phase, *_ in phases(it)}
     legend, place = [], LEFT
     for phase, label in PHASES:
+        if phase not in used:
+            continue
         legend.append(f'<rect class="{phase}" x="{place}" y="46" width="14" height="10" rx="1"/><text x="{place + 20}" y="56">{label}</text>')
         place += 48 + 6.6 * len(label)
     height = bottom + 40
