@@ -17,8 +17,8 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 # What Navigation Timing and Resource Timing say about the page and its files, in ms since the start of the navigation.
 TIMINGS = """JSON.stringify([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((it) => ({
     path: new URL(it.name).pathname, status: it.responseStatus, protocol: it.nextHopProtocol, wire: it.encodedBodySize, plain: it.decodedBodySize,
-    start: it.startTime, connect: it.connectStart, connected: it.connectEnd, request: it.requestStart, response: it.responseStart, end: it.responseEnd,
-    load: it.loadEventStart ?? 0,
+    start: it.startTime, connect: it.connectStart, connected: it.connectEnd, request: it.requestStart, response: it.responseStart,
+    end: it.responseEnd, load: it.loadEventStart ?? 0,
 })))"""
 
 

@@ -23,7 +23,7 @@ import waterfall
 from harness import cases
 from harness.cases import ROOT, TARGET, Problem, find_binary
 from harness.processes import run, started, wait_for_url
-from harness.report import SHORT, add_options, number, ratio, save, span, spread, table, write
+from harness.report import LIMIT, SHORT, add_options, number, ratio, save, span, spread, table, write
 from harness.tools import TOOLS, require
 
 HERE = Path(__file__).resolve().parent
@@ -65,10 +65,10 @@ ROWS = [
     Row("rust shared", "per-request-client-fixed: one client, which keeps its connections", "fixed"),
 ]
 APART = [
-    Row("rust shared connector", "per-request-client-shared-connector: loads the authorities once, connects for each request", "shared-connector"),
-    Row("node, pooled", "http-proxy with a keep-alive agent, gzip passed on, nothing rewritten", ["--pooled"]),
+    Row("shared connector", "per-request-client-shared-connector: loads the authorities once, connects for each request", "shared-connector"),
+    Row("node pooled", "http-proxy with a keep-alive agent, gzip passed on, nothing rewritten", ["--pooled"]),
     Row("none, no gzip", "as none; the browser asks for no compression", None, asks=False, gzip=False),
-    Row("rust shared, no gzip", "as rust shared; the browser asks for no compression", "fixed", asks=False, gzip=False),
+    Row("shared, no gzip", "as rust shared; the browser asks for no compression", "fixed", asks=False, gzip=False),
 ]
 # Only the traced system calls stop the server, and the server stays a child of this script.
 STRACE = ("-D", "-f", "--seccomp-bpf", "-qq", "-e", "signal=none")
@@ -261,7 +261,7 @@ def measure_nodelay(rounds, tools, chosen):
     results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in NODELAY}
     for name, result in results.items():
         stalled = [path for path, ms in answers[name] if ms >= STALL_MS]
-        result.update(answers=len(answers[name]), stalled=len(stalled), stalled_files=dict(Counter(stalled)))
+        result.update(answers=len(answers[name]), stalled=len(stalled), stalled_files=dict(Counter(stalled).most_common()))
     return results, compare(results, NODELAY[0].name, "reload_ms")
 
 
@@ -279,7 +279,8 @@ def count_calls(tools, chosen):
             before = log.read_text()
             fetch(url, site)
             new = log.read_text()[len(before):]
-            counts[variant] = {"requests": len(site.sizes), "files_opened": new.count("openat("), "threads_started": len(re.findall(r"clone3?\(", new))}
+            threads = len(re.findall(r"clone3?\(", new))
+            counts[variant] = {"requests": len(site.sizes), "files_opened": new.count("openat("), "threads_started": threads}
     return counts
 
 
@@ -294,14 +295,14 @@ def load_table(results, ratios):
         (low, high), none = ARTICLE[name]["load_ms"], ARTICLE["none"]["load_ms"]
         return [f"{low} to {high}", number((low + high) / sum(none))]
 
-    head = ["", "article ms", "/ none", "reload ms", "/ none", "first visit ms"]
+    head = ["", "article", "/ none", "reload", "/ none", "first visit"]
     return table(head, [
-        [name, *article(name), span(it["reload_ms"], 0), span(ratios[name]), span(it["first_ms"], 0)] for name, it in results.items()
+        [name, *article(name), span(it["reload_ms"], 0), span(ratios[name]), number(it["first_ms"]["median"], 0)] for name, it in results.items()
     ])
 
 
 def cost_table(results):
-    head = ["", "article kB", "kB", "gzip", "connections", "full TLS", "resumed", "proxy CPU ms", "site", "Chromium"]
+    head = ["", "article kB", "kB", "gzip", "connections", "full TLS", "resumed", "proxy CPU", "site", "Chromium"]
     return table(head, [
         [name, str(ARTICLE.get(name, {}).get("kb", "")), number(it["kb"], 0), "yes" if it["gzip"] else "no",
          *(number(it["reload_upstream"][key], 0) for key in ("tcp_connections", "full_handshakes", "resumed_handshakes")),
@@ -332,18 +333,22 @@ def main():
     rounds = 1 if chosen.short else chosen.rounds
     rows = ROWS if chosen.short else ROWS + APART
     record = {"case": CASE, "protocol": "HTTP/1.1 on both sides", "rounds": rounds, "stall_ms": STALL_MS, "article": ARTICLE, "links": []}
+    remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
     for link in [FAR] if chosen.short else [FAR, NEAR]:
         loads, costs = measure(link, rows, rounds, tools, chosen)
         results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in rows}
         ratios = {which: compare(results, "none", f"{which}_ms") for which in ("reload", "first")}
         record["links"].append({**link, "rows": results, "ratios_to_none": ratios})
         rate = f", {link['mbit_per_s']} Mbit/s" if link["mbit_per_s"] else ""
-        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; {rounds} rounds\n\n{load_table(results, ratios['reload'])}\n\n{cost_table(results)}\n")
+        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in ms\n\n{load_table(results, ratios['reload'])}\n")
+        print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{cost_table(results)}\n")
+        base = results["none"]
+        if base["cpu_ms"]["chromium"] >= LIMIT * base["reload_ms"]["median"]:
+            remarks.append(f"{link['rtt_ms']} ms: Chromium's own CPU time limits a load without a proxy: {number(base['cpu_ms']['chromium'], 0)} ms")
         if link is FAR:
-            title = f"One load of the page, {link['rtt_ms']} ms from its site"
+            title = f"One reload of the page, {link['rtt_ms']} ms from its site"
             panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
 
-    remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
     if TOOLS["strace"].find("strace"):
         results, ratios = measure_nodelay(rounds, tools, chosen)
         record["nodelay"] = {"rows": results, "ratios_to_on": ratios}

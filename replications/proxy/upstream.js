@@ -42,8 +42,9 @@ function frame(path, origin) {
         ...named(".css").map((file) => `<link rel="stylesheet" href="${file}"${file.includes("print") ? ' media="print"' : ""}>`),
         ...named(".js").map((file) => `<script defer src="${file}"></script>`),
       ];
-      const body = [...named(".woff2").map((_, index) => `<p class="f${index}">text</p>`), ...named(".svg").map((file) => `<img alt="" src="${file}">`)];
-      return [[...head, "</head><body>", ...body, "<!--"].join("\n"), "--></body></html>\n"];
+      const fonts = named(".woff2").map((_, index) => `<p class="f${index}">text</p>`);
+      const images = named(".svg").map((file) => `<img alt="" src="${file}">`);
+      return [[...head, "</head><body>", ...fonts, ...images, "<!--"].join("\n"), "--></body></html>\n"];
     }
   }
 }

@@ -8,7 +8,8 @@ GROUPS = [("page", "/"), ("styles", "/css/"), ("scripts", "/js/"), ("fonts", "/f
 PHASES = [("queue", "waits for a free connection"), ("connect", "connects"), ("wait", "waits for the first byte"), ("body", "receives the body")]
 STYLE = """
 svg { --ink: #1c2024; --muted: #5b6570; --grid: #dfe3e8; --paper: #ffffff; --queue: #c3cad2; --connect: #7d5bbe; --wait: #d9660f; --body: #2f8fd0;
-  background: var(--paper); color-scheme: light dark; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif; max-width: 100%; height: auto; }
+  background: var(--paper); color-scheme: light dark; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif;
+  max-width: 100%; height: auto; }
 @media screen and (prefers-color-scheme: dark) {
   svg { --ink: #e8eaed; --muted: #a3adb8; --grid: #2f353c; --paper: #15181b; --queue: #4a525c; --connect: #b79bec; --wait: #f08a3c; --body: #6fc0f5; }
 }
@@ -35,14 +36,16 @@ def ticks(end):
 def panel(name, what, timings, y, x):
     """One proxy's bars from `y` down; returns the elements, and where they end."""
     done = max(it["end"] for it in timings)
-    out = [f'<text x="{LEFT}" y="{y + 14}"><tspan class="name">{escape(name)}, {done:.0f} ms</tspan> <tspan class="muted" dx="6">{escape(what)}</tspan></text>']
+    heading = f'<tspan class="name">{escape(name)}, {done:,.0f} ms</tspan> <tspan class="muted" dx="6">{escape(what)}</tspan>'
+    out = [f'<text x="{LEFT}" y="{y + 14}">{heading}</text>']
     y = top = y + TITLE
     for group, prefix in GROUPS:
         found = [it for it in timings if (it["path"] == "/" if prefix == "/" else it["path"].startswith(prefix))]
         out.append(f'<text class="muted" text-anchor="end" x="{LEFT - 8}" y="{y + len(found) * PITCH / 2 + 4:.1f}">{group}</text>')
         for it in sorted(found, key=lambda it: (it["request"], it["end"])):
             bars = "".join(
-                f'<rect class="{phase}" x="{x(start):.1f}" y="{y}" width="{max(x(end) - x(start), 0.5):.1f}" height="{BAR}"/>' for phase, start, end in phases(it)
+                f'<rect class="{phase}" x="{x(start):.1f}" y="{y}" width="{max(x(end) - x(start), 0.5):.1f}" height="{BAR}"/>'
+                for phase, start, end in phases(it)
             )
             out.append(f"<g><title>{escape(it['path'])}: {it['start']:.0f} to {it['end']:.0f} ms</title>{bars}</g>")
             y += PITCH
@@ -79,7 +82,8 @@ def draw(title, panels):
     height = bottom + 40
     names = ", ".join(name for name, *_ in panels)
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" aria-label="{escape(title)}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"',
+        f' aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
         f"<desc>When each of the 19 files was requested and received, in ms since the start of the load: {escape(names)}.</desc>",
         f"<style>{STYLE}</style>",
