@@ -151,6 +151,11 @@ locust CASE *FLAGS: _build
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
+# Load a page through Node and through ours in Chromium: 4 minutes
+[group('replicate')]
+replicate-proxy *FLAGS: _build
+    @{{ replicate }}/proxy/run.py {{ FLAGS }}
+
 # Say which tools of the replications are here
 [group('replicate')]
 replications-doctor:
@@ -158,7 +163,7 @@ replications-doctor:
 
 # Check the replications in their short form
 [group('replicate')]
-ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short")
+ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-proxy "--short")
     @{{ replicate }}/test_replications.py
 
 # Start a case of your own

@@ -5,10 +5,12 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 from crosscheck import generators
 from harness import cases, report
 from harness.processes import started, wait_for, wait_for_url
+from proxy import waterfall
 
 WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution
@@ -96,6 +98,26 @@ class Output(unittest.TestCase):
 class Table(unittest.TestCase):
     def test_columns_line_up(self):
         self.assertEqual(report.table(["", "req/s"], [["slow", "19.5"], ["fixed", "1,294"]]), "       req/s\nslow    19.5\nfixed  1,294")
+
+
+class Waterfall(unittest.TestCase):
+    FILE = {"path": "/css/a.css", "start": 10, "connect": 12, "connected": 20, "request": 25, "response": 40, "end": 41}
+
+    def test_phases_follow_each_other(self):
+        wanted = [("queue", 10, 12), ("connect", 12, 20), ("queue", 20, 25), ("wait", 25, 40), ("body", 40, 41)]
+        self.assertEqual(waterfall.phases(self.FILE), wanted)
+
+    def test_an_open_connection_has_no_phase_of_its_own(self):
+        # Chromium then reports the start of the request as the start and the end of the connection.
+        reused = {**self.FILE, "connect": 10, "connected": 10}
+        self.assertEqual(waterfall.phases(reused), [("queue", 10, 25), ("wait", 25, 40), ("body", 40, 41)])
+
+    def test_every_file_is_in_the_picture(self):
+        page = [{**self.FILE, "path": request.path} for request in cases.read("per-request-client").requests]
+        picture = ElementTree.fromstring(waterfall.draw("A & B", [("none", "<direct>", page), ("node", "", page)]))
+        titles = [group.find("{*}title").text for group in picture.iterfind("{*}g")]
+        self.assertEqual(len(titles), 2 * len(page))
+        self.assertIn("/fonts/code.woff2: 10 to 41 ms", titles)
 
 
 class Processes(unittest.TestCase):

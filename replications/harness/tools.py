@@ -42,7 +42,7 @@ TOOLS = {
     "node": Tool("apt-get install nodejs", "replicate-proxy"),
     "npm": Tool("apt-get install npm", "replicate-proxy"),
     "chromium": Tool("apt-get install chromium", "replicate-proxy"),
-    "chromedriver": Tool("apt-get install chromium-driver", "replicate-proxy"),
+    "openssl": Tool("apt-get install openssl", "replicate-proxy", ("version",)),
     "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",)),
     "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",)),
     "perf": Tool("apt-get install linux-perf", "replicate-varnish, hotspot"),
