@@ -296,27 +296,27 @@ def load_table(results, ratios):
         return [f"{low} to {high}", number((low + high) / sum(none))]
 
     head = ["", "article", "/ none", "reload", "/ none", "first visit"]
-    return table(head, [
+    return head, [
         [name, *article(name), span(it["reload_ms"], 0), span(ratios[name]), number(it["first_ms"]["median"], 0)] for name, it in results.items()
-    ])
+    ]
 
 
 def cost_table(results):
     head = ["", "article kB", "kB", "gzip", "connections", "full TLS", "resumed", "proxy CPU", "site", "Chromium"]
-    return table(head, [
+    return head, [
         [name, str(ARTICLE.get(name, {}).get("kb", "")), number(it["kb"], 0), "yes" if it["gzip"] else "no",
          *(number(it["reload_upstream"][key], 0) for key in ("tcp_connections", "full_handshakes", "resumed_handshakes")),
          *(number(it["cpu_ms"].get(key)) for key in ("proxy", "site", "chromium"))]
         for name, it in results.items()
-    ])
+    ]
 
 
 def nodelay_table(results, ratios):
     head = ["", "page, reload ms", "/ on", "answers", f"of {STALL_MS} ms or more", "files among them"]
-    return table(head, [
+    return head, [
         [name, span(it["reload_ms"], 0), span(ratios[name]), str(it["answers"]), str(it["stalled"]), str(len(it["stalled_files"]))]
         for name, it in results.items()
-    ])
+    ]
 
 
 def typical(loads):
@@ -334,14 +334,17 @@ def main():
     rows = ROWS if chosen.short else ROWS + APART
     record = {"case": CASE, "protocol": "HTTP/1.1 on both sides", "rounds": rounds, "stall_ms": STALL_MS, "article": ARTICLE, "links": []}
     remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
+    tables = {}
     for link in [FAR] if chosen.short else [FAR, NEAR]:
         loads, costs = measure(link, rows, rounds, tools, chosen)
         results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in rows}
         ratios = {which: compare(results, "none", f"{which}_ms") for which in ("reload", "first")}
         record["links"].append({**link, "rows": results, "ratios_to_none": ratios})
         rate = f", {link['mbit_per_s']} Mbit/s" if link["mbit_per_s"] else ""
-        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in ms\n\n{load_table(results, ratios['reload'])}\n")
-        print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{cost_table(results)}\n")
+        times = tables[f"times_{link['rtt_ms']}ms"] = load_table(results, ratios["reload"])
+        spent = tables[f"costs_{link['rtt_ms']}ms"] = cost_table(results)
+        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in ms\n\n{table(*times)}\n")
+        print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{table(*spent)}\n")
         base = results["none"]
         if base["cpu_ms"]["chromium"] >= LIMIT * base["reload_ms"]["median"]:
             remarks.append(f"{link['rtt_ms']} ms: Chromium's own CPU time limits a load without a proxy: {number(base['cpu_ms']['chromium'], 0)} ms")
@@ -352,7 +355,8 @@ def main():
     if TOOLS["strace"].find("strace"):
         results, ratios = measure_nodelay(rounds, tools, chosen)
         record["nodelay"] = {"rows": results, "ratios_to_on": ratios}
-        print(f"\n`rust shared`, round trip 0 ms: the page in Chromium, and its files over one connection\n\n{nodelay_table(results, ratios)}\n")
+        tables["nodelay"] = nodelay_table(results, ratios)
+        print(f"\n`rust shared`, round trip 0 ms: the page in Chromium, and its files over one connection\n\n{table(*tables['nodelay'])}\n")
         record["calls"] = count_calls(tools, chosen)
         for variant, it in record["calls"].items():
             print(f"{variant}: {it['requests']} requests open {it['files_opened']:,} files and start {it['threads_started']} threads")
@@ -364,7 +368,7 @@ def main():
     record["notes"] = remarks
     record["waterfall"] = {name: timings for name, _, timings in panels}
     record["http_proxy"] = json.loads((MODULES / "node_modules/http-proxy/package.json").read_text())["version"]
-    path = save("replicate-proxy", record, chosen, [*names, "strace"])
+    path = save("replicate-proxy", record, chosen, [*names, "strace"], **tables)
     picture = PICTURE if chosen.publish else path.with_suffix(".svg")
     write(picture, waterfall.draw(title, panels))
     print(f"picture: {os.path.relpath(picture)}")
