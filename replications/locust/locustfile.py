@@ -1,4 +1,4 @@
-"""The users of a case, for Locust. The case comes from `REPLICATE_CASE`; run_locust.py sets it.
+"""The users of a load plan, for Locust. `LOCUST_PLAN` is the path of the plan.
 
 Each process also measures its own CPU time from the end of the ramp on, because a process that uses a
 whole core measures itself and not the server.
@@ -7,25 +7,43 @@ whole core measures itself and not the server.
 import json
 import os
 import time
+import zlib
 
 import gevent
 import locust
 import psutil
 from gevent.pool import Pool
-from harness import cases
 from locust import FastHttpUser, HttpUser, constant, events, task
 from locust.runners import WorkerRunner
 
-CASE = cases.read(os.environ["REPLICATE_CASE"])
-REQUESTS = [(request, request.read_body(os.environ["REPLICATE_BIN_DIR"])) for request in CASE.requests]
-FAST = os.environ.get("REPLICATE_FAST") == "1"
-PARENT = os.getppid()
+with open(os.environ["LOCUST_PLAN"], encoding="utf-8") as plan:
+    PLAN = json.load(plan)
 
 
-class Visitor(FastHttpUser if FAST else HttpUser):
-    wait_time = constant(CASE.think_ms / 1000)
+def read(path):
+    if path is None:
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+REQUESTS = [(request, read(request["body_file"])) for request in PLAN["requests"]]
+
+
+def find_fault(request, status, content):
+    if status != request["status"]:
+        return f"status {status} instead of {request['status']}"
+    if request["answer"] is not None:
+        return None if content == request["answer"].encode() else f"wrong answer: {content[:60]!r}"
+    if len(content) != request["bytes"] or zlib.crc32(content) != int(request["crc32"], 16):
+        return f"wrong answer: {len(content)} bytes, CRC-32 {zlib.crc32(content):08x}"
+    return None
+
+
+class Visitor(FastHttpUser if PLAN["fast"] else HttpUser):
+    wait_time = constant(PLAN["think_ms"] / 1000)
     # Only FastHttpUser reads these. Its timeout of 60 s would turn a long queue into errors.
-    concurrency = CASE.connections
+    concurrency = PLAN["connections"]
     network_timeout = connection_timeout = 600.0
 
     @task
@@ -34,13 +52,13 @@ class Visitor(FastHttpUser if FAST else HttpUser):
         page, *files = REQUESTS
         self.ask(page)
         if files:
-            Pool(CASE.connections).map(self.ask, files)
+            Pool(PLAN["connections"]).map(self.ask, files)
 
     def ask(self, entry):
         request, body = entry
-        headers = {"content-type": request.content_type} if request.content_type else {}
-        with self.client.request(request.method, request.path, data=body, headers=headers, catch_response=True) as response:
-            fault = request.fault(response.status_code, response.content or b"")
+        headers = {"content-type": request["content_type"]} if request["content_type"] else {}
+        with self.client.request(request["method"], request["path"], data=body, headers=headers, catch_response=True) as response:
+            fault = find_fault(request, response.status_code, response.content or b"")
             # Status 0 means no answer at all, and Locust keeps the reason.
             if fault and response.status_code:
                 response.failure(fault)
@@ -70,14 +88,14 @@ class Window:
     def figures(self):
         (begin, cpu_before), (end, cpu_after) = self.begin, self.end or self.now()
         seconds = max(end - begin, 1e-3)
-        return {"seconds": seconds, "req_per_s": self.answers / seconds, "cores": (cpu_after - cpu_before) / seconds}
+        return {"id": None, "seconds": seconds, "answers": self.answers, "req_per_s": self.answers / seconds, "cores": (cpu_after - cpu_before) / seconds}
 
 
 OWN = Window(os.getpid())
-SERVER = Window(int(os.environ["REPLICATE_SERVER_PID"]))
+SERVER = Window(PLAN["server_pid"]) if PLAN["server_pid"] else None
 WORKERS = {}
 
-for window in (OWN, SERVER):
+for window in filter(None, (OWN, SERVER)):
     events.spawning_complete.add_listener(window.open)
     events.test_stopping.add_listener(window.close)
 events.request.add_listener(OWN.count)
@@ -95,15 +113,22 @@ def keep_window(client_id, data, **_):
 
 
 @events.init.add_listener
+def end_window(environment, **_):
+    if PLAN["window_seconds"] and not isinstance(environment.runner, WorkerRunner):
+        events.spawning_complete.add_listener(lambda **_: gevent.spawn_later(PLAN["window_seconds"], environment.runner.quit))
+
+
+@events.init.add_listener
 def exit_with_parent(**_):
     """Stops this process if the script was killed and could not do it."""
 
     def watch():
-        while os.getppid() == PARENT:
+        while os.getppid() == PLAN["parent_pid"]:
             gevent.sleep(1)
         os._exit(1)
 
-    gevent.spawn(watch)
+    if PLAN["parent_pid"] is not None:
+        gevent.spawn(watch)
 
 
 @events.init.add_listener
@@ -112,7 +137,7 @@ def write_result_at_the_end(environment, **_):
     @events.quit.add_listener
     def write(**_):
         # Workers have no result of their own, and a run that was stopped in its ramp has none at all.
-        if "REPLICATE_RESULT" not in os.environ or not OWN.end or isinstance(environment.runner, WorkerRunner):
+        if PLAN["result"] is None or not OWN.end or isinstance(environment.runner, WorkerRunner):
             return
         total, errors = environment.stats.total, environment.stats.errors
         processes = [window for window in WORKERS.values() if window] or [OWN.figures()]
@@ -120,13 +145,17 @@ def write_result_at_the_end(environment, **_):
             "locust": locust.__version__,
             "requests": total.num_requests,
             "failures": total.num_failures,
+            "seconds": OWN.figures()["seconds"],
+            "answers": sum(window["answers"] for window in processes),
+            "unfinished_ages_ms": [],
+            "lost_workers": [],
             "first_failure": next((str(error.error) for error in errors.values()), None),
             "req_per_s": sum(window["req_per_s"] for window in processes),
             "p50_ms": total.get_response_time_percentile(0.5),
             "p99_ms": total.get_response_time_percentile(0.99),
             "master_cores": OWN.figures()["cores"] if WORKERS else 0,
             "processes": processes,
-            "server_cores": SERVER.figures()["cores"],
+            "server_cores": SERVER.figures()["cores"] if SERVER else None,
         }
-        with open(os.environ["REPLICATE_RESULT"], "w", encoding="utf-8") as file:
+        with open(PLAN["result"], "w", encoding="utf-8") as file:
             json.dump(result, file)
