@@ -82,9 +82,12 @@ def from_lab(case, load):
         record = json.loads(file.read_text(encoding="utf-8"))
         for measured in record["cases"]:
             if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"], load["think_ms"]):
+                # Where a visit is several requests, lab measures visits, and so the latency of a whole visit.
+                latency = {} if load["requests"] > 1 else {"p50_ms": "p50", "p99_ms": "p99"}
                 return {
                     it["variant"]: {
-                        "client": "lab", "req_per_s": it["throughput_rps"], "p50_ms": it["latency_ms"]["p50"], "p99_ms": it["latency_ms"]["p99"],
+                        "client": "lab", "req_per_s": it["throughput_rps"] * load["requests"],
+                        **{key: it["latency_ms"][name] for key, name in latency.items()},
                         "generator_cores": it["generator_cpu"], "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
                         "record": file.parent.name,
                     }
@@ -131,7 +134,7 @@ def compared(rows, article):
     for row in rows:
         told = article.get(row["variant"])
         beside = [number(told), number(row["req_per_s"]), number(row["req_per_s"] / told, 2) if told else "-"] if article else [number(row["req_per_s"])]
-        lines.append([name_of(row), *beside, number(row["p50_ms"]), number(row["p99_ms"]), percent(row["generator_cores"]), percent(row["server_cores"])])
+        lines.append([name_of(row), *beside, number(row.get("p50_ms")), number(row.get("p99_ms")), percent(row["generator_cores"]), percent(row["server_cores"])])
     return table(head, lines)
 
 
