@@ -160,9 +160,9 @@ def speedups(rows):
     }
 
 
-def invite(case, chosen, runs, port):
+def invite(case, chosen, runs, port, seconds):
     """Says what to do on the other machines."""
-    swarm.write_kit(case, chosen.bin_dir, chosen.fast)
+    swarm.write_kit(case, chosen.bin_dir, chosen.fast, None if chosen.ui else seconds)
     kit, options = os.path.relpath(swarm.KIT), " ".join(swarm.worker_options("locustfile.py", chosen.listen, port))
     turns = "for run in " + " ".join(variant for variant, _, _ in runs) if len(runs) > 1 and not chosen.ui else ""
     command = f"LOCUST_PLAN=plan.json locust {options}"
@@ -187,7 +187,7 @@ def main():
     if chosen.ui:
         swarm.free_port(chosen.web_port)
     if chosen.listen:
-        invite(case, chosen, runs, port)
+        invite(case, chosen, runs, port, load["seconds"])
 
     rows = []
     for variant, fast, count in runs:

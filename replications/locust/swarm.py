@@ -44,38 +44,32 @@ def ramp_seconds(users):
     return -(-users // RAMP)
 
 
-def write_plan(case, bin_dir, directory, seen_from=None, **run):
-    """Writes the load plan for the locustfile, with its bodies in files; `seen_from` is their directory for the reader."""
+def write_plan(case, bin_dir, directory, **run):
+    """Writes the load plan for the locustfile, with the bodies of its requests in files next to it."""
     requests = []
     for number, request in enumerate(case.requests):
         body, name = request.read_body(bin_dir), f"body-{number}"
         if body is not None:
             (directory / name).write_bytes(body)
         kept = {key: getattr(request, key) for key in ("path", "method", "content_type", "status", "answer", "bytes", "crc32")}
-        requests.append({**kept, "body_file": None if body is None else str((seen_from or directory) / name)})
+        requests.append({**kept, "body_file": None if body is None else name})
     plan = {"requests": requests, "think_ms": case.think_ms, "connections": case.connections, **run}
     path = directory / "plan.json"
     path.write_text(json.dumps(plan, indent=2), encoding="utf-8")
     return path
 
 
-def write_kit(case, bin_dir, fast):
-    """The directory that another machine gets. It has no path and no process of this machine in it."""
+def write_kit(case, bin_dir, fast, seconds):
+    """The directory that another machine gets. It names no path and no process of this machine."""
     shutil.rmtree(KIT, ignore_errors=True)
     KIT.mkdir(parents=True)
     for file in ("locustfile.py", "requirements.txt"):
         shutil.copy(HERE / file, KIT)
-    write_plan(case, bin_dir, KIT, Path(), fast=fast, server_pid=None, parent_pid=None, result=None, window_seconds=None)
+    write_plan(case, bin_dir, KIT, fast=fast, server_pid=None, parent_pid=None, result=None, window_seconds=seconds)
 
 
 def worker_options(locustfile, address, port):
     return ["--locustfile", str(locustfile), "--exit-code-on-error", "0", "--worker", "--master-host", address, "--master-port", str(port)]
-
-
-def gone_workers(log):
-    """The ids of the workers that left a master in mid-run, from its log."""
-    # At the end, all workers leave.
-    return GONE.findall(log.partition("shutting down")[0])
 
 
 def watcher(master, workers, expected, limit):
@@ -84,6 +78,8 @@ def watcher(master, workers, expected, limit):
 
     def report(worker, how):
         lost[worker] = {"worker": worker, "how": how, "after_seconds": round(time.monotonic() - (began or start), 1)}
+        if not began:
+            raise Problem(f"{worker} {how}, before the load began")
         if len(lost) == expected:
             raise Problem(f"no worker is left: {worker} {how}")
         print(f"note: {worker} {how} after {lost[worker]['after_seconds']:.0f} s; the others take over its users", file=sys.stderr, flush=True)
@@ -93,13 +89,14 @@ def watcher(master, workers, expected, limit):
         log = master.err.read_text(errors="replace") if expected else ""
         if not began and (not expected or "Sending spawn jobs" in log):
             began = time.monotonic()
-        for worker in workers:
-            # At the end, workers leave with status 0 before their master does.
-            if worker.name not in lost and not worker.running() and worker.child.returncode:
-                report(worker.name, worker.died().removeprefix(f"{worker.name} "))
-        for worker in gone_workers(log) if not workers else ():
-            if worker not in lost:
-                report(worker, "no longer answered")
+        gone = [(worker.name, worker.died().removeprefix(f"{worker.name} ")) for worker in workers if not worker.running()]
+        if not workers:
+            gone = [(worker, "no longer answers") for worker in GONE.findall(log)]
+        # After that, all workers leave.
+        if "window closes" not in master.output():
+            for worker, how in gone:
+                if worker not in lost:
+                    report(worker, how)
         if began and time.monotonic() - began > limit:
             raise Problem(f"Locust did not finish within {limit:.0f} s")
 
@@ -115,12 +112,11 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         scratch = Path(directory)
         servers, url = stack.enter_context(serving(case, variant, bin_dir, scratch, address))
-        result = scratch / "result.json"
         run = {
             "fast": load["fast"],
             "server_pid": servers[0].child.pid,
             "parent_pid": os.getpid(),
-            "result": None if web_port else str(result),
+            "result": None if web_port else "result.json",
             "window_seconds": None if web_port else load["seconds"],
         }
         env = {"LOCUST_PLAN": str(write_plan(case, bin_dir, scratch, **run))}
@@ -148,9 +144,7 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
         wait_for([master], servers, float("inf"), watch)
         if web_port:
             return None
+        result = scratch / "result.json"
         if not result.exists():
-            raise Problem(master.died())
-        measured = json.loads(result.read_text())
-        if measured["seconds"] < 0.8 * load["seconds"]:
-            raise Problem(f"Locust measured only {measured['seconds']:.0f} of {load['seconds']} s: its workers left")
-        return {**measured, "lost": list(lost.values())}
+            raise Problem(master.died() if master.child.returncode else "Locust ended before its window closed: its workers left")
+        return {**json.loads(result.read_text()), "lost": list(lost.values())}
