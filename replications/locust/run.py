@@ -9,6 +9,7 @@ import argparse
 import ipaddress
 import json
 import os
+import re
 import sys
 
 import swarm
@@ -23,16 +24,18 @@ ARTICLE = {"lock-scope": {"users": 3000, "slow": 19.5, "fixed": 820, "speedup": 
 
 
 def counts(text):
-    values = [int(value) for value in text.split(",")]
-    if min(values) < 0 or len(set(values)) < len(values):
-        raise ValueError
-    return values
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise argparse.ArgumentTypeError("it takes a number of workers, or several with commas between them")
+    return list(dict.fromkeys(map(int, text.split(","))))
 
 
 def reachable(text):
-    address = ipaddress.IPv4Address(text)
+    try:
+        address = ipaddress.IPv4Address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("it takes an IPv4 address of this machine") from error
     if address.is_unspecified:
-        raise ValueError
+        raise argparse.ArgumentTypeError("other machines need one address that they reach, such as 192.168.1.5")
     return str(address)
 
 

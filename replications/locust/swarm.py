@@ -89,7 +89,7 @@ def watcher(master, workers, expected, limit):
         log = master.err.read_text(errors="replace") if expected else ""
         if not began and (not expected or "Sending spawn jobs" in log):
             began = time.monotonic()
-        gone = [(worker.name, worker.died().removeprefix(f"{worker.name} ")) for worker in workers if not worker.running()]
+        gone = [(it.name, it.died().removeprefix(f"{it.name} ") if it.child.returncode else "left") for it in workers if not it.running()]
         if not workers:
             gone = [(worker, "no longer answers") for worker in GONE.findall(log)]
         # After that, all workers leave.
