@@ -125,6 +125,8 @@ def notes(row, load, lab):
             f"; lab gets {number(other['req_per_s'])} req/s from this server with {percent(other['generator_cores'])}" if other else "")
     elif sum(cores) + row["server_cores"] >= LIMIT * os.cpu_count():
         yield f"{name}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
+    elif not load["think_ms"] and row["generator_cores"] > row["server_cores"]:
+        yield f"{name}: Locust takes more CPU time per request than the server, and its users have no pause, so this rate is mostly Locust's own"
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if load["requests"] == 1 and answer > load["seconds"]:
         yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
@@ -143,7 +145,7 @@ def compared(rows, article):
 
 def scaled(rows):
     """The distributed table: one row for each number of workers."""
-    head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "CPU of workers", "of the busiest", "of the master", "of the server"]
+    head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "worker CPU", "busiest", "master CPU", "server CPU"]
     return table(head, [
         [("1 process" if not row["workers"] else f"{row['workers']} worker" + "s"[:row["workers"] > 1]) + ("*" if row["lost"] else ""),
          number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"], 2), number(row["p50_ms"]), number(row["p99_ms"]),
