@@ -186,11 +186,13 @@ class Locust(unittest.TestCase):
 
     def test_the_tables_are_narrow(self):
         measured = {"req_per_s": 1294.4, "p50_ms": 152345, "p99_ms": 161234, "server_cores": 0.06, "master_cores": 0.01, "seconds": 20, "answers": 9,
-                    "processes": [{"cores": 0.94}] * 4, "lost": [{"worker": "worker-1"}], "unfinished_ages_ms": [1]}
+                    "processes": [{"cores": 0.94, "waited": 0.05}] * 4, "lost": [{"worker": "worker-1"}], "unfinished_ages_ms": [1]}
         row = locust_run.as_row("fixed", "FastHttpUser", 4, measured)
         for text in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
             self.assertIn("1,294", text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        (note, *_) = locust_run.notes({**row, "lost": []}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
+        self.assertIn("Locust is the limit, not the server: one of its processes uses 94 % of a core", note)
 
     def test_a_client_that_measured_only_fixed_is_compared_with_the_other_slow(self):
         rows = [{"variant": variant, "client": client, "req_per_s": rate}

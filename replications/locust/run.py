@@ -118,12 +118,14 @@ def notes(row, load, lab):
     name = name_of(row)
     for lost in row["lost"]:
         yield f"{name}: {lost['worker']} {lost['how']} after {lost['after_seconds']:.0f} s, and the others took over; do not compare this row"
-    cores = [*(process["cores"] for process in row["processes"]), row["master_cores"]]
-    if max(cores) >= LIMIT:
+    master = {"cores": row["master_cores"], "waited": 0}
+    busiest = max([*row["processes"], master], key=lambda process: process["cores"] + process["waited"])
+    if busiest["cores"] + busiest["waited"] >= LIMIT:
         other = lab.get(row["variant"])
-        yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(max(cores))} of a core" + (
+        yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(busiest['cores'])} of a core" + (
+            f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
             f"; lab gets {number(other['req_per_s'])} req/s from this server with {percent(other['generator_cores'])}" if other else "")
-    elif sum(cores) + row["server_cores"] >= LIMIT * os.cpu_count():
+    elif row["generator_cores"] + row["master_cores"] + row["server_cores"] >= LIMIT * os.cpu_count():
         yield f"{name}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
     elif not load["think_ms"] and row["generator_cores"] > row["server_cores"]:
         yield f"{name}: Locust takes more CPU time per request than the server, and its users have no pause, so this rate is mostly Locust's own"
