@@ -101,10 +101,11 @@ def from_lab(case, load):
 
 def as_row(variant, client, workers, measured):
     """One run as the table shows it and the record keeps it."""
-    kept = ("req_per_s", "p50_ms", "p99_ms", "server_cores", "master_cores", "seconds", "answers", "processes", "lost")
+    kept = ("req_per_s", "p50_ms", "p99_ms", "server_cores", "master_cores", "seconds", "answers", "lost")
+    processes = [{key: process[key] for key in ("req_per_s", "cores", "waited")} for process in measured["processes"]]
     return {
         "variant": variant, "client": client, "workers": workers, **{key: measured[key] for key in kept},
-        "generator_cores": sum(process["cores"] for process in measured["processes"]),
+        "generator_cores": sum(process["cores"] for process in processes), "processes": processes,
         "unfinished": len(measured["unfinished_ages_ms"]),
     }
 
@@ -136,12 +137,15 @@ def notes(row, load, lab):
 
 def compared(rows, article):
     """The table of one number of workers: the article's figures, Locust's, and lab's."""
-    head = ["", *(["article", "req/s", "ratio"] if article else ["req/s"]), "p50 ms", "p99 ms", "generator CPU", "server CPU"]
+    head = ["", *(["article"] if article else []), "req/s", *(["ratio"] if article else []), "p50 ms", "p99 ms", "generator CPU", "server CPU"]
     lines = []
     for row in rows:
-        told = article.get(row["variant"])
-        beside = [number(told), number(row["req_per_s"]), number(row["req_per_s"] / told, 2) if told else "-"] if article else [number(row["req_per_s"])]
-        lines.append([name_of(row), *beside, number(row.get("p50_ms")), number(row.get("p99_ms")), percent(row["generator_cores"]), percent(row["server_cores"])])
+        rate = [number(row["req_per_s"])]
+        if article:
+            told = article.get(row["variant"])
+            rate = [number(told), *rate, number(row["req_per_s"] / told, 2) if told else "-"]
+        cores = [percent(row["generator_cores"]), percent(row["server_cores"])]
+        lines.append([name_of(row), *rate, number(row.get("p50_ms")), number(row.get("p99_ms")), *cores])
     return table(head, lines)
 
 
@@ -149,7 +153,7 @@ def scaled(rows):
     """The distributed table: one row for each number of workers."""
     head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "worker CPU", "busiest", "master CPU", "server CPU"]
     return table(head, [
-        [("1 process" if not row["workers"] else f"{row['workers']} worker" + "s"[:row["workers"] > 1]) + ("*" if row["lost"] else ""),
+        [(swarm.plural(row["workers"], "worker") if row["workers"] else "1 process") + "*" * bool(row["lost"]),
          number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"], 2), number(row["p50_ms"]), number(row["p99_ms"]),
          percent(row["generator_cores"]), percent(max(process["cores"] for process in row["processes"])),
          percent(row["master_cores"] if row["workers"] else None), percent(row["server_cores"])]
@@ -179,6 +183,33 @@ def invite(case, chosen, runs, port, seconds):
     print("  cd locust-worker && python3 -m venv venv && venv/bin/pip install --require-hashes -r requirements.txt && . venv/bin/activate")
     print(f"  {f'{turns}; do {command}; done' if turns else command}\n")
     print(f"The load begins when {swarm.plural(chosen.workers[0], 'worker')} in all are here; stop with Ctrl-C.\n", flush=True)
+
+
+def tell(case, chosen, load, rows):
+    """Prints the table and the notes, and saves the record."""
+    lab, article = from_lab(case, load), ARTICLE.get(case.name, {})
+    if article.get("users") != load["users"]:
+        article = {}
+    shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows) if variant in lab)]
+    ratios = {} if chosen.scaling else speedups(shown)
+    remarks = [note for row in rows for note in notes(row, load, lab)]
+    if chosen.scaling:
+        for variant in dict.fromkeys(row["variant"] for row in rows):
+            print(f"{variant}, {rows[0]['client']}:\n" + scaled([row for row in rows if row["variant"] == variant]))
+    else:
+        print(compared(shown, article))
+    if ratios:
+        said = [f"{number(ratio)} with {client}" for client, ratio in ratios.items()]
+        said += [f"{article['speedup']} in the article"] if article else []
+        print(f"\nfixed / slow: {', '.join(said)}")
+    if len(shown) > len(rows) and not chosen.scaling:
+        remarks.append(f"lab's rows are from the record {shown[-1]['record']}: the same users and pause, on another day")
+    if chosen.short:
+        remarks.append(SHORT)
+    print("".join(f"\nnote: {remark}" for remark in remarks))
+    record = {"article": article, "load": {**load, "ramp_per_s": swarm.RAMP}, "listen": bool(chosen.listen),
+              "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
+    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record, chosen, ["locust"])
 
 
 def main():
@@ -211,32 +242,9 @@ def main():
             raise Problem(f"{variant} answered nothing in {load['seconds']} s; give it more `--seconds`")
         rows.append(as_row(variant, client, count, measured))
 
-    lab, article = from_lab(case, load), ARTICLE.get(case.name, {})
-    if article.get("users") != load["users"]:
-        article = {}
     print(f"\n{case.name}: Locust {measured['locust']}; {swarm.plural(load['users'], 'user')}, {swarm.RAMP} more per second, "
           f"wait {load['think_ms']} ms, {load['seconds']} s\n")
-    remarks = [note for row in rows for note in notes(row, load, lab)]
-    if chosen.scaling:
-        for variant, client in dict.fromkeys((row["variant"], row["client"]) for row in rows):
-            print(f"{variant}, {client}:\n" + scaled([row for row in rows if (row["variant"], row["client"]) == (variant, client)]))
-        ratios = {}
-    else:
-        shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows) if variant in lab)]
-        print(compared(shown, article))
-        ratios = speedups(shown)
-        if ratios:
-            said = [f"{number(ratio)} with {client}" for client, ratio in ratios.items()]
-            said += [f"{article['speedup']} in the article"] if article else []
-            print(f"\nfixed / slow: {', '.join(said)}")
-        if lab:
-            remarks.append(f"lab's rows are from the record {next(iter(lab.values()))['record']}: the same users and pause, on another day")
-    if chosen.short:
-        remarks.append(SHORT)
-    print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"article": article, "load": {**load, "ramp_per_s": swarm.RAMP}, "listen": bool(chosen.listen),
-              "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
-    save(f"locust-{case.name}" + ("-workers" + "-fast" * chosen.fast) * chosen.scaling, record, chosen, ["locust"])
+    tell(case, chosen, load, rows)
     return 0
 
 

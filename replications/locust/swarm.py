@@ -72,31 +72,33 @@ def worker_options(locustfile, address, port):
     return ["--locustfile", str(locustfile), "--exit-code-on-error", "0", "--worker", "--master-host", address, "--master-port", str(port)]
 
 
-def watcher(master, workers, expected, limit):
-    """A function to call during the run. It collects the lost workers, and ends a run that cannot succeed."""
-    start, began, lost = time.monotonic(), None, {}
+def watcher(master, workers, limit):
+    """A function to call during the run. It collects the lost workers, and ends a run that cannot succeed.
 
-    def report(worker, how):
-        lost[worker] = {"worker": worker, "how": how, "after_seconds": round(time.monotonic() - (began or start), 1)}
-        if not began:
-            raise Problem(f"{worker} {how}, before the load began")
-        if len(lost) == expected:
-            raise Problem(f"no worker is left: {worker} {how}")
-        print(f"note: {worker} {how} after {lost[worker]['after_seconds']:.0f} s; the others take over its users", file=sys.stderr, flush=True)
+    Without local `workers`, it looks for those of other machines in the master's log.
+    """
+    began, lost = None, {}
+
+    def gone(log):
+        if workers:
+            return [(it.name, it.died().removeprefix(f"{it.name} ") if it.child.returncode else "left") for it in workers if not it.running()]
+        return [(worker, "no longer answers") for worker in GONE.findall(log)]
 
     def watch():
         nonlocal began
-        log = master.err.read_text(errors="replace") if expected else ""
-        if not began and (not expected or "Sending spawn jobs" in log):
+        before, starts, log = master.err.read_text(errors="replace").partition("Sending spawn jobs")
+        if not began and (starts or "Ramping to" in before):
             began = time.monotonic()
-        gone = [(it.name, it.died().removeprefix(f"{it.name} ") if it.child.returncode else "left") for it in workers if not it.running()]
-        if not workers:
-            gone = [(worker, "no longer answers") for worker in GONE.findall(log)]
-        # After that, all workers leave.
-        if "window closes" not in master.output():
-            for worker, how in gone:
-                if worker not in lost:
-                    report(worker, how)
+        # After the window, all workers leave.
+        for worker, how in gone(log) if "window closes" not in master.output() else ():
+            if not began:
+                raise Problem(f"{worker} {how} before the load began")
+            if worker not in lost:
+                seconds = time.monotonic() - began
+                lost[worker] = {"worker": worker, "how": how, "after_seconds": round(seconds, 1)}
+                if "The last worker" in log or len(lost) == len(workers):
+                    raise Problem(f"no worker is left: {worker} {how}")
+                print(f"note: {worker} {how} after {seconds:.0f} s; the others take over its users", file=sys.stderr, flush=True)
         if began and time.monotonic() - began > limit:
             raise Problem(f"Locust did not finish within {limit:.0f} s")
 
@@ -138,13 +140,15 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
         for number in range(1, 1 + (0 if address else count)):
             command = [program, *worker_options(HERE / "locustfile.py", "127.0.0.1", port), "--loglevel", "WARNING"]
             workers.append(stack.enter_context(started(f"worker-{number}", command, scratch, env)))
-        watch, lost = watcher(master, workers, count, float("inf") if web_port else limit)
+        watch, lost = watcher(master, workers, float("inf") if web_port else limit)
         if web_port:
             print(f"{case.name}-{variant} is at {url}; open http://127.0.0.1:{web_port}, and stop with Ctrl-C", flush=True)
         wait_for([master], servers, float("inf"), watch)
+        result = scratch / "result.json"
+        if master.child.returncode and not result.exists():
+            raise Problem(master.died())
         if web_port:
             return None
-        result = scratch / "result.json"
         if not result.exists():
-            raise Problem(master.died() if master.child.returncode else "Locust ended before its window closed: its workers left")
+            raise Problem("Locust ended before its window closed: its workers left")
         return {**json.loads(result.read_text()), "lost": list(lost.values())}
