@@ -90,7 +90,8 @@ def watcher(master, workers, limit):
         if not began and (starts or "Ramping to" in before):
             began = time.monotonic()
         # After the window, all workers leave.
-        for worker, how in gone(log) if "window closes" not in master.output() else ():
+        measuring = "window closes" not in master.output()
+        for worker, how in gone(log) if measuring else ():
             if not began:
                 raise Problem(f"{worker} {how} before the load began")
             if worker not in lost:
@@ -99,6 +100,8 @@ def watcher(master, workers, limit):
                 if "The last worker" in log or len(lost) == len(workers):
                     raise Problem(f"no worker is left: {worker} {how}")
                 print(f"note: {worker} {how} after {seconds:.0f} s; the others take over its users", file=sys.stderr, flush=True)
+        if "The last worker went missing" in log and measuring:
+            raise Problem("the master heard nothing from its workers for seconds: they are too busy for this number of users")
         if began and time.monotonic() - began > limit:
             raise Problem(f"Locust did not finish within {limit:.0f} s")
 
