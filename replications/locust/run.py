@@ -111,7 +111,8 @@ def as_row(variant, client, workers, measured):
 
 
 def name_of(row):
-    return f"{row['variant']}, {row['client']}" + ("*" if row.get("lost") else "")
+    workers = [swarm.plural(row["workers"], "worker")] if row.get("workers") else []
+    return ", ".join([row["variant"], row["client"], *workers]) + "*" * bool(row.get("lost"))
 
 
 def notes(row, load, lab):

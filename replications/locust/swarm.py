@@ -124,7 +124,11 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
             "result": None if web_port else "result.json",
             "window_seconds": None if web_port else load["seconds"],
         }
-        env = {"LOCUST_PLAN": str(write_plan(case, bin_dir, scratch, **run))}
+        env = {
+            "LOCUST_PLAN": str(write_plan(case, bin_dir, scratch, **run)),
+            # The ramp ends when the workers say so. Locust's own second is too short for thousands of users.
+            "LOCUST_WAIT_FOR_WORKERS_REPORT_AFTER_RAMP_UP": str(SLACK_SECONDS // 2),
+        }
         limit = 2 * ramp_seconds(load["users"]) + load["seconds"] + SLACK_SECONDS
         # The log at this level names the workers that go missing.
         command = [program, "--locustfile", str(HERE / "locustfile.py"), "--loglevel", "INFO", "--exit-code-on-error", "0"]
