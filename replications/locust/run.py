@@ -132,7 +132,7 @@ def notes(row, load, lab):
     elif not load["think_ms"] and row["generator_cores"] > row["server_cores"]:
         yield f"{name}: Locust takes more CPU time per request than the server, and its users have no pause, so this rate is mostly Locust's own"
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
-    if load["requests"] == 1 and answer > load["seconds"]:
+    if load["requests"] == 1 and answer > 1.5 * row["p99_ms"] / 1000:
         yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
 
 
