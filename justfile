@@ -141,7 +141,7 @@ fmt:
 docs *FLAGS:
     @{{ lab }} docs {{ FLAGS }}
 
-# Load slow and fixed with Locust (`--fast`, `--workers N`, `--ui`)
+# Load slow and fixed with Locust, 3 min (`--workers 1,2,4`, `--listen ADDR`, `--ui`)
 [group('replicate')]
 locust CASE *FLAGS: _build
     @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}

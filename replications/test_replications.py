@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """The parts that need no load generator: the case files, the tools' output, the table, and the processes."""
 
+import contextlib
+import importlib.util
+import io
 import json
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +16,12 @@ from crosscheck import generators
 from harness import cases, report
 from harness.processes import started, wait_for, wait_for_url
 from proxy import waterfall
+
+# Not as `locust.run`: an installed Locust would hide our directory of that name.
+sys.path.append(str(Path(__file__).parent / "locust"))
+spec = importlib.util.spec_from_file_location("locust_run", Path(__file__).parent / "locust" / "run.py")
+spec.loader.exec_module(locust_run := importlib.util.module_from_spec(spec))
+swarm = locust_run.swarm
 
 WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution
@@ -139,6 +150,74 @@ class Processes(unittest.TestCase):
             with self.assertRaisesRegex(cases.Problem, "server died with status 3"):
                 wait_for([load], [server], 60)
         self.assertFalse(load.running())
+
+
+class Locust(unittest.TestCase):
+    def setUp(self):
+        self.scratch = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+
+    def start(self, name, script):
+        return self.enterContext(started(name, ["sh", "-c", script], self.scratch))
+
+    def watch(self, *workers, master="echo Sending spawn jobs >&2; exec sleep 60"):
+        master = self.start("locust", master)
+        while not master.err.stat().st_size:
+            time.sleep(0.01)
+        for worker in workers:
+            if worker.name == "gone":
+                worker.child.wait()
+        return swarm.watcher(master, workers, 60)
+
+    def test_a_plan_can_be_copied(self):
+        case = cases.read("double-parse")
+        (self.scratch / case.requests[0].body["bin"]).symlink_to("/bin/echo")
+        plan = json.loads(swarm.write_plan(case, self.scratch, self.scratch, fast=True).read_text())
+        self.assertTrue(plan["fast"])
+        (request,) = plan["requests"]
+        self.assertEqual((self.scratch / request["body_file"]).read_text(), "--documents 10000\n")
+        self.assertNotIn(str(self.scratch), json.dumps(plan))
+
+    def test_a_lost_worker_is_named_and_the_run_goes_on(self):
+        watch, lost = self.watch(self.start("gone", "kill -9 $$"), self.start("other", "exec sleep 60"))
+        watch()
+        self.assertEqual([(it["worker"], it["how"]) for it in lost.values()], [("gone", "was killed by SIGKILL")])
+
+    def test_without_workers_the_run_ends(self):
+        watch, _ = self.watch(self.start("gone", "echo no memory >&2; exit 3"))
+        with self.assertRaisesRegex(cases.Problem, "no worker is left: gone died with status 3: no memory"):
+            watch()
+
+    def test_a_worker_on_another_machine_is_missed(self):
+        log = "Sending spawn jobs\nWorker east_9f failed to send heartbeat, setting state to missing.\nWorker 'west_1c' (index 1) quit."
+        watch, lost = self.watch(master=f"echo \"{log}\" >&2; exec sleep 60")
+        watch()
+        self.assertEqual(list(lost), ["east_9f", "west_1c"])
+
+    def test_workers_that_leave_after_the_window_are_not_lost(self):
+        watch, lost = self.watch(self.start("gone", "exit 0"), master="echo window closes; echo Sending spawn jobs >&2; exec sleep 60")
+        watch()
+        self.assertEqual(lost, {})
+
+    def test_lab_is_quoted_only_for_the_same_load(self):
+        load = {"users": 3000, "think_ms": 500, "requests": 1}
+        self.assertTrue({"slow", "fixed"} <= locust_run.from_lab(cases.read("lock-scope"), load).keys())
+        self.assertEqual(locust_run.from_lab(cases.read("lock-scope"), {**load, "users": 300}), {})
+
+    def test_the_tables_are_narrow(self):
+        measured = {"req_per_s": 1294.4, "p50_ms": 152345, "p99_ms": 161234, "server_cores": 0.06, "master_cores": 0.01, "seconds": 20, "answers": 9,
+                    "processes": [{"req_per_s": 324, "cores": 0.94, "waited": 0.05}] * 4, "lost": [{"worker": "worker-1"}], "unfinished_ages_ms": [1]}
+        row = locust_run.as_row("fixed", "FastHttpUser", 4, measured)
+        for text in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
+            self.assertIn("1,294", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        (note, *_) = locust_run.notes({**row, "lost": []}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
+        self.assertIn("Locust is the limit, not the server: one of its processes uses 94 % of a core", note)
+
+    def test_a_client_that_measured_only_fixed_is_compared_with_the_other_slow(self):
+        measured = [("slow", "HttpUser", 20), ("fixed", "HttpUser", 1000), ("fixed", "FastHttpUser", 3000), ("slow", "lab", 19)]
+        rows = [{"variant": variant, "client": client, "req_per_s": rate} for variant, client, rate in measured]
+        self.assertEqual(locust_run.speedups(rows), {"HttpUser": 50, "FastHttpUser": 150})
 
 
 if __name__ == "__main__":

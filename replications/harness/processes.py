@@ -35,7 +35,8 @@ class Process:
         """A sentence about an exit that nobody asked for, with the last error that the child wrote."""
         status = self.child.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"died with status {status}"
-        lines = self.err.read_text(errors="replace").strip().splitlines()
+        # What Locust logs as information is not the cause.
+        lines = [line for line in self.err.read_text(errors="replace").strip().splitlines() if "/INFO/" not in line]
         return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])
 
     def cpu_seconds(self):
@@ -86,8 +87,11 @@ def wait_for_url(server):
 
 
 @contextlib.contextmanager
-def serving(case, variant, bin_dir, scratch):
-    """A variant's server behind its URL, with its companions; all of them stop at the end."""
+def serving(case, variant, bin_dir, scratch, address=None):
+    """A variant's server behind its URL, with its companions; all of them stop at the end.
+
+    Other machines reach the server at `address`; without one, only this machine reaches it.
+    """
     known = {"scratch": str(scratch)}
 
     def fill(text):
@@ -107,12 +111,16 @@ def serving(case, variant, bin_dir, scratch):
             other, known[companion["name"]] = start(companion["name"], companion["bin"], companion.get("args", []), {})
             others.append(other)
         name = f"{case.name}-{variant}"
-        server, url = start(name, name, case.args, case.env)
+        where = ["--addr", f"{address}:0"] if address else []
+        server, url = start(name, name, [*where, *case.args], case.env)
         yield [server, *others], url
 
 
-def wait_for(load, servers, seconds):
-    """Waits for the first of the processes `load` to finish; any other death on the way is an error."""
+def wait_for(load, servers, seconds, watch=lambda: None):
+    """Waits for the first of the processes `load` to finish; any other death on the way is an error.
+
+    Meanwhile it calls `watch` ten times a second, which may raise a problem of its own.
+    """
     end = time.monotonic() + seconds
     while True:
         # Check the servers first: what the generator complains about is only a consequence.
@@ -125,6 +133,7 @@ def wait_for(load, servers, seconds):
             # At the end, workers leave with status 0 before their master does.
             if not worker.running() and worker.child.returncode:
                 raise Problem(worker.died())
+        watch()
         if time.monotonic() > end:
             raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)

@@ -1,23 +1,42 @@
 #!/usr/bin/env python3
-"""Runs Locust against the slow and the fixed server of a case, as the article did: `just locust CASE`."""
+"""Runs Locust against the slow and the fixed server of a case, as the article did: `just locust CASE`.
+
+A run takes as long as its ramp of 100 users per second, plus 20 s, plus a few seconds to start and stop:
+three minutes for lock-scope, with `--workers 1,2,4` as well.
+"""
 
 import argparse
+import ipaddress
 import json
 import os
-import socket
+import re
 import sys
-import tempfile
-from contextlib import ExitStack
-from pathlib import Path
 
+import swarm
 from harness import cases
-from harness.cases import Problem
-from harness.processes import allow_connections, run, serving, started, wait_for
+from harness.cases import ROOT, Problem
+from harness.processes import allow_connections, run
 from harness.report import LIMIT, SHORT, add_options, number, percent, save, table
 from harness.tools import require
 
-HERE = Path(__file__).resolve().parent
-RAMP = 100  # users per second, as in the article
+# What the article says. Its users wait 0.5 s, as the case's users do.
+ARTICLE = {"lock-scope": {"users": 3000, "slow": 19.5, "fixed": 820, "speedup": 40}}
+
+
+def counts(text):
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise argparse.ArgumentTypeError("it takes a number of workers, or several with commas between them")
+    return list(dict.fromkeys(map(int, text.split(","))))
+
+
+def reachable(text):
+    try:
+        address = ipaddress.IPv4Address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("it takes an IPv4 address of this machine") from error
+    if address.is_unspecified:
+        raise argparse.ArgumentTypeError("other machines need one address that they reach, such as 192.168.1.5")
+    return str(address)
 
 
 def options():
@@ -25,121 +44,208 @@ def options():
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
     parser.add_argument("--users", type=int, help="instead of the case's own number")
-    parser.add_argument("--seconds", type=int, default=30, help="how long to measure after the ramp [30]")
-    parser.add_argument("--fast", action="store_true", help="FastHttpUser instead of HttpUser")
-    parser.add_argument("--workers", type=int, default=0, metavar="N", help="a master and N local worker processes")
+    parser.add_argument("--seconds", type=int, default=20, help="how long to measure after the ramp [20]")
+    parser.add_argument("--fast", action="store_true", help="only FastHttpUser; without it, HttpUser, and then FastHttpUser on the last variant")
+    parser.add_argument("--workers", type=counts, metavar="N", help="a master and N workers; `1,2,4` compares them on the fixed server")
+    parser.add_argument("--listen", type=reachable, metavar="ADDR",
+                        help="wait for N workers from other machines, at this machine's IPv4 address ADDR; only in a network that you trust")
     parser.add_argument("--ui", action="store_true", help="open Locust's web UI on one variant; you start the load there")
     parser.add_argument("--web-port", type=int, default=8089, help="port of the web UI [8089]")
-    add_options(parser, "10 s a server with at most 300 users")
+    add_options(parser, "2 s a server with at most 200 users")
     chosen = parser.parse_args()
-    if min(chosen.seconds, chosen.users or 1) < 1 or chosen.workers < 0:
-        parser.error("--users and --seconds take a number from 1 up, and --workers from 0 up")
+    if min(chosen.seconds, chosen.users or 1) < 1:
+        parser.error("--users and --seconds take a number from 1 up")
+    chosen.scaling = len(chosen.workers or []) > 1
+    if chosen.workers is None:
+        chosen.workers = [1 if chosen.listen else 0]
+    if chosen.scaling and (chosen.listen or chosen.ui):
+        parser.error("--listen and --ui take one number of --workers")
+    if chosen.listen and not chosen.workers[0]:
+        parser.error("--listen needs at least one of the --workers")
     chosen.bin_dir = chosen.bin_dir.resolve()
     return chosen
 
 
-def free_port(wanted=0):
-    with socket.socket() as probe:
-        # A port that only waits for late packets of an earlier run is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError as error:
-            raise Problem(f"port {wanted} is in use; `--web-port PORT` takes another one") from error
-        return probe.getsockname()[1]
+def plan_runs(case, chosen):
+    """The runs in their order: variant, FastHttpUser or not, number of workers."""
+    variants = chosen.variant or (["fixed"] if chosen.scaling else ["slow", "fixed"])
+    unknown = set(variants) - set(case.variants)
+    if unknown:
+        raise Problem(f"{case.name} has no variant `{unknown.pop()}`; it has {', '.join(case.variants)}")
+    runs = [(variant, chosen.fast, count) for variant in variants for count in chosen.workers]
+    # A worker on another machine gets its files once, and they say which of the two clients it uses.
+    if not (chosen.fast or chosen.scaling or chosen.listen):
+        runs.append((variants[-1], True, chosen.workers[0]))
+    return runs
 
 
-def measure(case, variant, load, program, chosen):
-    """Loads one variant's server; returns what the locustfile measured, or None after the web UI."""
-    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
-        scratch = Path(directory)
-        servers, url = stack.enter_context(serving(case, variant, chosen.bin_dir, scratch))
-        result = scratch / "result.json"
-        env = {
-            "REPLICATE_CASE": case.name,
-            "REPLICATE_BIN_DIR": str(chosen.bin_dir),
-            "REPLICATE_FAST": str(int(chosen.fast)),
-            "REPLICATE_SERVER_PID": str(servers[0].child.pid),
-            **({} if chosen.ui else {"REPLICATE_RESULT": str(result)}),
-        }
-        ramp = -(-load["users"] // RAMP)
-        command = [program, "--locustfile", str(HERE / "locustfile.py"), "--loglevel", "WARNING", "--reset-stats"]
-        main = [*command, "--host", url, "--users", str(load["users"]), "--spawn-rate", str(RAMP), "--exit-code-on-error", "0"]
-        if chosen.ui:
-            main += ["--web-host", "127.0.0.1", "--web-port", str(chosen.web_port)]
-        else:
-            main += ["--headless", "--only-summary", "--run-time", f"{ramp + load['seconds']}s"]
-        if chosen.workers:
-            port = str(free_port())
-            main += ["--master", "--master-bind-host", "127.0.0.1", "--master-bind-port", port, "--expect-workers", str(chosen.workers)]
-        processes = [stack.enter_context(started("locust", main, scratch, env))]
-        for worker in range(1, chosen.workers + 1):
-            parts = [*command, "--worker", "--master-host", "127.0.0.1", "--master-port", port]
-            processes.append(stack.enter_context(started(f"locust-worker-{worker}", parts, scratch, env)))
-        if chosen.ui:
-            print(f"{case.name}-{variant} is at {url}; open http://127.0.0.1:{chosen.web_port}, and stop with Ctrl-C", flush=True)
-            wait_for(processes, servers, float("inf"))
-            return None
-        # Thousands of users take a while to stop.
-        wait_for(processes, servers, ramp + load["seconds"] + 60)
-        if not result.exists():
-            raise Problem(processes[0].died())
-        return json.loads(result.read_text())
+def from_lab(case, load):
+    """What `lab` measured with the same users, by variant, from the newest published record."""
+    for file in sorted((ROOT / "docs" / "record").glob("*/record.json"), reverse=True):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        for measured in record["cases"]:
+            if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"], load["think_ms"]):
+                # Where a visit is several requests, lab measures visits, and so the latency of a whole visit.
+                latency = {} if load["requests"] > 1 else {"p50_ms": "p50", "p99_ms": "p99"}
+                return {
+                    it["variant"]: {
+                        "client": "lab", "req_per_s": it["throughput_rps"] * load["requests"],
+                        **{key: it["latency_ms"][name] for key, name in latency.items()},
+                        "generator_cores": it["generator_cpu"], "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
+                        "record": file.parent.name,
+                    }
+                    for it in measured["variants"]
+                }
+    return {}
 
 
-def notes(variant, result, load):
+def as_row(variant, client, workers, measured):
+    """One run as the table shows it and the record keeps it."""
+    kept = ("req_per_s", "p50_ms", "p99_ms", "server_cores", "master_cores", "seconds", "answers", "lost")
+    processes = [{key: process[key] for key in ("req_per_s", "cores", "waited")} for process in measured["processes"]]
+    return {
+        "variant": variant, "client": client, "workers": workers, **{key: measured[key] for key in kept},
+        "generator_cores": sum(process["cores"] for process in processes), "processes": processes,
+        "unfinished": len(measured["unfinished_ages_ms"]),
+    }
+
+
+def name_of(row):
+    workers = [swarm.plural(row["workers"], "worker")] if row.get("workers") else []
+    return ", ".join([row["variant"], row["client"], *workers]) + "*" * bool(row.get("lost"))
+
+
+def notes(row, load, lab):
     """What a reader has to know before believing a row."""
-    cores = [*(process["cores"] for process in result["processes"]), result["master_cores"]]
-    if max(cores) >= LIMIT:
-        yield f"{variant}: Locust is the limit, not the server: one of its processes uses {percent(max(cores))} of a core"
-    elif sum(cores) + result["server_cores"] >= LIMIT * os.cpu_count():
-        yield f"{variant}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
-    answer = load["users"] / result["req_per_s"] - load["think_ms"] / 1000
-    if load["requests"] == 1 and answer > load["seconds"]:
-        yield f"{variant}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
+    name = name_of(row)
+    for lost in row["lost"]:
+        yield f"{name}: {lost['worker']} {lost['how']} after {lost['after_seconds']:.0f} s, and the others took over; do not compare this row"
+    master = {"cores": row["master_cores"], "waited": 0}
+    busiest = max([*row["processes"], master], key=lambda process: process["cores"] + process["waited"])
+    if busiest["cores"] + busiest["waited"] >= LIMIT:
+        other = lab.get(row["variant"])
+        yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(busiest['cores'])} of a core" + (
+            f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
+            f"; lab gets {number(other['req_per_s'])} req/s from this server with {percent(other['generator_cores'])}" if other else "")
+    elif row["generator_cores"] + row["master_cores"] + row["server_cores"] >= LIMIT * os.cpu_count():
+        yield f"{name}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
+    elif not load["think_ms"] and row["generator_cores"] > row["server_cores"]:
+        yield f"{name}: Locust takes more CPU time per request than the server, and its users have no pause, so this rate is mostly Locust's own"
+    answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
+    if load["requests"] == 1 and answer > 1.5 * row["p99_ms"] / 1000:
+        yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
+
+
+def compared(rows, article):
+    """The table of one number of workers: the article's figures, Locust's, and lab's."""
+    head = ["", *(["article"] if article else []), "req/s", *(["ratio"] if article else []), "p50 ms", "p99 ms", "generator CPU", "server CPU"]
+    lines = []
+    for row in rows:
+        rate = [number(row["req_per_s"])]
+        if article:
+            told = article.get(row["variant"])
+            rate = [number(told), *rate, number(row["req_per_s"] / told, 2) if told else "-"]
+        cores = [percent(row["generator_cores"]), percent(row["server_cores"])]
+        lines.append([name_of(row), *rate, number(row.get("p50_ms")), number(row.get("p99_ms")), *cores])
+    return table(head, lines)
+
+
+def scaled(rows):
+    """The distributed table: one row for each number of workers."""
+    head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "worker CPU", "busiest", "master CPU", "server CPU"]
+    return table(head, [
+        [(swarm.plural(row["workers"], "worker") if row["workers"] else "1 process") + "*" * bool(row["lost"]),
+         number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"], 2), number(row["p50_ms"]), number(row["p99_ms"]),
+         percent(row["generator_cores"]), percent(max(process["cores"] for process in row["processes"])),
+         percent(row["master_cores"] if row["workers"] else None), percent(row["server_cores"])]
+        for row in rows
+    ])
+
+
+def speedups(rows):
+    """fixed / slow for each client that measured both; a client with one of them uses HttpUser's other."""
+    rates = {(row["variant"], row["client"]): row["req_per_s"] for row in rows if not row.get("lost")}
+    return {
+        client: rate / slow
+        for (variant, client), rate in rates.items()
+        if variant == "fixed" and (slow := rates.get(("slow", client)) or rates.get(("slow", "HttpUser")))
+    }
+
+
+def invite(case, chosen, runs, port, seconds):
+    """Says what to do on the other machines."""
+    swarm.write_kit(case, chosen.bin_dir, chosen.fast, None if chosen.ui else seconds)
+    kit, options = os.path.relpath(swarm.KIT), " ".join(swarm.worker_options("locustfile.py", chosen.listen, port))
+    turns = "for run in " + " ".join(variant for variant, _, _ in runs) if len(runs) > 1 and not chosen.ui else ""
+    command = f"LOCUST_PLAN=plan.json locust {options}"
+    print(f"Copy {kit} to each of the other machines:\n")
+    print(f"  scp -r {kit} OTHER:\n")
+    print("There, install the same Locust once, and start one worker for each core:\n")
+    print("  cd locust-worker && python3 -m venv venv && venv/bin/pip install --require-hashes -r requirements.txt && . venv/bin/activate")
+    print(f"  {f'{turns}; do {command}; done' if turns else command}\n")
+    print(f"The load begins when {swarm.plural(chosen.workers[0], 'worker')} in all are here; stop with Ctrl-C.\n", flush=True)
+
+
+def tell(case, chosen, load, rows):
+    """Prints the table and the notes, and saves the record."""
+    lab, article = from_lab(case, load), ARTICLE.get(case.name, {})
+    if article.get("users") != load["users"]:
+        article = {}
+    shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows) if variant in lab)]
+    ratios = {} if chosen.scaling else speedups(shown)
+    remarks = [note for row in rows for note in notes(row, load, lab)]
+    if chosen.scaling:
+        for variant in dict.fromkeys(row["variant"] for row in rows):
+            print(f"{variant}, {rows[0]['client']}:\n" + scaled([row for row in rows if row["variant"] == variant]))
+    else:
+        print(compared(shown, article))
+    if ratios:
+        said = [f"{number(ratio)} with {client}" for client, ratio in ratios.items()]
+        said += [f"{article['speedup']} in the article"] if article else []
+        print(f"\nfixed / slow: {', '.join(said)}")
+    if len(shown) > len(rows) and not chosen.scaling:
+        remarks.append(f"lab's rows are from the record {shown[-1]['record']}: the same users and pause, on another day")
+    if chosen.short:
+        remarks.append(SHORT)
+    print("".join(f"\nnote: {remark}" for remark in remarks))
+    record = {"article": article, "load": {**load, "ramp_per_s": swarm.RAMP}, "listen": bool(chosen.listen),
+              "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
+    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record, chosen, ["locust"])
 
 
 def main():
     chosen = options()
     case = cases.read(chosen.case)
-    unknown = set(chosen.variant or []) - set(case.variants)
-    if unknown:
-        raise Problem(f"{case.name} has no variant `{unknown.pop()}`; it has {', '.join(case.variants)}")
+    runs = plan_runs(case, chosen)
     (program,) = require("locust")
     load = {"users": chosen.users or case.users, "think_ms": case.think_ms, "seconds": chosen.seconds, "requests": len(case.requests)}
     if chosen.short:
-        load["users"] = min(load["users"], 300)
-        load["seconds"] = 10 - -(-load["users"] // RAMP)
+        load.update(users=min(load["users"], 200), seconds=2)
     allow_connections(load["users"] * case.connections)
+    port = swarm.free_port(address=chosen.listen) if chosen.listen else None
     if chosen.ui:
-        free_port(chosen.web_port)
-        return measure(case, (chosen.variant or ["slow"])[0], load, program, chosen)
+        swarm.free_port(chosen.web_port)
+    if chosen.listen:
+        invite(case, chosen, runs, port, load["seconds"])
 
-    results = {}
-    for variant in chosen.variant or ["slow", "fixed"]:
-        print(f"{case.name}-{variant}: users {load['users']:,}, {load['seconds']} s after the ramp", file=sys.stderr, flush=True)
-        result = results[variant] = measure(case, variant, load, program, chosen)
-        if result["failures"]:
-            raise Problem(f"{variant}: {result['failures']} of {result['requests']} answers are wrong: {result['first_failure']}")
-        if not result["requests"]:
+    rows = []
+    for variant, fast, count in runs:
+        client = "FastHttpUser" if fast else "HttpUser"
+        setting = {**load, "fast": fast, "workers": count, "listen": chosen.listen}
+        if chosen.ui:
+            return swarm.measure(case, variant, program, setting, chosen.bin_dir, port, chosen.web_port)
+        said = [swarm.plural(load["users"], "user"), client, *([swarm.plural(count, "worker")] if count else [])]
+        print(f"{case.name}-{variant}: {', '.join(said)}; {swarm.ramp_seconds(load['users']) + load['seconds']} s", file=sys.stderr, flush=True)
+        measured = swarm.measure(case, variant, program, setting, chosen.bin_dir, port)
+        if measured["failures"]:
+            raise Problem(f"{variant}: {measured['failures']} of {measured['requests']} answers are wrong: {measured['first_failure']}")
+        if not measured["answers"]:
             raise Problem(f"{variant} answered nothing in {load['seconds']} s; give it more `--seconds`")
+        rows.append(as_row(variant, client, count, measured))
 
-    client, processes = "FastHttpUser" if chosen.fast else "HttpUser", f"{chosen.workers} workers" if chosen.workers else "1 process"
-    print(f"{case.name}: Locust {result['locust']}, {client}, {processes}; users {load['users']:,}, wait {load['think_ms']} ms, {load['seconds']} s\n")
-    head = ["", "req/s", "p50 ms", "p99 ms", "Locust CPU", "server CPU"]
-    print(table(head, [
-        [variant, *(number(result[key]) for key in ("req_per_s", "p50_ms", "p99_ms")),
-         percent(sum(process["cores"] for process in result["processes"])), percent(result["server_cores"])]
-        for variant, result in results.items()
-    ]))
-    if {"slow", "fixed"} <= results.keys():
-        print(f"\nfixed / slow: {number(results['fixed']['req_per_s'] / results['slow']['req_per_s'])}")
-    remarks = [note for variant, result in results.items() for note in notes(variant, result, load)]
-    if chosen.short:
-        remarks.append(SHORT)
-    print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"client": client, "workers": chosen.workers, "load": load, "variants": results, "notes": remarks}
-    save(f"locust-{case.name}", record, chosen, ["locust"])
+    print(f"\n{case.name}: Locust {measured['locust']}; {swarm.plural(load['users'], 'user')}, {swarm.RAMP} more per second, "
+          f"wait {load['think_ms']} ms, {load['seconds']} s\n")
+    tell(case, chosen, load, rows)
     return 0
 
 
