@@ -147,19 +147,19 @@ def compared(rows, article):
             rate = [number(told), *rate, number(row["req_per_s"] / told, 2) if told else "-"]
         cores = [percent(row["generator_cores"]), percent(row["server_cores"])]
         lines.append([name_of(row), *rate, number(row.get("p50_ms")), number(row.get("p99_ms")), *cores])
-    return table(head, lines)
+    return head, lines
 
 
 def scaled(rows):
     """The distributed table: one row for each number of workers."""
     head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "worker CPU", "busiest", "master CPU", "server CPU"]
-    return table(head, [
+    return head, [
         [(swarm.plural(row["workers"], "worker") if row["workers"] else "1 process") + "*" * bool(row["lost"]),
          number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"], 2), number(row["p50_ms"]), number(row["p99_ms"]),
          percent(row["generator_cores"]), percent(max(process["cores"] for process in row["processes"])),
          percent(row["master_cores"] if row["workers"] else None), percent(row["server_cores"])]
         for row in rows
-    ])
+    ]
 
 
 def speedups(rows):
@@ -194,11 +194,14 @@ def tell(case, chosen, load, rows):
     shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows) if variant in lab)]
     ratios = {} if chosen.scaling else speedups(shown)
     remarks = [note for row in rows for note in notes(row, load, lab)]
+    tables = {}
     if chosen.scaling:
         for variant in dict.fromkeys(row["variant"] for row in rows):
-            print(f"{variant}, {rows[0]['client']}:\n" + scaled([row for row in rows if row["variant"] == variant]))
+            tables[variant] = scaled([row for row in rows if row["variant"] == variant])
+            print(f"{variant}, {rows[0]['client']}:\n{table(*tables[variant])}")
     else:
-        print(compared(shown, article))
+        tables["load"] = compared(shown, article)
+        print(table(*tables["load"]))
     if ratios:
         said = [f"{number(ratio)} with {client}" for client, ratio in ratios.items()]
         said += [f"{article['speedup']} in the article"] if article else []
@@ -210,7 +213,7 @@ def tell(case, chosen, load, rows):
     print("".join(f"\nnote: {remark}" for remark in remarks))
     record = {"article": article, "load": {**load, "ramp_per_s": swarm.RAMP}, "listen": bool(chosen.listen),
               "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
-    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record, chosen, ["locust"])
+    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record, chosen, ["locust"], **tables)
 
 
 def main():
