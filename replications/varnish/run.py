@@ -22,13 +22,15 @@ from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run, started, wait_for
 from harness.report import LIMIT, SHORT, add_options, number, ratio, save, span, spread, table
 from harness.tools import TOOLS, require
-from servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, start_all
+from servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
 REQUESTS = 10_000  # as in the article
 # slow loads the certificate authorities for each request, so it gets fewer requests.
 SLOW_REQUESTS = 300
 SETTINGS = {"without_k": [], "with_k": ["-k"]}
-OTHERS = ["varnish", "nginx", "nginx-keepalive"]
+OTHERS = ["varnish", "nginx", "nginx-keepalive", "no-reuse"]
+PROFILED = ["varnish", "nginx-keepalive", "fixed"]
+BENCHED = ["backend", "varnish", "nginx", "nginx-keepalive", "fixed"]
 # The packages of `just bench-all`, so that nothing is built once more with other features.
 PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "lab-load", "--features", "benches/replications"]
 BENCH = ["cargo", "bench", "--quiet", "--manifest-path", str(ROOT / "Cargo.toml"), *PACKAGES, "--bench", "replicate_varnish"]
@@ -63,14 +65,13 @@ def used_by_children():
 def measure(server, setting, requests, servers, scratch):
     """One run of ab: its figures, the CPU time of all three sides, and what the backend counted."""
     backend, processes = servers[0], [it.process for it in servers]
-    family, counts = server.process.family(), backend_counts(backend)
+    counts = backend_counts(backend)
     before = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
     with started("ab", ab(requests, setting, server.url, scratch), scratch) as tool:
         wait_for([tool], processes, 120)
         output = tool.output()
     after = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
-    if server.process.family() != family:
-        raise Problem(f"a process of {server.title} died and was replaced in mid-run")
+    check_family(server)
     if tool.child.returncode:
         raise Problem(tool.died())
     own, proxy, behind = (None if a is None else 1e6 * (b - a) / requests for a, b in zip(before, after, strict=True))
@@ -87,6 +88,13 @@ def summary(runs):
     total = {key: sum(it[key] for it in runs) for key in counts}
     figures = {key: spread(it[key] for it in runs) for key in runs[0] if key not in counts and runs[0][key] is not None}
     return {**figures, **total, "connections_per_request": total["backend_connections"] / total["requests"]}
+
+
+def warm_up(servers, scratch):
+    for server in servers:
+        with started("ab", ab(CONNECTIONS, "with_k", server.url, scratch), scratch) as tool:
+            wait_for([tool], [it.process for it in servers], 120)
+        server.family = server.process.family()
 
 
 def load_all(servers, rounds, requests, scratch):
@@ -111,7 +119,7 @@ def profile(servers, scratch, rows, short):
     """Where the CPU time goes with -k, in microseconds per request, or why that is unknown."""
     result = {}
     for server in servers:
-        if server.name not in ("varnish", "nginx-keepalive", "fixed"):
+        if server.name not in PROFILED:
             continue
         say(f"perf: {server.title}")
         command = ab(2_000 if short else 20_000, "with_k", server.url, scratch)
@@ -126,7 +134,7 @@ def profile(servers, scratch, rows, short):
 def criterion(servers, scratch, short):
     """Runs the bench against the proxies; returns the medians with their intervals, in microseconds."""
     home = scratch / "criterion"
-    env = {"CRITERION_HOME": str(home), "REPLICATE_PROXIES": " ".join(f"{it.name}={it.url}" for it in servers if it.name != "slow")}
+    env = {"CRITERION_HOME": str(home), "REPLICATE_PROXIES": " ".join(f"{it.name}={it.url}" for it in servers if it.name in BENCHED)}
     command = [*BENCH, "--", "--noplot", *(["--quick"] if short else [])]
     say("cargo bench: about a minute")
     with started("cargo bench", command, scratch, env) as bench:
@@ -193,11 +201,10 @@ def print_profile(profiled):
     ]))
 
 
-def print_criterion(results, servers):
+def print_criterion(results):
     print("\ncargo bench, microseconds per request: median\n")
-    names = [server.name for server in servers if server.name != "slow"]
-    print(table(["", *names], [
-        [load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in names)] for load, it in results.items()
+    print(table(["", *BENCHED], [
+        [load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in BENCHED)] for load, it in results.items()
     ]))
 
 
@@ -207,7 +214,7 @@ def remarks(rows, left_out, chosen):
         busy = [name for name, it in rows.items() if it[setting]["ab_cpu_us"]["median"] * it[setting]["req_per_s"]["median"] >= 1e6 * LIMIT]
         if busy:
             yield f"ab{''.join(f' {flag}' for flag in flags)} is the limit, not the server, for {', '.join(busy)}: it uses most of its one core"
-    several = [rows[name][setting] for name in OTHERS for setting in SETTINGS]
+    several = [rows[name][setting] for name in PROFILED for setting in SETTINGS]
     cores = statistics.mean(
         sum(it[key]["median"] for key in ("cpu_us", "backend_cpu_us", "ab_cpu_us") if key in it) * it["req_per_s"]["median"] / 1e6 for it in several
     )
@@ -232,8 +239,7 @@ def main():
         scratch = Path(directory)
         say("starting the backend and the proxies")
         servers = start_all(stack, scratch, nginx, varnishd, chosen.bin_dir)
-        for server in servers[:-1]:
-            measure(server, "with_k", 500, servers, scratch)
+        warm_up(servers, scratch)
         runs = load_all(servers, rounds, requests, scratch)
         rows = {name: {setting: summary(measured) for setting, measured in it.items()} for name, it in runs.items()}
         left_out = []
@@ -242,13 +248,14 @@ def main():
             left_out.append(f"left out: the profile; {reason}")
         benched = criterion(servers, scratch, chosen.short)
         for server in servers:
+            check_family(server)
             check(server)
 
     compared = ratios(runs, rows)
     print_load(servers, rows, compared, rounds)
     if profiled:
         print_profile(profiled)
-    print_criterion(benched, servers)
+    print_criterion(benched)
     notes = list(remarks(rows, left_out, chosen))
     print("".join(f"\nnote: {note}" for note in notes))
     record = {"article": ARTICLE, "page_bytes": PAGE_BYTES, "connections": CONNECTIONS, "requests": requests, "rounds": rounds, "rows": rows,
