@@ -119,7 +119,7 @@ fmt-check:
 # Check with clippy; a warning is an error
 [group('check')]
 lint:
-    cargo clippy --workspace --all-targets --features benches/alternatives -- -D warnings
+    cargo clippy --workspace --all-targets --features benches/alternatives,benches/replications -- -D warnings
     cargo clippy --package case-probe --package case-server --all-targets --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
@@ -156,6 +156,11 @@ crosscheck CASE *FLAGS: _build
 replicate-proxy *FLAGS: _build
     @{{ replicate }}/proxy/run.py {{ FLAGS }}
 
+# Compare Varnish, nginx and our proxy with ab: 4 minutes
+[group('replicate')]
+replicate-varnish *FLAGS: _build
+    @{{ replicate }}/varnish/run.py {{ FLAGS }}
+
 # Say which tools of the replications are here
 [group('replicate')]
 replications-doctor:
@@ -163,8 +168,9 @@ replications-doctor:
 
 # Check the replications in their short form
 [group('replicate')]
-ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-proxy "--short")
+ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
     @{{ replicate }}/test_replications.py
+    cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
 
 # Start a case of your own
 [group('course')]

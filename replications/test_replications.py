@@ -14,8 +14,9 @@ from xml.etree import ElementTree
 
 from crosscheck import generators
 from harness import cases, report
-from harness.processes import started, wait_for, wait_for_url
+from harness.processes import started, stat_fields, wait_for, wait_for_url
 from proxy import waterfall
+from varnish import profiles, servers
 
 # Not as `locust.run`: an installed Locust would hide our directory of that name.
 sys.path.append(str(Path(__file__).parent / "locust"))
@@ -52,6 +53,23 @@ K6 = {
     "http_req_duration": {"values": {"med": 51.2, "p(99)": 53.4}},
     "http_req_failed": {"values": {"rate": 0.1, "passes": 2, "fails": 18}},
 }
+
+
+# Two samples, of which only the first has more than one frame.
+PERF = """
+\tffffffff8202 tcp_ack ([kernel.kallsyms])
+\tffffffff81e6 net_rx_action ([kernel.kallsyms])
+\tffffffff8130 __x64_sys_epoll_ctl ([kernel.kallsyms])
+\t       fde9d __GI___writev (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+
+\t      125984 hyper::proto::h1::io::Buffered<T,B>::poll_flush (/a b/fixed)
+"""
+STATUS = """Active connections: 1
+server accepts handled requests
+ 12 12 345
+Reading: 0 Writing: 1 Waiting: 0
+"""
 
 
 class CaseFiles(unittest.TestCase):
@@ -106,6 +124,35 @@ class Output(unittest.TestCase):
                 parse(text)
 
 
+class Proxies(unittest.TestCase):
+    def test_the_page_has_the_articles_size(self):
+        self.assertEqual(len(servers.page()), 11_321)
+
+    def test_the_backend_counts_connections_and_requests(self):
+        self.assertEqual(servers.parse_status(STATUS), (12, 345))
+
+    def test_samples_have_categories(self):
+        for expected, *frames in [
+            (profiles.NETWORK, ("copy", "[kernel.kallsyms]"), ("tcp_sendmsg", "[kernel.kallsyms]"), ("writev", "/usr/lib/libc.so.6")),
+            (profiles.WAITING, ("tcp_poll", "[kernel.kallsyms]"), ("do_epoll_wait", "[kernel.kallsyms]")),
+            (profiles.NETWORK, ("ep_poll_callback", "[kernel.kallsyms]"), ("net_rx_action", "[kernel.kallsyms]"), ("do_epoll_wait", "[kernel.kallsyms]")),
+            (profiles.KERNEL, ("clear_page", "[kernel.kallsyms]"), ("exc_page_fault", "[kernel.kallsyms]")),
+            (profiles.LIBC, ("_int_malloc", "/usr/lib/x86_64-linux-gnu/libc.so.6")),
+            (profiles.TOKIO, ("<&mio::net::tcp::stream::TcpStream as std::io::Write>::write_vectored", "/bin/fixed")),
+            (profiles.OWN, ("[unknown]", "/usr/sbin/nginx")),
+        ]:
+            self.assertEqual(profiles.category(frames), expected, frames)
+
+    def test_shares_add_up(self):
+        found = profiles.shares(profiles.parse_script(PERF))
+        self.assertEqual((found["samples"], found["shares"][profiles.NETWORK], found["shares"][profiles.OWN]), (2, 0.5, 0.5))
+        self.assertEqual([it["file"] for it in found["top"]], ["kernel", "fixed"])
+
+    def test_events_that_perf_cannot_count_are_left_out(self):
+        text = "# started\n\n4621,,raw_syscalls:sys_enter,99,100.00,,\n<not supported>,,context-switches,0,100.00,,\n"
+        self.assertEqual(profiles.parse_stat(text), {"raw_syscalls:sys_enter": 4621})
+
+
 class Table(unittest.TestCase):
     def test_columns_line_up(self):
         self.assertEqual(report.table(["", "req/s"], [["slow", "19.5"], ["fixed", "1,294"]]), "       req/s\nslow    19.5\nfixed  1,294")
@@ -150,6 +197,18 @@ class Processes(unittest.TestCase):
             with self.assertRaisesRegex(cases.Problem, "server died with status 3"):
                 wait_for([load], [server], 60)
         self.assertFalse(load.running())
+
+    def test_a_killed_master_leaves_no_workers(self):
+        with self.run_shell("sleep 60 & echo listening on http://$!; wait") as server:
+            worker = int(wait_for_url(server).removeprefix("http://"))
+            self.assertIn(worker, server.family())
+            server.child.kill()
+            server.child.wait()
+        end = time.monotonic() + 10
+        # A signal takes effect only when the process runs next.
+        while (fields := stat_fields(worker)) and fields[0] != "Z":
+            self.assertLess(time.monotonic(), end, f"process {worker} lives on")
+            time.sleep(0.01)
 
 
 class Locust(unittest.TestCase):
@@ -208,7 +267,8 @@ class Locust(unittest.TestCase):
         measured = {"req_per_s": 1294.4, "p50_ms": 152345, "p99_ms": 161234, "server_cores": 0.06, "master_cores": 0.01, "seconds": 20, "answers": 9,
                     "processes": [{"req_per_s": 324, "cores": 0.94, "waited": 0.05}] * 4, "lost": [{"worker": "worker-1"}], "unfinished_ages_ms": [1]}
         row = locust_run.as_row("fixed", "FastHttpUser", 4, measured)
-        for text in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
+        for shown in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
+            text = report.table(*shown)
             self.assertIn("1,294", text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
         (note, *_) = locust_run.notes({**row, "lost": []}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})

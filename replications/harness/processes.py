@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from harness.cases import Problem, find_binary
 
@@ -39,14 +40,18 @@ class Process:
         lines = [line for line in self.err.read_text(errors="replace").strip().splitlines() if "/INFO/" not in line]
         return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])
 
+    def family(self):
+        """The ids of the child and of all processes below it, such as the workers of a master. Empty without /proc."""
+        parents = {int(path.name): int(fields[1]) for path in Path("/proc").glob("[0-9]*") if (fields := stat_fields(path.name))}
+        family = [self.child.pid] if self.child.pid in parents else []
+        for member in family:
+            family += [pid for pid, parent in parents.items() if parent == member]
+        return family
+
     def cpu_seconds(self):
-        """The CPU time so far, or None on a system without /proc."""
-        try:
-            with open(f"/proc/{self.child.pid}/stat") as file:
-                fields = file.read().rpartition(")")[2].split()
-        except OSError:
-            return None
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """The CPU time of the family so far, or None on a system without /proc."""
+        used = [fields for pid in self.family() if (fields := stat_fields(pid))]
+        return sum(int(fields[11]) + int(fields[12]) for fields in used) / os.sysconf("SC_CLK_TCK") if used else None
 
     def stop(self):
         try:
@@ -60,7 +65,18 @@ class Process:
             if self.running():
                 self.child.kill()
                 self.child.wait()
+            # The workers of a master that was killed live on.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGKILL)
             self.child.stdin.close()
+
+
+def stat_fields(pid):
+    """What /proc says about a process, from its state on; None if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
 
 
 @contextlib.contextmanager

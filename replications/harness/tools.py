@@ -43,8 +43,9 @@ TOOLS = {
     "npm": Tool("apt-get install npm", "replicate-proxy"),
     "chromium": Tool("apt-get install chromium", "replicate-proxy"),
     "openssl": Tool("apt-get install openssl", "replicate-proxy", ("version",)),
-    "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",)),
-    "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",)),
+    # Debian installs these two where only root's PATH looks.
+    "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",), path="/usr/sbin/varnishd"),
+    "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",), path="/usr/sbin/nginx"),
     "perf": Tool("apt-get install linux-perf", "replicate-varnish, hotspot"),
     "strace": Tool("apt-get install strace", "replicate-proxy", ("-V",)),
 }

@@ -26,21 +26,27 @@ const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authori
 /// Where requests are forwarded to.
 #[derive(Clone, Debug)]
 pub struct Upstream {
+    scheme: Scheme,
     authority: Authority,
     timeout: Duration,
 }
 
 impl Upstream {
-    /// The upstream at `url`, which is `https://HOST:PORT`. `timeout` limits the wait for the head of an
-    /// answer, and for every piece of its body.
+    /// The upstream at `url`, which is `https://HOST:PORT`, or `http://HOST:PORT` to compare the proxy
+    /// with others that have no TLS. `timeout` limits the wait for the head of an answer, and for every
+    /// piece of its body.
     pub fn new(url: &str, timeout: Duration) -> anyhow::Result<Self> {
-        let authority = url.strip_prefix("https://").and_then(|authority| authority.parse().ok());
+        let (scheme, authority) = match url.strip_prefix("http://") {
+            Some(authority) => (Scheme::HTTP, Some(authority)),
+            None => (Scheme::HTTPS, url.strip_prefix("https://")),
+        };
+        let authority = authority.and_then(|authority| authority.parse().ok());
         let authority =
             authority.filter(|authority: &Authority| !authority.as_str().contains('@')).context(
                 "the proxy needs `--upstream https://127.0.0.1:PORT`; start an upstream with \
                  `cargo run --release --bin tls-site`, which prints its address",
             )?;
-        Ok(Self { authority, timeout })
+        Ok(Self { scheme, authority, timeout })
     }
 
     /// Sends `request` to the upstream through `client`, and streams the answer back. The proxy
@@ -58,7 +64,7 @@ impl Upstream {
         }
         let (mut head, _) = request.into_parts();
         let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
-        let uri = Uri::builder().scheme(Scheme::HTTPS).authority(self.authority.clone());
+        let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
         head.uri = uri.path_and_query(path).build()?;
         // The upstream closes the connection after an answer to HTTP/1.0.
         head.version = Version::HTTP_11;

@@ -55,5 +55,5 @@ pub fn connector() -> io::Result<Connector> {
 
     // HTTP/2 would put all requests on one connection and hide what this case counts.
     let tls = HttpsConnectorBuilder::new().with_native_roots()?;
-    Ok(tls.https_only().enable_http1().wrap_connector(http))
+    Ok(tls.https_or_http().enable_http1().wrap_connector(http))
 }

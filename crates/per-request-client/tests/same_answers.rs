@@ -16,6 +16,7 @@ use http_body_util::BodyExt as _;
 use per_request_client::Upstream;
 use stalling::stalling;
 use tls_site::{Background, site};
+use tokio::net::TcpListener;
 use tower::util::ServiceExt as _;
 use trusting::{VARIANTS, proxies, trusting};
 
@@ -183,10 +184,23 @@ fn without_authorities_slow_fails_its_visitors_and_the_others_do_not_start() {
 
 #[test]
 fn an_unusable_upstream_is_refused_with_the_command_that_starts_one() {
-    let urls = "http://127.0.0.1:1 127.0.0.1:1 https://127.0.0.1:1/path https://127.0.0.1:1?query \
-                https://127.0.0.1:1#fragment https://user@127.0.0.1:1 https:// other ";
+    let urls = "ftp://127.0.0.1:1 127.0.0.1:1 https://127.0.0.1:1/path http://127.0.0.1:1/path \
+                https://127.0.0.1:1?query https://127.0.0.1:1#fragment https://user@127.0.0.1:1 \
+                http://user@127.0.0.1:1 https:// http:// other ";
     for url in urls.split(' ') {
         let error = Upstream::new(url, Duration::from_secs(1)).unwrap_err().to_string();
         assert!(error.contains("cargo run --release --bin tls-site"), "`{url}`: {error}");
     }
+}
+
+#[test]
+fn an_upstream_without_tls_is_forwarded_too() {
+    trusting("an_upstream_without_tls_is_forwarded_too", async |_| {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let upstream = format!("http://{}", listener.local_addr().unwrap());
+        let plain = Router::new().fallback(async || "plain");
+        tokio::spawn(async { axum::serve(listener, plain).await });
+        let answer = ask_all(&proxies(&upstream, 10_000), || get("/")).await;
+        assert_eq!((answer.0, answer.2), (200, "plain".to_owned()));
+    });
 }
