@@ -47,6 +47,12 @@ class Process:
             return None
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def finish(self, seconds):
+        """Lets a server stop by itself, so that the tool it runs under can write its results."""
+        self.child.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.child.wait(timeout=seconds)
+
     def stop(self):
         try:
             if self.running():
@@ -86,18 +92,24 @@ def wait_for_url(server):
 
 
 @contextlib.contextmanager
-def serving(case, variant, bin_dir, scratch):
-    """A variant's server behind its URL, with its companions; all of them stop at the end."""
-    known = {"scratch": str(scratch)}
+def serving(case, variant, bin_dir, scratch, under=()):
+    """A variant's server behind its URL, with its companions; all of them stop at the end.
+
+    `under` is the command of a tool that runs the server, such as Valgrind.
+    """
+    # The case's own files only: a server may read all that is in this directory.
+    files = scratch / "files"
+    files.mkdir()
+    known = {"scratch": str(files)}
 
     def fill(text):
         for name, value in known.items():
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def start(name, binary, args, env):
+    def start(name, binary, args, env, under=()):
         # A server whose standard input closes stops, so even a killed script leaves none behind.
-        command = [find_binary(bin_dir, binary), "--exit-with-parent", *map(fill, args)]
+        command = [*under, find_binary(bin_dir, binary), "--exit-with-parent", *map(fill, args)]
         server = stack.enter_context(started(name, command, scratch, {key: fill(value) for key, value in env.items()}))
         return server, wait_for_url(server)
 
@@ -107,7 +119,7 @@ def serving(case, variant, bin_dir, scratch):
             other, known[companion["name"]] = start(companion["name"], companion["bin"], companion.get("args", []), {})
             others.append(other)
         name = f"{case.name}-{variant}"
-        server, url = start(name, name, case.args, case.env)
+        server, url = start(name, name, case.args, case.env, under)
         yield [server, *others], url
 
 
