@@ -17,13 +17,17 @@ START_SECONDS = 30
 class Process:
     """A child in a process group of its own, so that Ctrl-C reaches only the script, which stops the child."""
 
-    def __init__(self, name, command, scratch, env=None):
+    def __init__(self, name, command, scratch, env=None, line=None):
         self.name = name
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True, env={**os.environ, **(env or {})}
             )
+        if line is not None:
+            # Its standard input stays open, because some children stop when it closes.
+            self.child.stdin.write(f"{line}\n".encode())
+            self.child.stdin.flush()
 
     def output(self):
         return self.out.read_text(errors="replace")
@@ -69,8 +73,9 @@ class Process:
 
 
 @contextlib.contextmanager
-def started(name, command, scratch, env=None):
-    process = Process(name, command, scratch, env)
+def started(name, command, scratch, env=None, line=None):
+    """A child that stops at the end. `line` is what it reads first."""
+    process = Process(name, command, scratch, env, line)
     try:
         yield process
     finally:
