@@ -146,10 +146,30 @@ docs *FLAGS:
 locust CASE *FLAGS: _build
     @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
 
-# Measure one server with wrk, oha, ab and k6 in turn
+# Measure one server with wrk, oha, ab, k6 and lab in turn (`--stalls`)
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
+
+# Count allocations with heaptrack, next to our counts
+[group('replicate')]
+heaptrack CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py heaptrack {{ CASE }} {{ FLAGS }}
+
+# Count allocations with DHAT, next to our counts
+[group('replicate')]
+dhat CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py dhat {{ CASE }} {{ FLAGS }}
+
+# Count instructions with cachegrind
+[group('replicate')]
+cachegrind CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py cachegrind {{ CASE }} {{ FLAGS }}
+
+# Record a loaded server with perf, for Hotspot
+[group('replicate')]
+hotspot CASE *FLAGS: _build
+    @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
 
 # Say which tools of the replications are here
 [group('replicate')]
@@ -158,8 +178,10 @@ replications-doctor:
 
 # Check the replications in their short form
 [group('replicate')]
-ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short")
+ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") _ci-memory
     @{{ replicate }}/test_replications.py
+
+_ci-memory: (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short")
 
 # Start a case of your own
 [group('course')]

@@ -107,7 +107,7 @@ def parse_ab(output, scratch):
     return figures(find(r"^Requests per second:\s+([\d.]+)", output), float(percentile["50"]), float(percentile["99"]), failed)
 
 
-K6 = """import http from 'k6/http';
+SCRIPT = """import http from 'k6/http';
 export const options = {
   scenarios: { load: { %(executor)s, duration: '%(seconds)ds' } },
   summaryTrendStats: ['med', 'p(99)'], discardResponseBodies: true,
@@ -137,7 +137,7 @@ def k6(load):
         "seconds": load.seconds,
         "timeout": TIMEOUT,
     }
-    script.write_text(K6 % values)
+    script.write_text(SCRIPT % values)
     return ["k6", "run", "--quiet", "--no-color", "--no-usage-report", str(script)]
 
 
@@ -232,10 +232,9 @@ class Generator:
     one_thread: bool = False
 
 
+WRK = Generator("wrk", wrk, parse_wrk)
+OHA = Generator("oha", oha, parse_oha)
+AB = Generator("ab", ab, parse_ab, one_thread=True)
+K6 = Generator("k6", k6, parse_k6)
 LAB = Generator("lab", lab, parse_lab, lab_plan, one_thread=True)
-GENERATORS = [
-    Generator("wrk", wrk, parse_wrk),
-    Generator("oha", oha, parse_oha),
-    Generator("ab", ab, parse_ab, one_thread=True),
-    Generator("k6", k6, parse_k6),
-]
+GENERATORS = [WRK, OHA, AB, K6]

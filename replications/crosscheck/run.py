@@ -14,10 +14,11 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import stall
-from generators import GENERATORS, LAB, Generator, Load, k6, oha, oha_corrected, parse_k6, parse_oha, parse_wrk, wrk
+from generators import AB, GENERATORS, K6, LAB, OHA, WRK, Load, oha_corrected
 from harness import cases
 from harness.cases import Problem, find_binary
 from harness.processes import allow_connections, run, serving, started, wait_for
@@ -27,13 +28,15 @@ from harness.tools import TOOLS
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
 # Requests per second of an open loop: half of what the closed loop gets, but not so many that a tool becomes the limit.
 RATE = 200
-# Each in a run of its own, with what its latency means.
+# Each in a run of its own. Whether it is an open loop, and what its latencies are.
 STALLED = {
-    "wrk, closed loop": (Generator("wrk", wrk, parse_wrk), "sends nothing during a stall, so a stall is one slow answer per connection"),
-    "oha -q": (Generator("oha", oha, parse_oha), "sends late if all connections wait, and counts from then"),
-    "oha -q --latency-correction": (Generator("oha", oha_corrected, parse_oha), "counts from the moment when a request was due"),
-    "k6, constant-arrival-rate": (Generator("k6", k6, parse_k6), "starts another user for each request that is due"),
-    "lab, open loop": (LAB, "counts from the moment when a request was due; arrivals are random"),
+    "lab, closed loop": (LAB, False, "counts a stall once for each connection, and not the requests that it did not send meanwhile"),
+    "ab, closed loop": (AB, False, "does the same"),
+    "wrk, closed loop": (WRK, False, "does too, but then adds the requests that its mean rate would have sent meanwhile"),
+    "oha -q": (OHA, True, "counts from the moment when it sent a request, which is late if all connections wait"),
+    "oha -q --latency-correction": (replace(OHA, command=oha_corrected), True, "counts from the moment when a request was due"),
+    "k6, constant-arrival-rate": (K6, True, "starts another user for each request that is due, so none is sent late"),
+    "lab, open loop": (LAB, True, "counts from the moment when a request was due; its arrivals are random"),
 }
 
 
@@ -155,32 +158,34 @@ def crosscheck(case, chosen, connections, tools):
     ])
     remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"] for it in results.values()) else []
     remarks += [remark for generator in tools if (remark := note(generator, results[generator.name], load.threads))]
+    if "wrk" in runs:
+        remarks.append("wrk adds samples for the requests that it believes a slow answer held back, so its percentiles are not of the answers alone")
     remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that hides")
     return f"{chosen.rounds} rounds of {chosen.seconds} s", text, remarks, results, {"runs": runs}
 
 
 def stalls(case, chosen, connections, tools):
-    """Runs each tool once on a fresh server that stalls: first the closed loop, then the others at a fixed rate."""
+    """Runs each tool once on a fresh server that stalls: first the closed loops, then the open loops at one rate."""
     here, rate, results = {generator.name for generator in tools}, None, {}
-    for name, (generator, _) in STALLED.items():
+    for name, (generator, is_open, _) in STALLED.items():
         if generator.name not in here:
             continue
         print(f"{name}: {chosen.seconds} s", file=sys.stderr, flush=True)
         with target(case, chosen, connections, [sys.executable, str(Path(stall.__file__))]) as (load, servers):
-            load.rate = rate
+            load.rate = rate if is_open else None
             results[name] = measure(generator, load, servers)
-            rate = rate or min(results[name]["req_per_s"] / 2, RATE)
+        rate = rate or min(results[name]["req_per_s"] / 2, RATE)
     text = table(["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"], [
         [name, *(number(it[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(it["generator_cores"]), str(it["failed"])]
         for name, it in results.items()
     ])
-    hit = 100 * stall.STALL / stall.EVERY
-    remarks = [f"{name} {STALLED[name][1]}" for name in results]
+    first = stall.EVERY / 100
+    remarks = [f"{name}: {STALLED[name][2]}" for name in results]
     remarks.append(
-        f"{hit:.0f} % of all moments are in a stall, and 1 % are in its first {1000 * stall.EVERY / 100:.0f} ms: "
-        f"whoever arrives then waits at least {1000 * (stall.STALL - stall.EVERY / 100):.0f} ms, so no smaller p99 is true"
+        f"1 % of all moments are the first {1000 * first:.0f} ms of a stall; a request that is due then waits at least "
+        f"{1000 * (stall.STALL - first):.0f} ms, so the true p99 is at least that"
     )
-    return f"at {rate:.0f} req/s, with a stall of {stall.STALL} s in every {stall.EVERY}", text, remarks, results, {"rate": rate}
+    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", text, remarks, results, {"rate": rate}
 
 
 def main():
@@ -196,9 +201,8 @@ def main():
     missing = [generator for generator in GENERATORS if generator not in tools]
     for generator in missing:
         print(f"left out: no {generator.name}; {TOOLS[generator.name].install}")
-    # The closed loop sets the rate of the others.
-    if not tools or (chosen.stalls and tools[0].name != "wrk"):
-        print(f"skipped: {'no wrk' if tools else 'none of the tools is installed'}")
+    if not tools:
+        print("skipped: none of the tools is installed")
         return 0
     connections = chosen.connections or min(case.users * case.connections, CONNECTIONS)
     allow_connections(connections)
