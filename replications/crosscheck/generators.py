@@ -206,14 +206,14 @@ def histogram(text):
             continue
         # 2,048 cells of 1 us, then 1,024 cells of twice the width, and so on.
         bucket = max(index // 1024 - 1, 0)
-        counts.append((((index - bucket * 1024) + 1 << bucket) / 1000 - 0.001, number))
+        counts.append((((index - bucket * 1024 + 1 << bucket) - 1) / 1000, number))
         index += 1
     return counts
 
 
 def percentile(latencies, percent):
-    """As HDR histogram counts: the latency that so many per cent did not exceed."""
-    wanted, seen = max(1, round(sum(count for _, count in latencies) * percent / 100)), 0
+    """The latency that so many per cent did not exceed."""
+    wanted, seen = -(-sum(count for _, count in latencies) * percent // 100), 0
     for latency, count in latencies:
         seen += count
         if seen >= wanted:

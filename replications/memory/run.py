@@ -18,6 +18,7 @@ import tempfile
 import time
 import tomllib
 import urllib.parse
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,16 +69,19 @@ def parse_dhat(text):
 
 
 def parse_cachegrind(text):
-    instructions = allocator = 0
+    """Instructions in all, in the allocator, and by function and source file."""
+    functions = Counter()
     for line in text.splitlines():
-        if line.startswith("fn="):
-            inside = re.match(ALLOCATOR, line[3:])
+        if line.startswith("fl="):
+            source = Path(line[3:]).name
+        elif line.startswith("fn="):
+            function = line[3:]
         elif line[:1].isdigit():
             # The line of the source, then the instructions of this function there.
-            count = int(line.split()[1])
-            instructions += count
-            allocator += count if inside else 0
-    return {"instructions": instructions, "allocator": allocator}
+            functions[function, source] += int(line.split()[1])
+    allocator = sum(count for (function, _), count in functions.items() if re.match(ALLOCATOR, function))
+    named = {f"{function} ({source})" if source != "???" else function: count for (function, source), count in functions.items()}
+    return {"instructions": sum(functions.values()), "allocator": allocator, "functions": named}
 
 
 @dataclass
@@ -184,10 +188,14 @@ def count(tool, case, variant, visits, chosen, keep):
         return counts, shutil.move(file, keep / file.name)
 
 
-def per_visit(runs, few, many):
-    """What one visit adds to each count."""
-    return {name: per_visit([run[name] for run in runs], few, many) if isinstance(runs[0][name], dict)
-            else (runs[1][name] - runs[0][name]) / (many - few) for name in runs[0]}
+def per_visit(first, second, visits):
+    """What one visit adds to each count. Of the functions, only those with at least 1 % of the instructions."""
+    added = {name: per_visit(first.get(name, {}), count, visits) if isinstance(count, dict) else (count - first.get(name, 0)) / visits
+             for name, count in second.items()}
+    if "functions" in added:
+        most = sorted(added["functions"].items(), key=lambda item: -item[1])
+        added["functions"] = {name: count for name, count in most if count >= added["instructions"] / 100}
+    return added
 
 
 def allocation_table(rows, tool):
@@ -233,7 +241,7 @@ def main():
     for variant in ["slow", "fixed"] if chosen.short else case.variants:
         print(f"{case.name}-{variant}: {few} and then {many} visits under {name}", file=sys.stderr, flush=True)
         runs, files = zip(*(count(tool, case, variant, visits, chosen, keep) for visits in (few, many)))
-        rows[variant] = {"per_visit": per_visit(runs, few, many), "runs": runs, "file": os.path.relpath(files[1], TARGET)}
+        rows[variant] = {"per_visit": per_visit(*runs, many - few), "file": os.path.relpath(files[1], TARGET)}
         if "allocations" in runs[0]:
             rows[variant]["exact"] = {name: exact[variant][name] for name in ("allocations", "bytes")}
             rows[variant]["ratio"] = {name: rows[variant]["per_visit"][name] / count for name, count in rows[variant]["exact"].items()}
