@@ -37,7 +37,8 @@ class Process:
 
     def died(self):
         """A sentence about an exit that nobody asked for, with the last error that the child wrote."""
-        status = self.child.returncode
+        # A script reports that its child was killed as 128 and the signal.
+        status = self.child.returncode if self.child.returncode <= 128 else 128 - self.child.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"died with status {status}"
         lines = self.err.read_text(errors="replace").strip().splitlines()
         return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])

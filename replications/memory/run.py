@@ -120,11 +120,15 @@ def descendants(pid):
 
 
 def asleep(pid):
+    """Whether all threads of a process sleep."""
     try:
         stats = [Path(f"/proc/{pid}/task/{thread}/stat").read_text() for thread in os.listdir(f"/proc/{pid}/task")]
     except OSError:
-        return False  # A thread ended in this moment.
-    return all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
+        stats = []  # A thread ended in this moment, or the process.
+    states = {stat.rpartition(")")[2].split()[0] for stat in stats}
+    if "Z" in states or not os.path.exists(f"/proc/{pid}"):
+        raise ConnectionError("a process of the server ended")
+    return states == {"S"}
 
 
 def wait_until_idle(pids):
