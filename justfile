@@ -146,7 +146,7 @@ docs *FLAGS:
 locust CASE *FLAGS: _build
     @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
 
-# Measure one server with wrk, oha, ab and k6 in turn
+# Measure one server with wrk, oha, ab, k6 and lab in turn (`--stalls`)
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
@@ -161,6 +161,26 @@ replicate-proxy *FLAGS: _build
 replicate-varnish *FLAGS: _build
     @{{ replicate }}/varnish/run.py {{ FLAGS }}
 
+# Count allocations with heaptrack, next to our counts
+[group('replicate')]
+heaptrack CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py heaptrack {{ CASE }} {{ FLAGS }}
+
+# Count allocations with DHAT, next to our counts
+[group('replicate')]
+dhat CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py dhat {{ CASE }} {{ FLAGS }}
+
+# Count instructions with cachegrind
+[group('replicate')]
+cachegrind CASE *FLAGS: _build
+    @{{ replicate }}/memory/run.py cachegrind {{ CASE }} {{ FLAGS }}
+
+# Record a loaded server with perf, for Hotspot
+[group('replicate')]
+hotspot CASE *FLAGS: _build
+    @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
+
 # Say which tools of the replications are here
 [group('replicate')]
 replications-doctor:
@@ -168,9 +188,11 @@ replications-doctor:
 
 # Check the replications in their short form
 [group('replicate')]
-ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
+ci-replications: _ci-memory (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
     @{{ replicate }}/test_replications.py
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
+
+_ci-memory: (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short")
 
 # Start a case of your own
 [group('course')]

@@ -15,6 +15,8 @@ from xml.etree import ElementTree
 from crosscheck import generators
 from harness import cases, report
 from harness.processes import started, stat_fields, wait_for, wait_for_url
+from hotspot import run as hotspot
+from memory import run as memory
 from proxy import waterfall
 from varnish import profiles, servers
 
@@ -53,6 +55,25 @@ K6 = {
     "http_req_duration": {"values": {"med": 51.2, "p(99)": 53.4}},
     "http_req_failed": {"values": {"rate": 0.1, "passes": 2, "fails": 18}},
 }
+# 25 latencies; `lab` says that their median is 199.807 ms.
+LATENCIES = (
+    "HISTEwAAADsAAAAAAAAAAwAAAAAAAAABAAAAANaTpAA/8AAAAAAAAOlxAqkBAjUClQ0CCQIbAtEBAkECAwK3AgLLAQI3Aj0CEQIrAgJNAhUCgwECbwI3AqEEAu8CAq8BAlUC"
+)
+DHAT = {
+    "ftbl": ["[root]", "0x1: malloc (in /lib/dhat.so)", "0x2: opendir (opendir.c:63)", "0x3: main (in /bin/server)"],
+    "pps": [{"tb": 300, "tbk": 3, "fs": [1, 3]}, {"tb": 32816, "tbk": 1, "fs": [1, 2, 3]}],
+}
+CACHEGRIND = """desc: I1 cache: none
+events: Ir
+fl=./malloc/malloc.c
+fn=_int_malloc
+3900 70
+3901 5
+fl=???
+fn=main
+0 25
+summary: 100
+"""
 
 
 # Two samples, of which only the first has more than one frame.
@@ -79,6 +100,13 @@ class CaseFiles(unittest.TestCase):
             self.assertTrue({"slow", "fixed"} <= set(case.variants), case.name)
             for request in case.requests:
                 self.assertTrue(request.answer is not None or (request.bytes and request.crc32), request.path)
+
+    def test_counting_overrides_the_case(self):
+        case = cases.read("per-request-client").counted()
+        self.assertEqual(case.env, {"SSL_CERT_FILE": "{scratch}/ca-bundle.pem", "SSL_CERT_DIR": "{scratch}"})
+        self.assertEqual(case.companions[0]["args"][-2:], ["--made-up-authorities", "146"])
+        self.assertEqual(len(case.requests), 19)
+        self.assertEqual(cases.read("hot-clone").counted().requests[0].path, "/cpu?rounds=10000")
 
     def test_an_alias_finds_its_case(self):
         self.assertEqual(cases.read("busy-server").name, "hot-clone")
@@ -118,6 +146,13 @@ class Output(unittest.TestCase):
     def test_k6_counts_failures(self):
         self.check(generators.parse_k6(json.dumps(K6)), 9.5, 51.2, 53.4, 2)
 
+    def test_the_histogram_of_lab(self):
+        latencies = generators.histogram(LATENCIES)
+        self.assertEqual(sum(count for _, count in latencies), 25)
+        self.assertEqual(generators.percentile(latencies, 50), 199.807)
+        outcome = {"measured": {"secs": 1, "nanos": 250_000_000}, "ok_in_time": 25, "wrong": 1, "failed": 2, "latency": LATENCIES}
+        self.check(generators.parse_lab(json.dumps(outcome)), 20, 199.807, latencies[-1][0], 3)
+
     def test_cut_off_output_is_an_error(self):
         for parse, text in [(generators.parse_wrk, WRK[:60]), (generators.parse_oha, "{"), (generators.parse_k6, "")]:
             with self.assertRaises((ValueError, AttributeError)):
@@ -151,6 +186,26 @@ class Proxies(unittest.TestCase):
     def test_events_that_perf_cannot_count_are_left_out(self):
         text = "# started\n\n4621,,raw_syscalls:sys_enter,99,100.00,,\n<not supported>,,context-switches,0,100.00,,\n"
         self.assertEqual(profiles.parse_stat(text), {"raw_syscalls:sys_enter": 4621})
+class Counts(unittest.TestCase):
+    def test_what_the_tools_wrote(self):
+        opendir = {"allocations": 1, "bytes": 32816}
+        self.assertEqual(memory.parse_heaptrack("100\t3\n32816\t1\n", "main;read_dir;opendir 1\nmain 3\n"),
+                         {"allocations": 4, "bytes": 33116, "opendir": opendir})
+        self.assertEqual(memory.parse_dhat(json.dumps(DHAT)), {"allocations": 4, "bytes": 33116, "opendir": opendir})
+        self.assertEqual(memory.parse_cachegrind(CACHEGRIND),
+                         {"instructions": 100, "allocator": 75, "functions": {"_int_malloc (malloc.c)": 75, "main": 25}})
+
+    def test_the_cost_of_a_visit_is_a_difference(self):
+        first = {"instructions": 1000, "functions": {"setup": 900, "work": 100}}
+        second = {"instructions": 1203, "functions": {"setup": 901, "work": 300, "more": 2}}
+        self.assertEqual(memory.per_visit(first, second, 2), {"instructions": 101.5, "functions": {"work": 100}})
+
+    def test_the_allocator_of_glibc(self):
+        for name, inside in [("malloc", True), ("_int_free", True), ("unlink_chunk.constprop.0", True), ("free_pages", False), ("main", False)]:
+            self.assertEqual(bool(memory.re.match(memory.ALLOCATOR, name)), inside, name)
+
+    def test_stacks_of_perf(self):
+        self.assertEqual(hotspot.count_stacks("server \n\t  1f main\n\t  2f start\n\nserver \n\t  1f main\n\n"), (2, 3))
 
 
 class Table(unittest.TestCase):

@@ -1,11 +1,13 @@
 """The load generators of `just crosscheck`: how each is called, and how its output reads.
 
-Each sends one request again and again over keep-alive connections, as fast as the answers come.
-`parse` returns requests per second, percentiles in milliseconds, and how many answers failed.
+Each sends one request again and again over keep-alive connections: as fast as the answers come (a closed loop), or at a
+fixed rate (an open loop). `parse` returns requests per second, percentiles in milliseconds, and how many answers failed.
 """
 
+import base64
 import json
 import re
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,9 @@ class Load:
     threads: int
     scratch: Path
     body: Path | None
+    server: int  # the process
+    bin_dir: Path
+    rate: float | None = None  # requests per second; without it, a closed loop
 
 
 def figures(req_per_s, p50_ms, p99_ms, failed):
@@ -62,9 +67,15 @@ def parse_wrk(output, _scratch=None):
 
 def oha(load):
     command = ["oha", "--no-tui", "--output-format", "json", "-z", f"{load.seconds}s", "-c", str(load.connections), "-m", load.request.method]
+    if load.rate:
+        command += ["-q", f"{load.rate:.0f}"]
     if load.body:
         command += ["-D", str(load.body), "-T", load.request.content_type]
     return [*command, load.url]
+
+
+def oha_corrected(load):
+    return [*oha(load), "--latency-correction"]
 
 
 def parse_oha(output, _scratch=None):
@@ -96,10 +107,9 @@ def parse_ab(output, scratch):
     return figures(find(r"^Requests per second:\s+([\d.]+)", output), float(percentile["50"]), float(percentile["99"]), failed)
 
 
-K6 = """import http from 'k6/http';
+SCRIPT = """import http from 'k6/http';
 export const options = {
-  // Without a scenario, k6 would wait for all open requests after the end.
-  scenarios: { load: { executor: 'constant-vus', vus: %(connections)d, duration: '%(seconds)ds', gracefulStop: '0s' } },
+  scenarios: { load: { %(executor)s, duration: '%(seconds)ds' } },
   summaryTrendStats: ['med', 'p(99)'], discardResponseBodies: true,
 };
 const body = %(body)s;
@@ -111,24 +121,104 @@ export function handleSummary(data) { return { stdout: JSON.stringify(data.metri
 
 def k6(load):
     script = load.scratch / "k6.js"
+    if load.rate:
+        # A user who waits for an answer cannot send the next request, so a stall needs a user for each request in it.
+        users = int(3 * load.rate)
+        executor = f"executor: 'constant-arrival-rate', rate: {load.rate:.0f}, preAllocatedVUs: {users}, maxVUs: {users}, gracefulStop: '10s'"
+    else:
+        # Without gracefulStop, k6 would wait for all open requests after the end.
+        executor = f"executor: 'constant-vus', vus: {load.connections}, gracefulStop: '0s'"
     values = {
+        "executor": executor,
         "body": f"open({json.dumps(str(load.body))}, 'b')" if load.body else "null",
         "headers": json.dumps({"content-type": load.request.content_type} if load.request.content_type else {}),
         "method": json.dumps(load.request.method),
         "url": json.dumps(load.url),
-        "connections": load.connections,
         "seconds": load.seconds,
         "timeout": TIMEOUT,
     }
-    script.write_text(K6 % values)
+    script.write_text(SCRIPT % values)
     return ["k6", "run", "--quiet", "--no-color", "--no-usage-report", str(script)]
 
 
 def parse_k6(output, _scratch=None):
     metrics = json.loads(output)
     duration, failed = metrics["http_req_duration"]["values"], metrics["http_req_failed"]["values"]
+    dropped = metrics.get("dropped_iterations", {"values": {"count": 0}})["values"]["count"]
     # `passes` counts the requests for which "has failed" is true.
-    return figures(metrics["http_reqs"]["values"]["rate"], duration["med"], duration["p(99)"], failed["passes"])
+    return figures(metrics["http_reqs"]["values"]["rate"], duration["med"], duration["p(99)"], failed["passes"] + dropped)
+
+
+def lab(load):
+    return [str(load.bin_dir / "lab"), "generate"]
+
+
+def lab_plan(load):
+    """What `lab generate` reads: the plan that `lab bench` gives it, with one request."""
+    request = load.request
+    answer = {"text": request.answer} if request.answer is not None else {"digest": {"bytes": request.bytes, "crc32": int(request.crc32, 16)}}
+    arrivals = {"closed_loop": {"users": load.connections}}
+    if load.rate:
+        arrivals = {"open_loop": {"rate_per_s": load.rate, "connections": load.connections}}
+    scheme, _, rest = load.url.partition("://")
+    return json.dumps({
+        "target": rest.partition("/")[0],
+        "server_pid": load.server,
+        "arrivals": arrivals,
+        "warm_up": {"secs": 0, "nanos": 0},
+        "measurement": {"secs": load.seconds, "nanos": 0},
+        "grace": {"secs": 10 if load.rate else 1, "nanos": 0},
+        "asks": [{
+            "method": request.method,
+            "path": request.path,
+            "headers": [["content-type", request.content_type]] if request.content_type else [],
+            "body": load.body and str(load.body),
+            "expected": {"status": request.status, "answer": answer},
+        }],
+    })
+
+
+def parse_lab(output, _scratch=None):
+    data = json.loads(output)
+    seconds = data["measured"]["secs"] + data["measured"]["nanos"] / 1e9
+    latencies = histogram(data["latency"])
+    return figures(data["ok_in_time"] / seconds, percentile(latencies, 50), percentile(latencies, 99), data["wrong"] + data["failed"])
+
+
+def histogram(text):
+    """The latencies in milliseconds, and how often each occurred: HDR histogram's V2 format, with three digits from 1 us up."""
+    data = base64.b64decode(text)
+    (length,) = struct.unpack_from(">i", data, 4)
+    counts, position, index = [], 40, 0
+    while position < 40 + length:
+        # A variable-length number of up to nine bytes; its last bit is the sign.
+        number = shift = 0
+        while True:
+            byte = data[position]
+            position += 1
+            number |= (byte if shift == 56 else byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80 or shift > 56:
+                break
+        number = number >> 1 ^ -(number & 1)
+        if number < 0:
+            index -= number  # so many empty cells
+            continue
+        # 2,048 cells of 1 us, then 1,024 cells of twice the width, and so on.
+        bucket = max(index // 1024 - 1, 0)
+        counts.append((((index - bucket * 1024 + 1 << bucket) - 1) / 1000, number))
+        index += 1
+    return counts
+
+
+def percentile(latencies, percent):
+    """The latency that so many per cent did not exceed."""
+    wanted, seen = -(-sum(count for _, count in latencies) * percent // 100), 0
+    for latency, count in latencies:
+        seen += count
+        if seen >= wanted:
+            return latency
+    raise ValueError("an empty histogram")
 
 
 @dataclass
@@ -136,13 +226,15 @@ class Generator:
     name: str
     command: object
     parse: object
-    # ab has one thread; the others take as many as they are given.
+    # What it reads from standard input.
+    line: object = lambda load: None
+    # ab and lab have one thread; the others take as many as they are given.
     one_thread: bool = False
 
 
-GENERATORS = [
-    Generator("wrk", wrk, parse_wrk),
-    Generator("oha", oha, parse_oha),
-    Generator("ab", ab, parse_ab, one_thread=True),
-    Generator("k6", k6, parse_k6),
-]
+WRK = Generator("wrk", wrk, parse_wrk)
+OHA = Generator("oha", oha, parse_oha)
+AB = Generator("ab", ab, parse_ab, one_thread=True)
+K6 = Generator("k6", k6, parse_k6)
+LAB = Generator("lab", lab, parse_lab, lab_plan, one_thread=True)
+GENERATORS = [WRK, OHA, AB, K6]

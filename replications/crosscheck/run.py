@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Measures one server of a case with wrk, oha, ab and k6 in alternating rounds: `just crosscheck CASE`."""
+"""Measures one server of a case with wrk, oha, ab, k6 and `lab` in alternating rounds: `just crosscheck CASE`.
+
+With `--stalls`, the server stands still for a second now and then, and the table shows which tools notice.
+"""
 
 import argparse
+import contextlib
 import os
 import resource
 import shutil
@@ -10,16 +14,30 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
-from generators import GENERATORS, Load
+import stall
+from generators import AB, GENERATORS, K6, LAB, OHA, WRK, Load, oha_corrected
 from harness import cases
-from harness.cases import Problem
+from harness.cases import Problem, find_binary
 from harness.processes import allow_connections, run, serving, started, wait_for
-from harness.report import LIMIT, SHORT, add_options, number, percent, save, table
+from harness.report import LIMIT, SHORT, add_options, number, percent, ratio, save, span, spread, table
 from harness.tools import TOOLS
 
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
+# Requests per second of an open loop: half of what the closed loop gets, but not so many that a tool becomes the limit.
+RATE = 200
+# Each in a run of its own. Whether it is an open loop, and what its latencies are.
+STALLED = {
+    "lab, closed loop": (LAB, False, "counts a stall once for each connection, and not the requests that it did not send meanwhile"),
+    "ab, closed loop": (AB, False, "does the same"),
+    "wrk, closed loop": (WRK, False, "does too, but then adds the requests that its mean rate would have sent meanwhile"),
+    "oha -q": (OHA, True, "counts from the moment when it sent a request, which is late if all connections wait"),
+    "oha -q --latency-correction": (replace(OHA, command=oha_corrected), True, "counts from the moment when a request was due"),
+    "k6, constant-arrival-rate": (K6, True, "starts another user for each request that is due, so none is sent late"),
+    "lab, open loop": (LAB, True, "counts from the moment when a request was due; its arrivals are random"),
+}
 
 
 def options():
@@ -27,12 +45,17 @@ def options():
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="fixed", help="the server to measure [fixed]")
     parser.add_argument("--connections", type=int, help="instead of the case's users, at most 100")
-    parser.add_argument("--seconds", type=int, default=10, help="length of one run [10]")
-    parser.add_argument("--rounds", type=int, default=4, help="how often each tool runs [4]")
-    add_options(parser, "about 10 s in all")
+    parser.add_argument("--seconds", type=int, help="length of one run [8; with --stalls 20]")
+    parser.add_argument("--rounds", type=int, default=4, help="how often each tool runs [4]; not with --stalls")
+    parser.add_argument("--stalls", action="store_true", help="stop the server for 1 s in every 10, and compare closed and open loops")
+    add_options(parser, "1 s a run; with --stalls 5 s")
     chosen = parser.parse_args()
+    chosen.seconds = chosen.seconds if chosen.seconds is not None else 20 if chosen.stalls else 8
     if min(chosen.seconds, chosen.rounds, chosen.connections or 1) < 1:
         parser.error("--seconds, --rounds and --connections take a number from 1 up")
+    chosen.bin_dir = chosen.bin_dir.resolve()
+    if chosen.short:
+        chosen.seconds, chosen.rounds = 5 if chosen.stalls else 1, 2
     return chosen
 
 
@@ -55,7 +78,7 @@ def check_answer(request, url, body):
 def measure(generator, load, servers):
     """One run of one tool: its own figures, with the CPU time of the tool and of the server."""
     children, server = resource.getrusage(resource.RUSAGE_CHILDREN), servers[0].cpu_seconds()
-    with started(generator.name, generator.command(load), load.scratch) as tool:
+    with started(generator.name, generator.command(load), load.scratch, line=generator.line(load)) as tool:
         wait_for([tool], servers, load.seconds + 90)
         output = tool.output()
         try:
@@ -68,11 +91,20 @@ def measure(generator, load, servers):
     return result
 
 
-def summary(runs):
-    """The medians of the rounds, and the range of the throughput."""
-    result = {key: statistics.median(run[key] for run in runs) for key in runs[0] if runs[0][key] is not None}
-    rates = [run["req_per_s"] for run in runs]
-    return {"server_cores": None, **result, "failed": sum(run["failed"] for run in runs), "lowest": min(rates), "highest": max(rates)}
+def summary(runs, by_lab):
+    """The medians of the rounds, the ranges, and the ratio to `lab` in the same rounds."""
+    keys = ("req_per_s", "p50_ms", "p99_ms")
+    result = {key: spread(run[key] for run in runs) for key in keys}
+    result["failed"] = sum(run["failed"] for run in runs)
+    for key in ("generator_cores", "server_cores"):
+        result[key] = None if runs[0][key] is None else statistics.median(run[key] for run in runs)
+    result["over_lab"] = {key: ratio([run[key] for run in runs], [run[key] for run in by_lab]) for key in keys}
+    return result
+
+
+def outside(result, by_lab):
+    """The figures whose median is not within the range of `lab` in the same session."""
+    return [key for key, range_ in by_lab.items() if not range_["lowest"] <= result[key]["median"] <= range_["highest"]]
 
 
 def note(generator, result, threads):
@@ -84,11 +116,87 @@ def note(generator, result, threads):
     return None
 
 
+@contextlib.contextmanager
+def target(case, chosen, connections, under=()):
+    """A server with a load for it. Its answer is checked before and after."""
+    with tempfile.TemporaryDirectory() as directory, serving(case, chosen.variant, chosen.bin_dir, Path(directory), under=under) as (servers, url):
+        scratch, request = Path(directory), case.requests[0]
+        body, body_file = request.read_body(chosen.bin_dir), None
+        if body is not None:
+            body_file = scratch / "body"
+            body_file.write_bytes(body)
+        threads = min(os.cpu_count(), connections)
+        pid = servers[0].child.pid
+        load = Load(url + request.path, request, connections, chosen.seconds, threads, scratch, body_file, pid, chosen.bin_dir)
+        check_answer(request, load.url, body)
+        yield load, servers
+        check_answer(request, load.url, body)
+
+
+def crosscheck(case, chosen, connections, tools):
+    runs = {generator.name: [] for generator in tools}
+    with target(case, chosen, connections) as (load, servers):
+        for turn in range(chosen.rounds):
+            print(f"round {turn + 1} of {chosen.rounds}", file=sys.stderr, flush=True)
+            # Each round begins with another tool, so that none is always the first.
+            first = turn % len(tools)
+            for generator in tools[first:] + tools[:first]:
+                runs[generator.name].append(measure(generator, load, servers))
+    results = {name: summary(measured, runs["lab"]) for name, measured in runs.items()}
+    by_lab = {key: results["lab"][key] for key in ("req_per_s", "p50_ms", "p99_ms")}
+    marked = {}
+    for name, it in results.items():
+        it["outside_lab"] = outside(it, by_lab)
+        marked[name] = {key: number(it[key]["median"], digits) + ("*" if key in it["outside_lab"] else " ")
+                        for key, digits in (("req_per_s", 1), ("p50_ms", 2), ("p99_ms", 2))}
+    head = ["", "req/s ", "lowest to highest", "over lab", "p50 ms ", "p99 ms ", "own CPU", "server", "failed"]
+    text = table(head, [
+        [name, marked[name]["req_per_s"], f"{number(it['req_per_s']['lowest'])} to {number(it['req_per_s']['highest'])}",
+         "" if name == "lab" else span(it["over_lab"]["req_per_s"]), marked[name]["p50_ms"], marked[name]["p99_ms"],
+         percent(it["generator_cores"]), percent(it["server_cores"]), str(it["failed"])]
+        for name, it in results.items()
+    ])
+    remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"] for it in results.values()) else []
+    remarks += [remark for generator in tools if (remark := note(generator, results[generator.name], load.threads))]
+    if "wrk" in runs:
+        remarks.append("wrk adds samples for the requests that it believes a slow answer held back, so its percentiles are not of the answers alone")
+    remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that hides")
+    return f"{chosen.rounds} rounds of {chosen.seconds} s", text, remarks, results, {"runs": runs}
+
+
+def stalls(case, chosen, connections, tools):
+    """Runs each tool once on a fresh server that stalls: first the closed loops, then the open loops at one rate."""
+    here, rate, results = {generator.name for generator in tools}, None, {}
+    for name, (generator, is_open, _) in STALLED.items():
+        if generator.name not in here:
+            continue
+        print(f"{name}: {chosen.seconds} s", file=sys.stderr, flush=True)
+        with target(case, chosen, connections, [sys.executable, str(Path(stall.__file__))]) as (load, servers):
+            load.rate = rate if is_open else None
+            results[name] = measure(generator, load, servers)
+        rate = rate or min(results[name]["req_per_s"] / 2, RATE)
+    text = table(["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"], [
+        [name, *(number(it[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(it["generator_cores"]), str(it["failed"])]
+        for name, it in results.items()
+    ])
+    first = stall.EVERY / 100
+    remarks = [f"{name}: {STALLED[name][2]}" for name in results]
+    remarks.append(
+        f"1 % of all moments are the first {1000 * first:.0f} ms of a stall; a request that is due then waits at least "
+        f"{1000 * (stall.STALL - first):.0f} ms, so the true p99 is at least that"
+    )
+    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", text, remarks, results, {"rate": rate}
+
+
 def main():
     chosen = options()
     case = cases.read(chosen.case)
+    if chosen.stalls:
+        # Their answers take so little time that a slow answer is a stall.
+        case = case.counted()
     if chosen.variant not in case.variants:
         raise Problem(f"{case.name} has no variant `{chosen.variant}`; it has {', '.join(case.variants)}")
+    find_binary(chosen.bin_dir, "lab")
     tools = [generator for generator in GENERATORS if shutil.which(generator.name)]
     missing = [generator for generator in GENERATORS if generator not in tools]
     for generator in missing:
@@ -96,45 +204,22 @@ def main():
     if not tools:
         print("skipped: none of the tools is installed")
         return 0
-    seconds, rounds = (1, 2) if chosen.short else (chosen.seconds, chosen.rounds)
     connections = chosen.connections or min(case.users * case.connections, CONNECTIONS)
     allow_connections(connections)
 
-    with tempfile.TemporaryDirectory() as directory, serving(case, chosen.variant, chosen.bin_dir, Path(directory)) as (servers, url):
-        scratch, request = Path(directory), case.requests[0]
-        body, body_file = request.read_body(chosen.bin_dir), None
-        if body is not None:
-            body_file = scratch / "body"
-            body_file.write_bytes(body)
-        load = Load(url + request.path, request, connections, seconds, min(os.cpu_count(), connections), scratch, body_file)
-        check_answer(request, load.url, body)
-        runs = {generator.name: [] for generator in tools}
-        for turn in range(rounds):
-            print(f"round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
-            # Each round begins with another tool, so that none is always the first.
-            first = turn % len(tools)
-            for generator in tools[first:] + tools[:first]:
-                runs[generator.name].append(measure(generator, load, servers))
-        check_answer(request, load.url, body)
-
-    results = {name: summary(measured) for name, measured in runs.items()}
-    print(f"\n{case.name}-{chosen.variant}: {request.method} {request.path}, {connections} connections, {rounds} rounds of {seconds} s\n")
-    head = ["", "req/s", "lowest to highest", "p50 ms", "p99 ms", "own CPU", "server CPU", "failed"]
-    print(table(head, [
-        [name, number(it["req_per_s"]), f"{number(it['lowest'])} to {number(it['highest'])}", number(it["p50_ms"], 2), number(it["p99_ms"], 2),
-         percent(it["generator_cores"]), percent(it["server_cores"]), str(it["failed"])]
-        for name, it in results.items()
-    ]))
-    remarks = [remark for generator in tools if (remark := note(generator, results[generator.name], load.threads))]
-    remarks.append("these tools wait for an answer before they send the next request, so a stall delays requests that no percentile counts")
+    run_all = stalls if chosen.stalls else crosscheck
+    how, text, remarks, results, more = run_all(case, chosen, connections, [*tools, LAB])
+    request = case.requests[0]
+    print(f"\n{case.name}-{chosen.variant}: {request.method} {request.path}, {connections} connections, {how}\n\n{text}")
     if chosen.short:
         remarks.append(SHORT)
     if len(case.requests) > 1:
         remarks.append(f"this is the first of the case's {len(case.requests)} requests; these tools load no whole page")
     print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": seconds, "results": results, "runs": runs,
+    record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": chosen.seconds, "results": results, **more,
               "left_out": [generator.name for generator in missing], "notes": remarks}
-    save(f"crosscheck-{case.name}", record, chosen, results)
+    name = f"crosscheck-stalls-{case.name}" if chosen.stalls else f"crosscheck-{case.name}"
+    save(name, record, chosen, [generator.name for generator in tools])
     if any(it["failed"] for it in results.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0

@@ -4,7 +4,7 @@ import os
 import subprocess
 import tomllib
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -34,6 +34,16 @@ class Request:
         program = find_binary(bin_dir, self.body["bin"])
         return subprocess.run([program, *self.body.get("args", [])], stdout=subprocess.PIPE, check=True).stdout
 
+    def message(self, host, bin_dir):
+        """The bytes that `lab` sends for this request: no headers but the necessary ones, because each costs the server work."""
+        body = self.read_body(bin_dir)
+        lines = [f"{self.method} {self.path} HTTP/1.1", f"host: {host}"]
+        if self.content_type:
+            lines.append(f"content-type: {self.content_type}")
+        if body is not None:
+            lines.append(f"content-length: {len(body)}")
+        return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+
     def fault(self, status, content):
         """What is wrong with an answer, or None."""
         if status != self.status:
@@ -56,6 +66,20 @@ class Case:
     args: list = field(default_factory=list)
     env: dict = field(default_factory=dict)
     companions: list = field(default_factory=list)
+    count: dict = field(default_factory=dict)
+
+    def counted(self):
+        """The case as `lab count` runs it: with fewer or smaller requests, and without waits."""
+        changed = self.count
+        companions = [
+            {**companion, "args": [*companion.get("args", []), *changed.get("companion_args", {}).get(companion["name"], [])]}
+            for companion in self.companions
+        ]
+        requests = [Request(**request) for request in changed.get("request", [])]
+        return replace(
+            self, args=changed.get("args", self.args), env={**self.env, **changed.get("env", {})}, companions=companions,
+            requests=requests or self.requests,
+        )
 
 
 def parse(name, text):
@@ -73,6 +97,7 @@ def parse(name, text):
         args=data.get("args", []),
         env=data.get("env", {}),
         companions=data.get("companion", []),
+        count=data.get("count", {}),
     )
 
 

@@ -18,13 +18,17 @@ START_SECONDS = 30
 class Process:
     """A child in a process group of its own, so that Ctrl-C reaches only the script, which stops the child."""
 
-    def __init__(self, name, command, scratch, env=None):
+    def __init__(self, name, command, scratch, env=None, line=None):
         self.name = name
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True, env={**os.environ, **(env or {})}
             )
+        if line is not None:
+            # Its standard input stays open, because some children stop when it closes.
+            self.child.stdin.write(f"{line}\n".encode())
+            self.child.stdin.flush()
 
     def output(self):
         return self.out.read_text(errors="replace")
@@ -34,7 +38,8 @@ class Process:
 
     def died(self):
         """A sentence about an exit that nobody asked for, with the last error that the child wrote."""
-        status = self.child.returncode
+        # A script reports that its child was killed as 128 and the signal.
+        status = self.child.returncode if self.child.returncode <= 128 else 128 - self.child.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"died with status {status}"
         # What Locust logs as information is not the cause.
         lines = [line for line in self.err.read_text(errors="replace").strip().splitlines() if "/INFO/" not in line]
@@ -52,6 +57,12 @@ class Process:
         """The CPU time of the family so far, or None on a system without /proc."""
         used = [fields for pid in self.family() if (fields := stat_fields(pid))]
         return sum(int(fields[11]) + int(fields[12]) for fields in used) / os.sysconf("SC_CLK_TCK") if used else None
+
+    def finish(self, seconds):
+        """Lets a server stop by itself, so that the tool it runs under can write its results."""
+        self.child.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.child.wait(timeout=seconds)
 
     def stop(self):
         try:
@@ -80,8 +91,9 @@ def stat_fields(pid):
 
 
 @contextlib.contextmanager
-def started(name, command, scratch, env=None):
-    process = Process(name, command, scratch, env)
+def started(name, command, scratch, env=None, line=None):
+    """A child that stops at the end. `line` is what it reads first."""
+    process = Process(name, command, scratch, env, line)
     try:
         yield process
     finally:
@@ -103,21 +115,25 @@ def wait_for_url(server):
 
 
 @contextlib.contextmanager
-def serving(case, variant, bin_dir, scratch, address=None):
+def serving(case, variant, bin_dir, scratch, address=None, under=()):
     """A variant's server behind its URL, with its companions; all of them stop at the end.
 
     Other machines reach the server at `address`; without one, only this machine reaches it.
+    `under` is the command of a tool that runs the server, such as Valgrind.
     """
-    known = {"scratch": str(scratch)}
+    # The case's own files only: a server may read all that is in this directory.
+    files = scratch / "files"
+    files.mkdir()
+    known = {"scratch": str(files)}
 
     def fill(text):
         for name, value in known.items():
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def start(name, binary, args, env):
+    def start(name, binary, args, env, under=()):
         # A server whose standard input closes stops, so even a killed script leaves none behind.
-        command = [find_binary(bin_dir, binary), "--exit-with-parent", *map(fill, args)]
+        command = [*under, find_binary(bin_dir, binary), "--exit-with-parent", *map(fill, args)]
         server = stack.enter_context(started(name, command, scratch, {key: fill(value) for key, value in env.items()}))
         return server, wait_for_url(server)
 
@@ -128,7 +144,7 @@ def serving(case, variant, bin_dir, scratch, address=None):
             others.append(other)
         name = f"{case.name}-{variant}"
         where = ["--addr", f"{address}:0"] if address else []
-        server, url = start(name, name, [*where, *case.args], case.env)
+        server, url = start(name, name, [*where, *case.args], case.env, under)
         yield [server, *others], url
 
 

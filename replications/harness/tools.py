@@ -47,6 +47,8 @@ TOOLS = {
     "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",), path="/usr/sbin/varnishd"),
     "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",), path="/usr/sbin/nginx"),
     "perf": Tool("apt-get install linux-perf", "replicate-varnish, hotspot"),
+    # Without a platform, even its version needs a display.
+    "hotspot": Tool("apt-get install hotspot", "hotspot", ("-platform", "offscreen", "--version")),
     "strace": Tool("apt-get install strace", "replicate-proxy", ("-V",)),
 }
 
