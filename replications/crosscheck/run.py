@@ -150,18 +150,18 @@ def crosscheck(case, chosen, connections, tools):
         marked[name] = {key: number(it[key]["median"], digits) + ("*" if key in it["outside_lab"] else " ")
                         for key, digits in (("req_per_s", 1), ("p50_ms", 2), ("p99_ms", 2))}
     head = ["", "req/s ", "lowest to highest", "over lab", "p50 ms ", "p99 ms ", "own CPU", "server", "failed"]
-    text = table(head, [
+    rows = [
         [name, marked[name]["req_per_s"], f"{number(it['req_per_s']['lowest'])} to {number(it['req_per_s']['highest'])}",
          "" if name == "lab" else span(it["over_lab"]["req_per_s"]), marked[name]["p50_ms"], marked[name]["p99_ms"],
          percent(it["generator_cores"]), percent(it["server_cores"]), str(it["failed"])]
         for name, it in results.items()
-    ])
+    ]
     remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"] for it in results.values()) else []
     remarks += [remark for generator in tools if (remark := note(generator, results[generator.name], load.threads))]
     if "wrk" in runs:
         remarks.append("wrk adds samples for the requests that it believes a slow answer held back, so its percentiles are not of the answers alone")
     remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that hides")
-    return f"{chosen.rounds} rounds of {chosen.seconds} s", text, remarks, results, {"runs": runs}
+    return f"{chosen.rounds} rounds of {chosen.seconds} s", (head, rows), remarks, results, {"runs": runs}
 
 
 def stalls(case, chosen, connections, tools):
@@ -175,17 +175,18 @@ def stalls(case, chosen, connections, tools):
             load.rate = rate if is_open else None
             results[name] = measure(generator, load, servers)
         rate = rate or min(results[name]["req_per_s"] / 2, RATE)
-    text = table(["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"], [
+    head = ["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"]
+    rows = [
         [name, *(number(it[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(it["generator_cores"]), str(it["failed"])]
         for name, it in results.items()
-    ])
+    ]
     first = stall.EVERY / 100
     remarks = [f"{name}: {STALLED[name][2]}" for name in results]
     remarks.append(
         f"1 % of all moments are the first {1000 * first:.0f} ms of a stall; a request that is due then waits at least "
         f"{1000 * (stall.STALL - first):.0f} ms, so the true p99 is at least that"
     )
-    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", text, remarks, results, {"rate": rate}
+    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", (head, rows), remarks, results, {"rate": rate}
 
 
 def main():
@@ -208,9 +209,9 @@ def main():
     allow_connections(connections)
 
     run_all = stalls if chosen.stalls else crosscheck
-    how, text, remarks, results, more = run_all(case, chosen, connections, [*tools, LAB])
+    how, shown, remarks, results, more = run_all(case, chosen, connections, [*tools, LAB])
     request = case.requests[0]
-    print(f"\n{case.name}-{chosen.variant}: {request.method} {request.path}, {connections} connections, {how}\n\n{text}")
+    print(f"\n{case.name}-{chosen.variant}: {request.method} {request.path}, {connections} connections, {how}\n\n{table(*shown)}")
     if chosen.short:
         remarks.append(SHORT)
     if len(case.requests) > 1:
@@ -219,7 +220,7 @@ def main():
     record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": chosen.seconds, "results": results, **more,
               "left_out": [generator.name for generator in missing], "notes": remarks}
     name = f"crosscheck-stalls-{case.name}" if chosen.stalls else f"crosscheck-{case.name}"
-    save(name, record, chosen, [generator.name for generator in tools])
+    save(name, record, chosen, [generator.name for generator in tools], load=shown)
     if any(it["failed"] for it in results.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0

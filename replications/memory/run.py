@@ -218,7 +218,7 @@ def allocation_table(rows, tool):
                 f"{variant}: {opendir['allocations']:.0f} allocations and {opendir['bytes']:,.0f} bytes are opendir() of the C library, "
                 f"which an allocator for Rust code does not see; the ratios without them: {' and '.join(without)}"
             )
-    return report.table(head, cells), notes
+    return (head, cells), notes
 
 
 def instruction_table(rows):
@@ -229,7 +229,7 @@ def instruction_table(rows):
          f"{slow / count['instructions']:.2f}"]
         for variant, count in ((variant, row["per_visit"]) for variant, row in rows.items())
     ]
-    return report.table(head, cells), ["a visit; instructions are not time, and those of the kernel are not counted"]
+    return (head, cells), ["a visit; instructions are not time, and those of the kernel are not counted"]
 
 
 def main():
@@ -258,10 +258,10 @@ def main():
         notes.append(f"these counts vary from run to run: `lab count` accepts {tolerance.get('bytes', 1)} % for bytes; see docs/src/counts.md")
     if chosen.short:
         notes.append(report.SHORT)
-    print(f"{case.name} under {name}, {many} visits minus {few}\n\n{table}")
+    print(f"{case.name} under {name}, {many} visits minus {few}\n\n{report.table(*table)}")
     print("".join(f"\nnote: {note}" for note in notes))
     print(f"\nlook at a whole run: {tool.viewer.format(file=os.path.relpath(TARGET / rows['slow']['file']))}")
-    report.save(f"{name}-{case.name}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program])
+    report.save(f"{name}-{case.name}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program], counts=table)
     return 0
 
 

@@ -163,11 +163,10 @@ def ratios(runs, rows):
     return {f"fixed_over_{other}": {setting: {key: one(key, other, setting) for key in keys} for setting in SETTINGS} for other in OTHERS}
 
 
-def print_load(servers, rows, compared, rounds):
-    for setting, flags in SETTINGS.items():
-        requests = rows["varnish"][setting]["requests"] // rounds
-        print(f"\nab -c {CONNECTIONS} -n {requests} {' '.join(flags) or '(no -k, as in the article)'}: median of {rounds} rounds\n")
-        head = ["", "article", "req/s", "lowest to highest", "p99 ms", "CPU us", "backend us", "ab us", "conn.", "failed"]
+def load_tables(servers, rows, compared):
+    tables = {}
+    head = ["", "article", "req/s", "lowest to highest", "p99 ms", "CPU us", "backend us", "ab us", "conn.", "failed"]
+    for setting in SETTINGS:
         lines = []
         for server in servers:
             it = rows[server.name][setting]
@@ -180,32 +179,27 @@ def print_load(servers, rows, compared, rounds):
                 f"{number(rate['lowest'])} to {number(rate['highest'])}", number(it["p99_ms"]["median"]), *cpu,
                 number(it["connections_per_request"], 3), str(it["failed"]),
             ])
-        print(table(head, lines))
-    print("\nus: CPU time per request of the proxy, of the backend and of ab; conn.: new connections to the backend per request")
-    print(f"our slow proxy: one round of {rows['slow']['without_k']['requests']} requests\n")
-    print(table(["our fixed proxy / another", "article", "req/s", "CPU per request"], [
+        tables[setting] = head, lines
+    tables["ratios"] = ["our fixed proxy / another", "article", "req/s", "CPU per request"], [
         [f"{other}, {setting.replace('_', ' -')}",
          number(ARTICLE["rustnish_over_varnish"], 2) if (other, setting) == ("varnish", "without_k") else "-",
          *(span(it[key]) if key in it else "-" for key in ("req_per_s", "cpu_us"))]
         for setting in SETTINGS for other in OTHERS for it in [compared[f"fixed_over_{other}"][setting]]
-    ]))
+    ]
+    return tables
 
 
-def print_profile(profiled):
-    print("\nwhere the CPU time of a request goes, with -k: microseconds (share)\n")
-    print(table(["", *profiled], [
+def profile_table(profiled):
+    return ["", *profiled], [
         *([category, *(f"{number(it['us_per_request'][category])} ({100 * it['shares'][category]:.0f} %)" for it in profiled.values())]
           for category in profiles.CATEGORIES),
         ["system calls per request", *(number(it["system_calls_per_request"]) for it in profiled.values())],
         ["context switches per request", *(number(it["context_switches_per_request"], 2) for it in profiled.values())],
-    ]))
+    ]
 
 
-def print_criterion(results):
-    print("\ncargo bench, microseconds per request: median\n")
-    print(table(["", *BENCHED], [
-        [load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in BENCHED)] for load, it in results.items()
-    ]))
+def criterion_table(results):
+    return ["", *BENCHED], [[load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in BENCHED)] for load, it in results.items()]
 
 
 def remarks(rows, left_out, chosen):
@@ -252,15 +246,22 @@ def main():
             check(server)
 
     compared = ratios(runs, rows)
-    print_load(servers, rows, compared, rounds)
+    tables = load_tables(servers, rows, compared)
+    for setting, flags in SETTINGS.items():
+        print(f"\nab -c {CONNECTIONS} -n {requests} {' '.join(flags) or '(no -k, as in the article)'}: median of {rounds} rounds\n")
+        print(table(*tables[setting]))
+    print("\nus: CPU time per request of the proxy, of the backend and of ab; conn.: new connections to the backend per request")
+    print(f"our slow proxy: one round of {rows['slow']['without_k']['requests']} requests\n\n{table(*tables['ratios'])}")
     if profiled:
-        print_profile(profiled)
-    print_criterion(benched)
+        tables["profile"] = profile_table(profiled)
+        print(f"\nwhere the CPU time of a request goes, with -k: microseconds (share)\n\n{table(*tables['profile'])}")
+    tables["criterion"] = criterion_table(benched)
+    print(f"\ncargo bench, microseconds per request: median\n\n{table(*tables['criterion'])}")
     notes = list(remarks(rows, left_out, chosen))
     print("".join(f"\nnote: {note}" for note in notes))
     record = {"article": ARTICLE, "page_bytes": PAGE_BYTES, "connections": CONNECTIONS, "requests": requests, "rounds": rounds, "rows": rows,
               "ratios": compared, "profile": profiled, "criterion": benched, "runs": runs, "notes": notes}
-    save("varnish", record, chosen, ["nginx", "varnishd", "ab", *(["perf"] if profiled else [])])
+    save("replicate-varnish", record, chosen, ["nginx", "varnishd", "ab", *(["perf"] if profiled else [])], **tables)
     if any(it["failed"] for row in rows.values() for it in row.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0
