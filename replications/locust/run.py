@@ -49,26 +49,44 @@ def free_port(wanted=0):
         return probe.getsockname()[1]
 
 
+def write_plan(case, server, load, scratch, chosen):
+    """What the locustfile needs to know, and the bodies next to it."""
+    requests = []
+    for index, request in enumerate(case.requests):
+        body = request.read_body(chosen.bin_dir)
+        file = None if body is None else f"body-{index}"
+        if file:
+            (scratch / file).write_bytes(body)
+        requests.append({**vars(request), "body": None, "body_file": file})
+    plan = scratch / "plan.json"
+    plan.write_text(json.dumps({
+        "requests": requests,
+        "think_ms": case.think_ms,
+        "connections": case.connections,
+        "fast": chosen.fast,
+        "server_pid": server.child.pid,
+        "parent_pid": os.getpid(),
+        "result": None if chosen.ui else "result.json",
+        "window_seconds": None if chosen.ui else load["seconds"],
+    }))
+    return plan
+
+
 def measure(case, variant, load, program, chosen):
     """Loads one variant's server; returns what the locustfile measured, or None after the web UI."""
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         scratch = Path(directory)
         servers, url = stack.enter_context(serving(case, variant, chosen.bin_dir, scratch))
         result = scratch / "result.json"
-        env = {
-            "REPLICATE_CASE": case.name,
-            "REPLICATE_BIN_DIR": str(chosen.bin_dir),
-            "REPLICATE_FAST": str(int(chosen.fast)),
-            "REPLICATE_SERVER_PID": str(servers[0].child.pid),
-            **({} if chosen.ui else {"REPLICATE_RESULT": str(result)}),
-        }
+        plan = write_plan(case, servers[0], load, scratch, chosen)
+        env = {"LOCUST_PLAN": str(plan)}
         ramp = -(-load["users"] // RAMP)
         command = [program, "--locustfile", str(HERE / "locustfile.py"), "--loglevel", "WARNING", "--reset-stats"]
         main = [*command, "--host", url, "--users", str(load["users"]), "--spawn-rate", str(RAMP), "--exit-code-on-error", "0"]
         if chosen.ui:
             main += ["--web-host", "127.0.0.1", "--web-port", str(chosen.web_port)]
         else:
-            main += ["--headless", "--only-summary", "--run-time", f"{ramp + load['seconds']}s"]
+            main += ["--headless", "--only-summary"]
         if chosen.workers:
             port = str(free_port())
             main += ["--master", "--master-bind-host", "127.0.0.1", "--master-bind-port", port, "--expect-workers", str(chosen.workers)]
