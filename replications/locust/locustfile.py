@@ -185,7 +185,11 @@ def percentile(histogram, share):
 
 
 def merged(key, windows):
-    return dict(sum((Counter(window[key]) for window in windows), Counter()))
+    total = Counter()
+    for window in windows:
+        # Unlike `+`, this keeps zeros.
+        total.update(window[key])
+    return dict(total)
 
 
 def first(key, windows):
