@@ -154,6 +154,7 @@ class Window:
             "unfinished_ages_ms": [round(1000 * (now - since), 1) for since in self.in_flight.values()],
             "visits": {kind: self.visits[kind] for kind in ("ok", "ok_in_time", "wrong", "failed", "late")},
             "longest_ms": self.longest,
+            "grace_seconds": self.over - self.end[0] if self.over else 0,
             "first_fault": self.first_fault,
             "visit_ms": dict(self.visit_latency),
         }
@@ -228,7 +229,7 @@ def result(is_alive):
         # A visit has all requests of the plan. `late` ones ended after the window, right or wrong.
         "visits": {
             **merged("visits", everything),
-            "longest_ms": max(window["longest_ms"] for window in everything),
+            **{key: max(window[key] for window in everything) for key in ("longest_ms", "grace_seconds")},
             "first_fault": first("first_fault", everything),
             "latency_ms": merged("visit_ms", everything),
         },
