@@ -11,6 +11,7 @@ The plan and the files of the bodies can be copied to another host, next to each
 import json
 import os
 import statistics
+import sys
 import time
 import zlib
 from collections import Counter
@@ -267,7 +268,11 @@ def timeline(environment, is_alive):
     # Locust finds out after 4 s without a heartbeat that a worker is gone.
     while time.monotonic() < end and any(not (it and it["closed"]) and is_alive(name) for name, it in WORKERS.items()):
         gevent.sleep(0.02)
-    write(is_alive)
+    if WORKERS and not any(it and it["closed"] for it in WORKERS.values()):
+        print("all workers were lost", file=sys.stderr, flush=True)
+        environment.process_exit_code = 1
+    else:
+        write(is_alive)
     # The web UI stays.
     return runner.quit() if environment.parsed_options.headless else runner.stop()
 

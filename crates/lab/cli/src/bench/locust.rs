@@ -125,16 +125,24 @@ impl Locust {
             // Once the window is open, the run survives the loss of a worker; Locust reports it.
             let may_fail = window.opened.is_none() && !workers.is_empty();
             let exits = workers.iter_mut().map(|it| Box::pin(it.child.wait()));
-            tokio::select! {
-                line = master.lines.next_line() => match line?.as_deref() {
-                    Some("window opens") => window.open(plan.server_pid),
-                    Some("window closes") => window.close(plan.server_pid),
-                    Some(_) => {}
-                    None => break,
+            let dead = async {
+                let (status, index, _) = select_all(exits).await;
+                (index, status)
+            };
+            let heard = tokio::select! {
+                line = master.lines.next_line() => Ok(line?),
+                dead = dead, if may_fail => Err(dead),
+            };
+            match heard {
+                Ok(None) => break,
+                Ok(Some(line)) => match line.as_str() {
+                    "window opens" => window.open(plan.server_pid),
+                    "window closes" => window.close(plan.server_pid),
+                    _ => {}
                 },
-                (status, index, _) = async { select_all(exits).await }, if may_fail => {
-                    let words = workers[index].tail.words().await;
-                    bail!("a worker of Locust ended before the load began ({}){words}", status?)
+                Err((index, status)) => {
+                    let (status, words) = (status?, workers[index].tail.words().await);
+                    bail!("a worker of Locust ended before the load began ({status}){words}")
                 }
             }
         }
@@ -160,7 +168,7 @@ impl Process {
         let mut child = Command::new(lab)
             .args(["supervise", "--"])
             .arg(&locust.program)
-            .args(["--locustfile", "locustfile.py", "--loglevel", "WARNING"])
+            .args(["--locustfile", "locustfile.py", "--skip-log-setup"])
             .args(args)
             // Not where the user is: Locust also reads the options in a `locust.conf`.
             .current_dir(dir)
