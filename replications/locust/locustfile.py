@@ -11,6 +11,7 @@ The plan and the files of the bodies can be copied to another host, next to each
 import json
 import os
 import statistics
+import sys
 import time
 import zlib
 from collections import Counter
@@ -266,10 +267,14 @@ def timeline(environment, is_alive):
     if is_worker:
         return runner.send_message("window", WINDOW.figures())
     end = time.monotonic() + (PLAN.get("grace_seconds") or 0) + PATIENCE
-    # Without its heartbeats, Locust soon finds out that a worker is gone.
+    # Locust finds out after some seconds without a heartbeat that a worker is gone.
     while time.monotonic() < end and any(not (it and it["closed"]) and is_alive(name) for name, it in WORKERS.items()):
         gevent.sleep(0.02)
-    write(is_alive)
+    if WORKERS and not any(it and it["closed"] for it in WORKERS.values()):
+        print("all workers were lost", file=sys.stderr, flush=True)
+        environment.process_exit_code = 1
+    else:
+        write(is_alive)
     # The web UI stays.
     return runner.quit() if environment.parsed_options.headless else runner.stop()
 

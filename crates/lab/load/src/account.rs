@@ -23,6 +23,17 @@ const SLACK: f64 = 2.0;
 /// At a constant pace with random gaps, none of ten comes once in 20,000 times.
 const STOPPED: f64 = 10.0;
 
+/// The answers of a run, right or wrong: they show how long an unfinished request may still take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answers {
+    /// Since the measurement began.
+    pub count: u64,
+    /// Since it ended.
+    pub late: u64,
+    /// The longest time from a request to its answer.
+    pub longest: Duration,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     /// When its latency begins.
@@ -38,11 +49,7 @@ pub struct Account {
     /// Since when right answers count towards throughput: during the measurement.
     begun: Option<Instant>,
     ended: Option<Instant>,
-    /// The answers, right or wrong, since the measurement began, and since it ended.
-    answers: u64,
-    late_answers: u64,
-    /// The longest time from a request to its answer.
-    longest: Duration,
+    answers: Answers,
     /// The counts, the latencies, and what the system reports; the rest is still missing.
     pub counts: Outcome,
 }
@@ -53,9 +60,7 @@ impl Account {
             in_flight: vec![None; users],
             begun: None,
             ended: None,
-            answers: 0,
-            late_answers: 0,
-            longest: Duration::ZERO,
+            answers: Answers::default(),
             counts: Outcome::default(),
         }
     }
@@ -72,7 +77,7 @@ impl Account {
 
     pub fn begin(&mut self) {
         self.begun = Some(Instant::now());
-        self.answers = 0;
+        self.answers.count = 0;
     }
 
     /// Ends the measurement; grace begins, in which no new requests come.
@@ -101,9 +106,9 @@ impl Account {
         let in_time = self.in_time();
         let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
         let now = Instant::now();
-        self.answers += 1;
-        self.late_answers += u64::from(self.ended.is_some());
-        self.longest = self.longest.max(now - sent);
+        self.answers.count += 1;
+        self.answers.late += u64::from(self.ended.is_some());
+        self.answers.longest = self.answers.longest.max(now - sent);
         self.counts.ok_in_time += u64::from(in_time && result.is_ok());
         if !counts {
             return;
@@ -139,20 +144,23 @@ impl Account {
         counts.youngest_unfinished = ages.into_iter().min();
         let [measured, grace] =
             [self.begun, self.ended].map(|it| it.map_or(Duration::ZERO, |it| it.elapsed()));
-        let patience = self.patience(in_flight.clone().count() + queue.len(), measured, grace);
+        let unfinished = in_flight.clone().count() + queue.len();
+        let patience = self.answers.patience(unfinished, measured, grace);
         let lost = in_flight.filter(|one| one.sent.elapsed() > patience).count();
         counts.lost = (lost + if grace > patience { queue.len() } else { 0 }) as u64;
         counts
     }
+}
 
-    /// How long a request may wait before it is lost.
-    fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
-        let pace = self.answers as f64 / measured.as_secs_f64();
-        let is_due = self.answers == 0 || pace * grace.as_secs_f64() >= STOPPED;
-        if is_due && self.late_answers == 0 {
+impl Answers {
+    /// How long a request may wait before it is lost. `measured` includes `grace`.
+    pub fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
+        let pace = self.count as f64 / measured.as_secs_f64();
+        let is_due = self.count == 0 || pace * grace.as_secs_f64() >= STOPPED;
+        if is_due && self.late == 0 {
             return Duration::ZERO;
         }
-        let open = unfinished as f64 + self.late_answers as f64;
+        let open = unfinished as f64 + self.late as f64;
         Duration::from_secs_f64(open / pace).max(self.longest).mul_f64(SLACK)
     }
 }

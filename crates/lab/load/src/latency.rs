@@ -33,8 +33,13 @@ const BEYOND: f64 = 10.0;
 impl Latency {
     /// Records a latency, or an hour if it is longer.
     pub fn record(&mut self, latency: Duration) {
+        self.record_n(latency, 1);
+    }
+
+    /// The same, for several requests.
+    pub fn record_n(&mut self, latency: Duration, requests: u64) {
         let micros = latency.min(LONGEST).as_micros() as u64;
-        self.0.saturating_record(micros.max(1));
+        self.0.saturating_record_n(micros.max(1), requests);
     }
 
     /// Adds another run's latencies.

@@ -33,12 +33,13 @@ use tokio::task::LocalSet;
 use alarm::Alarm;
 
 pub use self::http::Prepared;
+pub use account::Answers;
 pub use check::{Answer, Expected};
 pub use connection::{Connection, Dial, Fault, Tcp};
 pub use fetch::{get, get_text, is_ready};
 pub use latency::Latency;
 pub use open_files::{allow_connections, open_files};
-pub use outcome::Outcome;
+pub use outcome::{Engine, Outcome};
 pub use plan::{Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing, address};
 pub use punctuality::Punctuality;
 pub use visitor::Visitor;

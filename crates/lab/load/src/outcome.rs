@@ -1,13 +1,14 @@
 //! What one load run measured.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Latency, Punctuality};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
-/// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
+/// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that. So has each
+/// process of Locust.
 const SATURATED: f64 = 0.9;
 
 /// What one run measured. A visit counts as one request, even if it consists of several.
@@ -46,7 +47,8 @@ pub struct Outcome {
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
-    /// CPU time of the generator during the measurement; absent if the system does not report it.
+    /// CPU time of the generator, or of the busiest process of another engine, during the measurement;
+    /// absent if the system does not report it.
     pub generator_cpu: Option<Duration>,
     /// How long the generator was ready during the measurement and waited for a core; absent if the
     /// system does not report it.
@@ -55,6 +57,29 @@ pub struct Outcome {
     pub punctuality: Option<Punctuality>,
     /// Why the latencies must not be quoted, if so: the generator itself was late.
     pub invalid: Option<String>,
+    /// The load generator, if it is not our own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+}
+
+/// A load generator other than our own.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Engine {
+    pub name: String,
+    pub version: String,
+    /// Processes that make load below a master; `None` for a single process without one.
+    pub workers: Option<u16>,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, version, workers } = self;
+        match workers {
+            None => write!(f, "{name} {version} in one process"),
+            Some(1) => write!(f, "{name} {version} with 1 worker"),
+            Some(workers) => write!(f, "{name} {version} with {workers} workers"),
+        }
+    }
 }
 
 impl Outcome {
@@ -88,6 +113,13 @@ impl Outcome {
             return self.invalid.clone();
         }
         let (busy, waited) = (busy * 100.0, waited * 100.0);
+        if let Some(Engine { name, .. }) = &self.engine {
+            return Some(format!(
+                "the busiest process of {name} used {busy:.0} % of a core and waited {waited:.0} % of \
+                 the time for one, so the server may be faster than this: use more --workers on idle \
+                 cores, or compare the server's CPU time"
+            ));
+        }
         Some(format!(
             "the generator used {busy:.0} % of its one core and waited {waited:.0} % of the time for \
              it, so the server may be faster than this: end other programs, limit the server to \

@@ -52,9 +52,11 @@ fn case_record(
     let speedup = over(baseline, candidate, &runs);
     let control = control_of(baseline, &runs);
     let variants = variants.collect::<anyhow::Result<Vec<_>>>();
+    let load = comparison.load_in_words();
+    let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
     let mut record = CaseRecord {
         case: comparison.name.clone(),
-        load: comparison.load_in_words(),
+        load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
         users: comparison.load.users,
         think_ms: comparison.load.think_ms,
         pairs: effort.pairs,
@@ -90,8 +92,12 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
     let limited = sides.filter(|it| record.metric != Metric::Cpu && it.is_limited(&record.runs));
     let limited: Vec<_> = limited.map(|it| it.variant.as_str()).collect();
     if !limited.is_empty() {
+        let fix = match record.runs.first().and_then(|run| run.outcome.engine.as_ref()) {
+            None => "use fewer users",
+            Some(_) => "see the note",
+        };
         return undecided(format!(
-            "the generator and not the server limited {}; use fewer users, or let --metric cpu decide",
+            "the generator and not the server limited {}; {fix}, or let --metric cpu decide",
             limited.join(" and ")
         ));
     }

@@ -9,6 +9,8 @@ use lab_stats::schedule;
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub pairs: usize,
+    /// How long a load generator takes to start and to stop.
+    pub start: Duration,
     pub warm_up: Duration,
     pub measurement: Duration,
     /// How long the last requests may take after the measurement.
@@ -28,7 +30,7 @@ pub struct Effort {
 impl Effort {
     /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
-        self.warm_up + self.measurement + self.grace / 4 + Duration::from_millis(300)
+        self.start + self.warm_up + self.measurement + self.grace / 4
     }
 
     pub fn runs(self, subjects: usize) -> usize {

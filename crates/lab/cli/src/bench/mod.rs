@@ -2,11 +2,13 @@
 
 mod assess;
 mod effort;
+mod locust;
 mod progress;
 mod run;
 mod summary;
 
 pub use effort::Effort;
+pub use locust::Locust;
 pub use progress::Progress;
 pub use run::{Comparison, asks, generate, visit_once};
 pub use summary::{print_case, print_summary};

@@ -14,7 +14,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Effort, Progress};
+use super::{Effort, Locust, Progress};
 use crate::servers::{Launch, Scratch, Stage};
 
 /// Servers to compare, and their load.
@@ -23,6 +23,8 @@ pub struct Comparison {
     /// The name in progress and messages.
     pub name: String,
     pub load: Load,
+    /// What makes the load, if it is not our own generator.
+    pub locust: Option<Locust>,
     pub asks: Vec<Ask>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
@@ -66,6 +68,7 @@ impl Comparison {
         Ok(Self {
             name: case.shown.clone(),
             load: case.load,
+            locust: None,
             asks,
             subjects,
             layouts: Vec::new(),
@@ -180,7 +183,13 @@ impl Comparison {
             pin: false,
         };
         let mut outcome = stage
-            .watch(async { generate(&plan).await.with_context(|| launch.name.clone()) })
+            .watch(async {
+                let outcome = match &self.locust {
+                    None => generate(&plan).await,
+                    Some(locust) => locust.run(&plan).await,
+                };
+                outcome.with_context(|| launch.name.clone())
+            })
             .await?;
         if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
             outcome.lost = 0;

@@ -1,8 +1,9 @@
 //! `lab compare`: two builds of your own server, in any language, and one verdict.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
+use lab_case::Workspace;
 use lab_record::{Build, Record, Store, notes};
 use lab_stats::Verdict;
 use serde_json::json;
@@ -11,7 +12,7 @@ use super::{
     Ended, Places, effort::EffortOptions, interrupted, interruptible, own_server::OwnServer,
 };
 use crate::{
-    bench::{self, Progress},
+    bench::{self, Locust, Progress},
     count,
     servers::{Requests, Revisions},
 };
@@ -26,6 +27,7 @@ Examples:
   lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users
   lab compare --rev main --rev HEAD --bin my-server --port-arg --port --get /users \\
       --layouts 12 --pairs 12 --minimum-effect 3
+  lab compare --baseline ./old --candidate ./new --get / --engine locust --workers 2
 
 Exit code: 0 faster or equivalent, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
 says which metric decides.")]
@@ -54,6 +56,12 @@ pub struct Options {
     pub server: OwnServer,
     #[command(flatten)]
     pub effort: EffortOptions,
+    /// What makes the load: `lab` itself or Locust, which has to be installed
+    #[arg(long, value_name = "NAME", default_value = "lab", value_parser = ["lab", "locust"])]
+    pub engine: String,
+    /// With Locust: a master and N workers, instead of one process
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub workers: Option<u16>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -76,6 +84,7 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 }
 
 async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
+    let locust = locust(places, options)?;
     // The worktrees of revisions stay until this returns.
     let (sides, _revisions) = sides(places, options).await?;
     let sides: Vec<_> = [BASELINE, CANDIDATE].into_iter().zip(&sides).collect();
@@ -91,7 +100,12 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         });
         comparison.layouts = launches.collect::<anyhow::Result<_>>()?;
     }
-    let effort = options.effort.effort();
+    let mut effort = options.effort.effort();
+    if let Some(locust) = &locust {
+        effort.open_loop = Duration::ZERO;
+        effort.start = locust.start_time(comparison.load.users);
+    }
+    comparison.locust = locust;
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     drop(progress);
@@ -105,6 +119,20 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let record = Record::new(options.effort.quick, Build::unknown());
     Ok(Record { cases: vec![case], ..record })
+}
+
+/// Locust, if it is to make the load.
+fn locust(places: &Places, options: &Options) -> anyhow::Result<Option<Locust>> {
+    if options.engine != "locust" {
+        ensure!(options.workers.is_none(), "--workers needs --engine locust");
+        return Ok(None);
+    }
+    let effort = &options.effort;
+    let open_loop =
+        effort.even_arrivals || effort.open_loop.is_some_and(|length| !length.is_zero());
+    ensure!(!open_loop, "Locust has no open loop: leave out --open-loop and --even-arrivals");
+    let workspace = places.workspace().ok();
+    Locust::find(workspace.as_ref().map(Workspace::root), options.workers).map(Some)
 }
 
 /// A server: its command, once for each layout, and its working directory if it is not the caller's.
@@ -157,6 +185,7 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
             "verdict": case.verdict,
             "reason": case.reason,
             "pairs": case.pairs,
+            "engine": case.runs.first().and_then(|run| run.outcome.engine.as_ref()),
             "speedup": case.speedup,
             "aa": case.control.speedup,
             "exact": exact,

@@ -48,6 +48,7 @@ impl EffortOptions {
         .map(Duration::from_millis);
         Effort {
             pairs: self.pairs.map_or(if self.quick { 2 } else { 6 }, usize::from),
+            start: Duration::from_millis(300),
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),
             grace,

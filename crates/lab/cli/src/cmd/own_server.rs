@@ -57,7 +57,16 @@ impl OwnServer {
         let name = name.to_owned();
         let allow_unfinished = Vec::new();
         let layouts = Vec::new();
-        Ok(Comparison { name, load, asks, subjects, layouts, allow_unfinished, _files: files })
+        Ok(Comparison {
+            name,
+            load,
+            locust: None,
+            asks,
+            subjects,
+            layouts,
+            allow_unfinished,
+            _files: files,
+        })
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {

@@ -13,4 +13,4 @@ pub use launch::{Address, Launch};
 pub use requests::{Requests, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
-pub use server::{Server, Stage};
+pub use server::{Server, Stage, Tail, free_port};

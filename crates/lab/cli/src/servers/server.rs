@@ -49,9 +49,9 @@ pub struct Server {
     tail: Tail,
 }
 
-/// The last bytes that a server wrote to its standard error. They need not be text.
+/// The last bytes that a process wrote to its standard error. They need not be text.
 #[derive(Debug)]
-struct Tail {
+pub struct Tail {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
@@ -214,7 +214,7 @@ fn drain(mut stdout: BufReader<ChildStdout>) {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> anyhow::Result<u16> {
+pub fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port is free")?;
     Ok(listener.local_addr()?.port())
 }
@@ -227,7 +227,7 @@ fn in_words(status: ExitStatus) -> String {
 }
 
 impl Tail {
-    fn follow(mut stderr: ChildStderr) -> Self {
+    pub fn follow(mut stderr: ChildStderr) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let reader = tokio::spawn({
             let tail = bytes.clone();
@@ -250,7 +250,7 @@ impl Tail {
     ///
     /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
     /// server started may keep the pipe open.
-    async fn words(&mut self) -> String {
+    pub async fn words(&mut self) -> String {
         if !self.reader.is_finished() {
             let _ = timeout(Duration::from_millis(500), &mut self.reader).await;
         }

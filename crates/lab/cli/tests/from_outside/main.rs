@@ -6,6 +6,7 @@
 mod bench;
 mod compare;
 mod docs;
+mod engine;
 mod flame;
 mod records;
 mod revisions;
