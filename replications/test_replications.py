@@ -233,6 +233,27 @@ class Waterfall(unittest.TestCase):
         self.assertIn("/fonts/code.woff2: 10 to 41 ms", titles)
 
 
+class Records(unittest.TestCase):
+    """The records that the course quotes, and the newest of each replication that ran here."""
+
+    def test_they_have_what_a_page_needs(self):
+        files = list(report.PUBLISHED.glob("*.json"))
+        for directory in (cases.TARGET / "lab" / "replications").glob("*/"):
+            files += sorted(directory.glob("*.json"))[-1:]
+        for file in files:
+            record = json.loads(file.read_text(encoding="utf-8"))
+            with self.subTest(file.name):
+                self.assertTrue(record["command"].startswith("just "))
+                self.assertTrue(record["machine"]["cores"] and record["date"])
+                self.assertNotIn(None, record["versions"].values())
+                # A profile for Hotspot has no table.
+                for table in record["tables"].values():
+                    self.assertTrue(table["rows"] and table["origin"].startswith("Made by `just "))
+                    for row in table["rows"]:
+                        self.assertEqual([type(cell) for cell in row], [str] * len(table["head"]), row)
+                self.assertFalse(file.is_relative_to(report.PUBLISHED) and record["short"])
+
+
 class Processes(unittest.TestCase):
     def run_shell(self, script):
         return started("server", ["sh", "-c", script], Path(self.enterContext(tempfile.TemporaryDirectory())))

@@ -79,18 +79,23 @@ def plan_runs(case, chosen):
     return runs
 
 
+def lab_latencies(measured, load):
+    """The percentiles that can stand next to Locust's: of requests, not of visits, and no lower bounds."""
+    bound = measured["exact_below"]
+    known = {"p50_ms": measured["p50"], "p99_ms": measured["p99"]} if load["requests"] == 1 else {}
+    return {key: ms for key, ms in known.items() if ms is not None and (bound is None or ms < bound)}
+
+
 def from_lab(case, load):
     """What `lab` measured with the same users, by variant, from the newest published record."""
     for file in sorted((ROOT / "docs" / "record").glob("*/record.json"), reverse=True):
         record = json.loads(file.read_text(encoding="utf-8"))
         for measured in record["cases"]:
             if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"], load["think_ms"]):
-                # Where a visit is several requests, lab measures visits, and so the latency of a whole visit.
-                latency = {} if load["requests"] > 1 else {"p50_ms": "p50", "p99_ms": "p99"}
                 return {
                     it["variant"]: {
                         "client": "lab", "req_per_s": it["throughput_rps"] * load["requests"],
-                        **{key: it["latency_ms"][name] for key, name in latency.items()},
+                        **lab_latencies(it["latency_ms"], load),
                         "generator_cores": it["generator_cpu"], "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
                         "record": file.parent.name,
                     }
