@@ -31,6 +31,8 @@ PLAN = json.loads(PLAN_FILE.read_text(encoding="utf-8"))
 TIMED = PLAN["window_seconds"] is not None
 # The master waits this long for windows of workers that Locust believes to be alive.
 PATIENCE = 30
+# One turn of a busy worker's event loop can take longer than the 3 s that Locust's master waits for a heartbeat.
+locust.runners.HEARTBEAT_LIVENESS = 10
 # As in `lab`: users who failed wait a moment, so that they don't hammer a server that is down.
 AFTER_FAILURE = 0.05
 
@@ -265,7 +267,7 @@ def timeline(environment, is_alive):
     if is_worker:
         return runner.send_message("window", WINDOW.figures())
     end = time.monotonic() + (PLAN.get("grace_seconds") or 0) + PATIENCE
-    # Locust finds out after 4 s without a heartbeat that a worker is gone.
+    # Without its heartbeats, Locust soon finds out that a worker is gone.
     while time.monotonic() < end and any(not (it and it["closed"]) and is_alive(name) for name, it in WORKERS.items()):
         gevent.sleep(0.02)
     if WORKERS and not any(it and it["closed"] for it in WORKERS.values()):
