@@ -267,7 +267,7 @@ def timeline(environment, is_alive):
     if is_worker:
         return runner.send_message("window", WINDOW.figures())
     end = time.monotonic() + (PLAN.get("grace_seconds") or 0) + PATIENCE
-    # Locust finds out after some seconds without a heartbeat that a worker is gone.
+    # Without its heartbeats, Locust soon finds out that a worker is gone.
     while time.monotonic() < end and any(not (it and it["closed"]) and is_alive(name) for name, it in WORKERS.items()):
         gevent.sleep(0.02)
     if WORKERS and not any(it and it["closed"] for it in WORKERS.values()):
