@@ -151,6 +151,11 @@ locust CASE *FLAGS: _build
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
+# Find 10,000 documents with four versions of a driver (4 minutes)
+[group('replicate')]
+replicate-mongodb *FLAGS:
+    @{{ replicate }}/mongodb/run.py {{ FLAGS }}
+
 # Say which tools of the replications are here
 [group('replicate')]
 replications-doctor:
