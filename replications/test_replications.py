@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The parts that need no load generator: the case files, the tools' output, the table, and the processes."""
 
+import contextlib
+import io
 import json
 import tempfile
 import unittest
@@ -9,6 +11,7 @@ from pathlib import Path
 from crosscheck import generators
 from harness import cases, report
 from harness.processes import started, wait_for, wait_for_url
+from mongodb import run as mongodb
 
 WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution
@@ -96,6 +99,26 @@ class Output(unittest.TestCase):
 class Table(unittest.TestCase):
     def test_columns_line_up(self):
         self.assertEqual(report.table(["", "req/s"], [["slow", "19.5"], ["fixed", "1,294"]]), "       req/s\nslow    19.5\nfixed  1,294")
+
+
+class Mongodb(unittest.TestCase):
+    def test_each_package_pins_its_driver_and_the_bson_of_that_time(self):
+        for package in mongodb.PACKAGES[:3]:
+            version = f"2.0.0-{package.replace('-', '.')}"
+            self.assertEqual(mongodb.driver(package), version)
+            self.assertIn(f'name = "bson"\nversion = "{version}"', (mongodb.HERE / package / "Cargo.lock").read_text())
+        self.assertTrue(mongodb.driver("today").startswith("3."))
+
+    def test_each_round_begins_with_another_choice(self):
+        order = []
+        with contextlib.redirect_stderr(io.StringIO()):
+            runs = mongodb.alternate(3, ["a", "b", "c"], lambda choice: order.append(choice) or len(order))
+        self.assertEqual("".join(order), "abcbcacab")
+        self.assertEqual(runs, {"a": [1, 6, 8], "b": [2, 4, 9], "c": [3, 5, 7]})
+
+    def test_figures_that_a_system_does_not_count_are_left_out(self):
+        runs = [{"ms": 2.0, "server_cpu_ms": None}, {"ms": 1.0, "server_cpu_ms": None}]
+        self.assertEqual(mongodb.summary(runs), {"ms": {"median": 1.5, "lowest": 1.0, "highest": 2.0}})
 
 
 class Processes(unittest.TestCase):

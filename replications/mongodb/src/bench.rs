@@ -7,7 +7,8 @@ use driver::{MANY, collection, find};
 
 fn find_bench(c: &mut Criterion) {
     let url = std::env::var("MONGODB_URL").expect("MONGODB_URL says where the server is");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let many = runtime.block_on(collection(&url, MANY.0));
     c.bench_function("find", |b| {
         b.to_async(&runtime).iter(|| async {

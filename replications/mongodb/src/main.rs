@@ -1,4 +1,4 @@
-//! What the replication does with each version of the driver, beside its Criterion bench:
+//! What the replication does with each version of the driver, next to its Criterion bench:
 //!
 //! - `seed URL` fills the collections (only with today's driver)
 //! - `find URL COUNT` finds the article's 10,000 documents and prints what one find costs
@@ -39,9 +39,12 @@ async fn seed(url: &str) {
 
     for (name, count) in [MANY, FEW] {
         // A real server keeps `_id` first, and this one keeps the order that it is given.
-        let document = || doc! { "_id": ObjectId::new(), "hello": "world", "anotherKey": "anotherValue", "number": 1234 };
+        let document = || {
+            doc! { "_id": ObjectId::new(), "hello": "world", "anotherKey": "anotherValue", "number": 1234 }
+        };
         let documents: Vec<_> = std::iter::repeat_with(document).take(count).collect();
-        collection(url, name).await.insert_many(documents).await.expect("the server takes the documents");
+        let collection = collection(url, name).await;
+        collection.insert_many(documents).await.expect("the server takes the documents");
     }
 }
 
@@ -73,7 +76,8 @@ async fn measure(url: &str, count: u32) {
 /// CPU time and page faults of this process so far.
 fn usage() -> (Duration, i64) {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("every Unix counts");
-    let duration = |time: TimeVal| Duration::new(time.tv_sec() as u64, 1000 * time.tv_usec() as u32);
+    let duration =
+        |time: TimeVal| Duration::new(time.tv_sec() as u64, 1000 * time.tv_usec() as u32);
     (duration(usage.user_time()) + duration(usage.system_time()), usage.minor_page_faults())
 }
 
