@@ -67,7 +67,7 @@ def build(cargo, package):
     command += ["--config", "future-incompat-report.frequency='never'"]
     done = subprocess.run([*command, "--manifest-path", HERE / package / "Cargo.toml", "--target-dir", OUT], stdout=subprocess.PIPE, text=True)
     if done.returncode:
-        raise Problem(f"cargo did not build {package}; its message is above")
+        raise Problem(f"cargo did not build find-{package}; its message is above")
     artifacts = [json.loads(line) for line in done.stdout.splitlines()]
     # Among others, a build script is an executable too.
     programs = {it["target"]["kind"][0]: it["executable"] for it in artifacts if it.get("executable")}
@@ -109,7 +109,7 @@ def criterion(benches, short, server, url, scratch):
     """Criterion's estimates in milliseconds, its verdicts on the changes, and the directory of its last report."""
     home = scratch / "criterion"
     env = {"CRITERION_HOME": str(home), "MONGODB_URL": url}
-    quick = ["--warm-up-time", "0.3", "--measurement-time", "0.3", "--sample-size", "10"] if short else []
+    quick = ["--warm-up-time", "0.3", "--measurement-time", "0.3", "--sample-size", "10", "--nresamples", "1000"] if short else []
 
     def estimate(*path):
         mean = json.loads(home.joinpath("find", *path, "estimates.json").read_text())["mean"]
@@ -133,8 +133,9 @@ def check_answer(url):
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
             body = answer.read()
-            # A line break is two bytes.
-            size = len(body) + len("HTTP/1.1 200 OK") + sum(2 + len(f"{key}: {value}") for key, value in answer.headers.items()) + 4
+            # wrk keeps its connections open, so its answers lack this header.
+            headers = [f"{key}: {value}" for key, value in answer.headers.items() if key != "connection"]
+            size = len("\r\n".join(["HTTP/1.1 200 OK", *headers, "", ""])) + len(body)
     except urllib.error.HTTPError as error:
         raise Problem(f"{url}: status {error.code}: {error.read().decode()}") from error
     documents = [{key: value for key, value in document.items() if key != "_id"} for document in json.loads(body)]
@@ -246,7 +247,7 @@ def main():
     ratios["no_trim"] = {key: compared(untrimmed, key) for key in ("ms", "client_cpu_ms")}
     ratios["web"] = {"req_per_s": compared(loads, "req_per_s", AFTER, BEFORE), "web_cpu_us": compared(loads, "web_cpu_us")}
 
-    print(f"\nfind of 10,000 documents; {rounds} rounds of {count}, medians; trim: glibc's heap trimming\n")
+    print(f"\nfind of 10,000 documents; {rounds} rounds of {count}, medians; no trim: without glibc's heap trimming\n")
     head = ["driver", "article ms", "ms", "client CPU", "server CPU", "server's share", "page faults", "CPU, no trim"]
     print(table(head, [
         [drivers[package], number(ARTICLE["find_ms"].get(package)), middle(it, "ms"), middle(it, "client_cpu_ms"), middle(it, "server_cpu_ms"),
