@@ -163,7 +163,7 @@ replications-doctor:
 
 # Check the replications in their short form
 [group('replicate')]
-ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short")
+ci-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (replicate-mongodb "--short")
     @{{ replicate }}/test_replications.py
 
 # Start a case of your own

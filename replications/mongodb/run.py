@@ -10,6 +10,7 @@ A full run takes four minutes, and before the first one cargo builds about 500 c
 import argparse
 import contextlib
 import json
+import os
 import re
 import resource
 import shutil
@@ -23,11 +24,12 @@ from pathlib import Path
 from crosscheck.generators import TIMEOUT, parse_wrk
 from harness.cases import TARGET, Problem
 from harness.processes import allow_connections, run, started, wait_for, wait_for_url
-from harness.report import PUBLISHED, SHORT, add_options, number, percent, ratio, save, span, spread, table
+from harness.report import SHORT, add_options, number, percent, ratio, save, span, spread, table
 from harness.tools import require
 
 HERE = Path(__file__).resolve().parent
 OUT = TARGET / "replications"
+CRITERION = OUT / "criterion"
 PACKAGES = ["beta-1", "beta-2", "beta-3", "today"]
 BEFORE, AFTER = "beta-1", "beta-3"
 # The article's Criterion compared each step with the one before, and its report the last with the first.
@@ -106,13 +108,13 @@ def measure_find(package, program, count, server, url, scratch, env=None):
 
 
 def criterion(benches, short, server, url, scratch):
-    """Criterion's estimates in milliseconds, its verdicts on the changes, and the directory of its last report."""
-    home = scratch / "criterion"
-    env = {"CRITERION_HOME": str(home), "MONGODB_URL": url}
+    """Criterion's estimates in milliseconds, and its verdicts on the changes; its report on the last one is in CRITERION."""
+    shutil.rmtree(CRITERION, ignore_errors=True)
+    env = {"CRITERION_HOME": str(CRITERION), "MONGODB_URL": url}
     quick = ["--warm-up-time", "0.3", "--measurement-time", "0.3", "--sample-size", "10", "--nresamples", "1000"] if short else []
 
     def estimate(*path):
-        mean = json.loads(home.joinpath("find", *path, "estimates.json").read_text())["mean"]
+        mean = json.loads(CRITERION.joinpath("find", *path, "estimates.json").read_text())["mean"]
         return mean["point_estimate"], mean["confidence_interval"]["lower_bound"], mean["confidence_interval"]["upper_bound"]
 
     times, changes = {}, {}
@@ -125,7 +127,7 @@ def criterion(benches, short, server, url, scratch):
         said = call("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *quick], server, scratch, env)
         verdict = re.search(r"(Performance has \w+|Change within noise threshold|No change in performance detected)", said).group(1)
         changes[f"{new}/{old}"] = dict(zip(("change", "low", "high"), estimate("change")), verdict=verdict)
-    return times, changes, home / "find" / "report"
+    return times, changes
 
 
 def check_answer(url):
@@ -138,13 +140,15 @@ def check_answer(url):
             size = len("\r\n".join(["HTTP/1.1 200 OK", *headers, "", ""])) + len(body)
     except urllib.error.HTTPError as error:
         raise Problem(f"{url}: status {error.code}: {error.read().decode()}") from error
+    except OSError as error:
+        raise Problem(f"{url}: no answer: {error}") from error
     documents = [{key: value for key, value in document.items() if key != "_id"} for document in json.loads(body)]
     if documents != 16 * [{"hello": "world", "anotherKey": "anotherValue", "number": 1234}]:
         raise Problem(f"{url}: wrong answer: {body[:60]!r}")
     return size
 
 
-def measure_web(wrk, seconds, web, mongo, url, scratch):
+def measure_web(wrk, seconds, web, url, mongo, scratch):
     """One run of wrk, with the CPU time of all three in cores."""
     children, before = resource.getrusage(resource.RUSAGE_CHILDREN), [server.cpu_seconds() for server in (web, mongo)]
     with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", f"{TIMEOUT}s", url], scratch) as load:
@@ -187,31 +191,26 @@ def middle(it, key, digits=1):
     return number(it[key]["median"] if key in it else None, digits)
 
 
-def main():
-    chosen = options()
-    cargo, wrk, mvn, javac = require("cargo", "wrk", "mvn", "javac")
-    rounds, count, turns, seconds = (1, 3, 1, 1) if chosen.short else (5, 20, 3, 10)
-    allow_connections(100)
-    programs, benches = {}, {}
-    for package in PACKAGES:
-        say(f"building find-{package}: mongodb {driver(package)}")
-        programs[package], benches[package] = build(cargo, package)
-    jars = fetch_server(mvn)
-
+def measure(programs, benches, java, jars, wrk, short):
+    """All runs: of find with and without heap trimming, of Criterion, and of wrk; and the bytes of one response."""
+    rounds, count, turns, seconds = effort(short)
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         scratch = Path(directory)
         # `java` compiles the one class in memory.
-        mongo = stack.enter_context(started("mongo-java-server", [str(Path(javac).with_name("java")), "-Xmx1g", "-cp", f"{jars}/*", str(HERE / "Server.java")], scratch))
+        command = [java, "-Xmx1g", "-Dslf4j.internal.verbosity=ERROR", "-cp", f"{jars}/*", str(HERE / "Server.java")]
+        mongo = stack.enter_context(started("mongo-java-server", command, scratch))
         url = wait_for_url(mongo)
         call("seed", [programs["today"], "seed", url], mongo, scratch)
+
+        def find(package, trim):
+            return measure_find(package, programs[package], count, mongo, url, scratch, None if trim else NO_TRIM)
 
         say("find of 10,000 documents")
         for package in PACKAGES:
             # The first finds make Java compile the server's hot path.
-            measure_find(package, programs[package], 5 * count, mongo, url, scratch)
-        settings = [(package, trim) for package in PACKAGES for trim in (True, False)]
-        finds = alternate(rounds, settings, lambda it: measure_find(it[0], programs[it[0]], count, mongo, url, scratch, None if it[1] else NO_TRIM))
-        times, changes, report = criterion(benches, chosen.short, mongo, url, scratch)
+            measure_find(package, programs[package], 2 * count, mongo, url, scratch)
+        finds = alternate(rounds, [(package, trim) for package in PACKAGES for trim in (True, False)], lambda it: find(*it))
+        times, changes = criterion(benches, short, mongo, url, scratch)
 
         say("web servers, a find of 16 documents per request")
         webs = {}
@@ -219,87 +218,121 @@ def main():
             web = stack.enter_context(started(f"web-{package}", [programs[package], "serve", url], scratch))
             webs[package] = web, wait_for_url(web)
             size = check_answer(webs[package][1])
-            measure_web(wrk, 1 if chosen.short else 3, web, mongo, webs[package][1], scratch)
-        loads = alternate(turns, PACKAGES, lambda it: measure_web(wrk, seconds, webs[it][0], mongo, webs[it][1], scratch))
+            if not short:
+                measure_web(wrk, 3, *webs[package], mongo, scratch)
+        loads = alternate(turns, PACKAGES, lambda package: measure_web(wrk, seconds, *webs[package], mongo, scratch))
         for _, address in webs.values():
             check_answer(address)
-        if not (report / "index.html").is_file():
-            raise Problem("Criterion wrote no report")
-        kept = (PUBLISHED if chosen.publish else TARGET / "lab" / "replications") / "mongodb-report"
-        if not chosen.short:
-            shutil.rmtree(kept, ignore_errors=True)
-            shutil.copytree(report, kept)
+    return {
+        "find": {package: finds[package, True] for package in PACKAGES},
+        "find_no_trim": {package: finds[package, False] for package in PACKAGES},
+        "web": loads,
+    }, {"criterion": times, "changes": changes, "response_bytes": size}
 
-    drivers = {package: driver(package) for package in PACKAGES}
-    trimmed = {package: finds[package, True] for package in PACKAGES}
-    untrimmed = {package: finds[package, False] for package in PACKAGES}
-    results = {package: summary(runs) for package, runs in trimmed.items()}
-    without = {package: summary(runs) for package, runs in untrimmed.items()}
-    web = {package: summary(runs) for package, runs in loads.items()}
-    for it in results.values():
-        server, client = it.get("server_cpu_ms", {"median": 0})["median"], it["client_cpu_ms"]["median"]
-        it["server_share"] = server / (server + client)
 
-    def compared(runs, key, over=BEFORE, under=AFTER):
-        return ratio(column(runs[over], key), column(runs[under], key)) if column(runs[over], key) else None
+def evaluate(runs):
+    """The medians of all rounds, and the ratios of the versions round by round."""
 
-    ratios = {f"{BEFORE}/{package}": {key: compared(trimmed, key, under=package) for key in ("ms", "client_cpu_ms")} for package in PACKAGES[1:]}
-    ratios["no_trim"] = {key: compared(untrimmed, key) for key in ("ms", "client_cpu_ms")}
-    ratios["web"] = {"req_per_s": compared(loads, "req_per_s", AFTER, BEFORE), "web_cpu_us": compared(loads, "web_cpu_us")}
+    def compared(kind, key, over, under):
+        figures = [column(runs[kind][package], key) for package in (over, under)]
+        return ratio(*figures) if all(figures) else None
 
-    print(f"\nfind of 10,000 documents; {rounds} rounds of {count}, medians; no trim: without glibc's heap trimming\n")
-    head = ["driver", "article ms", "ms", "client CPU", "server CPU", "server's share", "page faults", "CPU, no trim"]
-    print(table(head, [
-        [drivers[package], number(ARTICLE["find_ms"].get(package)), middle(it, "ms"), middle(it, "client_cpu_ms"), middle(it, "server_cpu_ms"),
-         percent(it["server_share"]), middle(it, "page_faults", 0), middle(without[package], "client_cpu_ms")]
-        for package, it in results.items()
+    results = {kind: {package: summary(rounds) for package, rounds in by.items()} for kind, by in runs.items()}
+    for it in results["find"].values():
+        if "server_cpu_ms" in it:
+            it["server_share"] = it["server_cpu_ms"]["median"] / (it["server_cpu_ms"]["median"] + it["client_cpu_ms"]["median"])
+    ratios = {
+        "find": {f"{BEFORE}/{it}": {key: compared("find", key, BEFORE, it) for key in ("ms", "client_cpu_ms")} for it in PACKAGES[1:]},
+        "find_no_trim": {f"{BEFORE}/{AFTER}": {key: compared("find_no_trim", key, BEFORE, AFTER) for key in ("ms", "client_cpu_ms")}},
+        "web": {"req_per_s": compared("web", "req_per_s", AFTER, BEFORE), "web_cpu_us": compared("web", "web_cpu_us", BEFORE, AFTER)},
+    }
+    return {**results, "ratios": ratios}
+
+
+def show(record):
+    """The three parts as tables, each with the article's figures."""
+    drivers, article, web = record["drivers"], record["article"], record["ratios"]["web"]
+
+    def pair(text):
+        return " / ".join(drivers[package] for package in text.split("/"))
+
+    def share(it, key):
+        return percent(it[key]["median"] if key in it else None)
+
+    print(f"\nfind of 10,000 documents; rounds {record['rounds']}, finds {record['finds']}, medians; no trim: without glibc's heap trimming\n")
+    print(table(["driver", "article ms", "ms", "client CPU", "server CPU", "server's share", "page faults", "CPU, no trim"], [
+        [drivers[package], number(article["find_ms"].get(package)), middle(it, "ms"), middle(it, "client_cpu_ms"), middle(it, "server_cpu_ms"),
+         percent(it.get("server_share")), middle(it, "page_faults", 0), middle(record["find_no_trim"][package], "client_cpu_ms")]
+        for package, it in record["find"].items()
     ]))
-    base = ARTICLE["find_ms"][BEFORE]
-    print()
-    print(table(["ratio (lowest to highest round)", "article", "time", "client CPU"], [
-        *([f"{drivers[BEFORE]} / {drivers[package]}",
-           number(base / ARTICLE["find_ms"][package], 2) if package in ARTICLE["find_ms"] else "-", span(it["ms"]), span(it["client_cpu_ms"])]
-          for package, it in ((package, ratios[f"{BEFORE}/{package}"]) for package in PACKAGES[1:])),
-        [f"{drivers[BEFORE]} / {drivers[AFTER]}, no trim", "-", span(ratios["no_trim"]["ms"]), span(ratios["no_trim"]["client_cpu_ms"])],
-    ]))
+    rows = []
+    for kind, label in (("find", ""), ("find_no_trim", ", no trim")):
+        for names, it in record["ratios"][kind].items():
+            own, other = (article["find_ms"].get(package) for package in names.split("/"))
+            rows.append([pair(names) + label, number(other and own / other, 2), span(it["ms"]), span(it["client_cpu_ms"])])
+    print("\n" + table(["ratio (lowest to highest round)", "article", "time", "client CPU"], rows))
+
     print("\nCriterion: mean and 95 % interval\n")
     print(table(["driver", "article ms", "ms", "interval"], [
-        [drivers[package], number(ARTICLE["find_ms"].get(package)), number(it["ms"]), f"{number(it['low'])} to {number(it['high'])}"]
-        for package, it in times.items()
+        [drivers[package], number(article["find_ms"].get(package)), number(it["ms"]), f"{number(it['low'])} to {number(it['high'])}"]
+        for package, it in record["criterion"].items()
     ]))
-    print()
-    print(table(["change", "article", "ours", "Criterion's verdict"], [
-        [" against ".join(drivers[package] for package in pair.split("/")),
-         f"{100 * ARTICLE['change'][pair]:+.1f} %" if pair in ARTICLE["change"] else "-", f"{100 * it['change']:+.1f} %", it["verdict"]]
-        for pair, it in changes.items()
+    print("\n" + table(["change", "article", "ours", "Criterion's verdict"], [
+        [pair(names), f"{100 * article['change'][names]:+.1f} %" if names in article["change"] else "-", f"{100 * it['change']:+.1f} %", it["verdict"]]
+        for names, it in record["changes"].items()
     ]))
-    print(f"\nwrk {' '.join(WRK)} -d{seconds}s, a find of 16 documents per request; {turns} rounds, medians; CPU of one core\n")
+
+    print(f"\nwrk {' '.join(record['wrk'])}, a find of 16 documents per request; rounds {record['web_rounds']}, medians; CPU of one core\n")
     print(table(["driver", "article req/s", "req/s", "wrk CPU", "web CPU", "MongoDB CPU", "web CPU a request"], [
-        [drivers[package], number(ARTICLE["req_per_s"].get(package)), middle(it, "req_per_s"),
-         *(percent(it[key]["median"] if key in it else None) for key in ("wrk_cores", "web_cores", "mongo_cores")), f"{middle(it, 'web_cpu_us', 0)} us"]
-        for package, it in web.items()
+        [drivers[package], number(article["req_per_s"].get(package)), middle(it, "req_per_s"),
+         *(share(it, key) for key in ("wrk_cores", "web_cores", "mongo_cores")), f"{middle(it, 'web_cpu_us', 0)} us"]
+        for package, it in record["web"].items()
     ]))
-    print()
-    print(table(["ratio (lowest to highest round)", "article", "ours"], [
-        [f"req/s, {drivers[AFTER]} / {drivers[BEFORE]}", number(ARTICLE["req_per_s"][AFTER] / ARTICLE["req_per_s"][BEFORE], 2),
-         span(ratios["web"]["req_per_s"])],
-        [f"web CPU a request, {drivers[BEFORE]} / {drivers[AFTER]}", "-", span(ratios["web"]["web_cpu_us"])],
+    print("\n" + table(["ratio (lowest to highest round)", "article", "ours"], [
+        ["req/s, " + pair(f"{AFTER}/{BEFORE}"), number(article["req_per_s"][AFTER] / article["req_per_s"][BEFORE], 2), span(web["req_per_s"])],
+        *([["web CPU a request, " + pair(f"{BEFORE}/{AFTER}"), "-", span(web["web_cpu_us"])]] if web["web_cpu_us"] else []),
     ]))
-    remarks = [
-        f"16 documents make a response of {size:,} bytes, where the article's had {ARTICLE['response_bytes']:,}",
-        "Criterion measures the versions one after the other; the ratios above alternate, so trust them more",
+    print("".join(f"\nnote: {note}" for note in record["notes"]))
+
+
+def effort(short):
+    """Rounds of find, finds in each, rounds of wrk, and seconds of each."""
+    return (1, 3, 1, 1) if short else (5, 20, 3, 10)
+
+
+def main():
+    chosen = options()
+    cargo, wrk, mvn, javac = require("cargo", "wrk", "mvn", "javac")
+    rounds, count, turns, seconds = effort(chosen.short)
+    allow_connections(100)
+    drivers = {package: driver(package) for package in PACKAGES}
+    programs, benches = {}, {}
+    for package in PACKAGES:
+        say(f"building find-{package}: mongodb {drivers[package]}")
+        programs[package], benches[package] = build(cargo, package)
+    jars = fetch_server(mvn)
+    server = re.search(r"<artifactId>(mongo-java-server)</artifactId>\s*<version>(.+)<", (HERE / "pom.xml").read_text()).groups()
+
+    runs, others = measure(programs, benches, str(Path(javac).with_name("java")), jars, wrk, chosen.short)
+    notes = [
+        f"16 documents make a response of {others['response_bytes']:,} bytes; the article's had {ARTICLE['response_bytes']:,}",
+        "Criterion measures the versions one after the other; the ratios alternate, so trust them more",
         *([SHORT] if chosen.short else []),
     ]
-    print("".join(f"\nnote: {remark}" for remark in remarks))
-    if not chosen.short:
-        print(f"change report of {drivers[AFTER]} against {drivers[BEFORE]}: {kept / 'index.html'}")
     record = {
-        "article": ARTICLE, "drivers": drivers, "server": "mongo-java-server " + next(jars.glob("mongo-java-server-core-*.jar")).stem.split("-")[-1],
-        "rounds": rounds, "finds": count, "find": results, "find_no_trim": without, "criterion": times, "changes": changes,
-        "wrk": [*WRK, f"-d{seconds}s"], "web_rounds": turns, "response_bytes": size, "web": web, "ratios": ratios,
-        "runs": {"find": trimmed, "find_no_trim": untrimmed, "web": loads}, "notes": remarks,
+        "article": ARTICLE, "drivers": drivers, "server": " ".join(server), "rounds": rounds, "finds": count,
+        "wrk": [*WRK, f"-d{seconds}s"], "web_rounds": turns, **evaluate(runs), **others, "runs": runs, "notes": notes,
     }
-    save("mongodb", record, chosen, ["javac", "wrk", "cargo"])
+    show(record)
+    report = CRITERION / "find" / "report"
+    if not (report / "index.html").is_file():
+        raise Problem(f"Criterion wrote no report to {report}")
+    path = save("mongodb", record, chosen, ["javac", "wrk", "cargo"])
+    if not chosen.short:
+        kept = path.parent / "mongodb-report"
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(report, kept)
+        print(f"Criterion's report on {drivers[AFTER]} against {drivers[BEFORE]}: {os.path.relpath(kept)}/index.html")
     return 0
 
 
