@@ -181,6 +181,11 @@ cachegrind CASE *FLAGS: _build
 hotspot CASE *FLAGS: _build
     @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
 
+# Find 10,000 documents with four versions of a driver (4 minutes)
+[group('replicate')]
+replicate-mongodb *FLAGS:
+    @{{ replicate }}/mongodb/run.py {{ FLAGS }}
+
 # Say which tools of the replications are here
 [group('replicate')]
 replications-doctor:

@@ -17,6 +17,7 @@ from harness import cases, report
 from harness.processes import started, stat_fields, wait_for, wait_for_url
 from hotspot import run as hotspot
 from memory import run as memory
+from mongodb import run as mongodb
 from proxy import waterfall
 from varnish import profiles, servers
 
@@ -252,6 +253,24 @@ class Records(unittest.TestCase):
                     for row in table["rows"]:
                         self.assertEqual([type(cell) for cell in row], [str] * len(table["head"]), row)
                 self.assertFalse(file.is_relative_to(report.PUBLISHED) and record["short"])
+class Mongodb(unittest.TestCase):
+    def test_each_package_pins_its_driver_and_the_bson_of_that_time(self):
+        for package in mongodb.PACKAGES[:3]:
+            version = f"2.0.0-{package.replace('-', '.')}"
+            self.assertEqual(mongodb.driver(package), version)
+            self.assertIn(f'name = "bson"\nversion = "{version}"', (mongodb.HERE / package / "Cargo.lock").read_text())
+        self.assertTrue(mongodb.driver("today").startswith("3."))
+
+    def test_each_round_begins_with_another_choice(self):
+        order = []
+        with contextlib.redirect_stderr(io.StringIO()):
+            runs = mongodb.alternate(3, ["a", "b", "c"], lambda choice: order.append(choice) or len(order))
+        self.assertEqual("".join(order), "abcbcacab")
+        self.assertEqual(runs, {"a": [1, 6, 8], "b": [2, 4, 9], "c": [3, 5, 7]})
+
+    def test_figures_that_a_system_does_not_count_are_left_out(self):
+        runs = [{"ms": 2.0, "server_cpu_ms": None}, {"ms": 1.0, "server_cpu_ms": None}]
+        self.assertEqual(mongodb.summary(runs), {"ms": {"median": 1.5, "lowest": 1.0, "highest": 2.0}})
 
 
 class Processes(unittest.TestCase):

@@ -106,7 +106,7 @@ def wait_for_url(server):
     while time.monotonic() < end:
         alive = server.running()
         for line in server.output().splitlines(keepends=True):
-            if line.startswith("listening on http") and line.endswith("\n"):
+            if line.startswith("listening on ") and line.endswith("\n"):
                 return line.split()[2]
         if not alive:
             raise Problem(server.died())
