@@ -98,7 +98,8 @@ def save(name, record, chosen, used, **tables):
         "command": command,
         "short": chosen.short,
         "machine": {"system": platform.system(), "release": platform.release(), "cpu": cpu(), "cores": os.cpu_count()},
-        "commit": commit and commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else ""),
+        # Pages and other records change nothing that is measured.
+        "commit": commit and commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""),
         "versions": versions,
         **record,
         "tables": {key: {"head": head, "rows": rows, "origin": origin} for key, (head, rows) in tables.items()},
