@@ -94,7 +94,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
     if !limited.is_empty() {
         let fix = match record.runs.first().and_then(|run| run.outcome.engine.as_ref()) {
             None => "use fewer users",
-            Some(_) => "see the note",
+            Some(_) => "use more --workers or fewer users",
         };
         return undecided(format!(
             "the generator and not the server limited {}; {fix}, or let --metric cpu decide",

@@ -68,7 +68,7 @@ fn a_lost_worker_is_a_note_and_decides_nothing() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Locust lost 1 of its workers in mid-run"), "{text}");
-    assert!(text.contains("limited baseline and candidate; see the note"), "{text}");
+    assert!(text.contains("limited baseline and candidate; use more --workers"), "{text}");
 }
 
 #[test]
