@@ -141,17 +141,17 @@ fmt:
 docs *FLAGS:
     @{{ lab }} docs {{ FLAGS }}
 
-# Load slow and fixed with Locust, 3 min (`--workers 1,2,4`, `--listen ADDR`, `--ui`)
+# Load slow and fixed with Locust: 3 minutes (`--workers 1,2,4`, `--listen ADDR`, `--ui`)
 [group('replicate')]
 locust CASE *FLAGS: _build
     @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
 
-# Measure one server with wrk, oha, ab, k6 and lab in turn (`--stalls`)
+# Measure one server with wrk, oha, ab, k6 and lab in turn: 3 minutes (`--stalls`)
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
-# Load a page through Node and through ours in Chromium: 4 minutes
+# Load a page in Chromium through Node's proxy and ours: 4 minutes
 [group('replicate')]
 replicate-proxy *FLAGS: _build
     @{{ replicate }}/proxy/run.py {{ FLAGS }}
@@ -181,12 +181,12 @@ cachegrind CASE *FLAGS: _build
 hotspot CASE *FLAGS: _build
     @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
 
-# Find 10,000 documents with four versions of a driver (4 minutes)
+# Find 10,000 documents with four versions of a driver: 4 minutes
 [group('replicate')]
 replicate-mongodb *FLAGS:
     @{{ replicate }}/mongodb/run.py {{ FLAGS }}
 
-# Say which tools of the replications are here
+# List the replications' tools: their versions, or how to install them
 [group('replicate')]
 replications-doctor:
     @{{ replicate }}/doctor.py
@@ -195,7 +195,7 @@ replications-doctor:
 [group('replicate')]
 ci-replications: (replicate-mongodb "--short") test-replications
 
-# Check those that need no long build, as CI does
+# Check the replications that need no long build, as CI does
 [group('replicate')]
 test-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
