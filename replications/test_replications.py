@@ -168,11 +168,12 @@ class Proxies(unittest.TestCase):
         self.assertEqual(servers.parse_status(STATUS), (12, 345))
 
     def test_samples_have_categories(self):
+        kernel = "[kernel.kallsyms]"
         for expected, *frames in [
-            (profiles.NETWORK, ("copy", "[kernel.kallsyms]"), ("tcp_sendmsg", "[kernel.kallsyms]"), ("writev", "/usr/lib/libc.so.6")),
-            (profiles.WAITING, ("tcp_poll", "[kernel.kallsyms]"), ("do_epoll_wait", "[kernel.kallsyms]")),
-            (profiles.NETWORK, ("ep_poll_callback", "[kernel.kallsyms]"), ("net_rx_action", "[kernel.kallsyms]"), ("do_epoll_wait", "[kernel.kallsyms]")),
-            (profiles.KERNEL, ("clear_page", "[kernel.kallsyms]"), ("exc_page_fault", "[kernel.kallsyms]")),
+            (profiles.NETWORK, ("copy", kernel), ("tcp_sendmsg", kernel), ("writev", "/usr/lib/libc.so.6")),
+            (profiles.WAITING, ("tcp_poll", kernel), ("do_epoll_wait", kernel)),
+            (profiles.NETWORK, ("ep_poll_callback", kernel), ("net_rx_action", kernel), ("do_epoll_wait", kernel)),
+            (profiles.KERNEL, ("clear_page", kernel), ("exc_page_fault", kernel)),
             (profiles.LIBC, ("_int_malloc", "/usr/lib/x86_64-linux-gnu/libc.so.6")),
             (profiles.TOKIO, ("<&mio::net::tcp::stream::TcpStream as std::io::Write>::write_vectored", "/bin/fixed")),
             (profiles.OWN, ("[unknown]", "/usr/sbin/nginx")),
@@ -187,6 +188,8 @@ class Proxies(unittest.TestCase):
     def test_events_that_perf_cannot_count_are_left_out(self):
         text = "# started\n\n4621,,raw_syscalls:sys_enter,99,100.00,,\n<not supported>,,context-switches,0,100.00,,\n"
         self.assertEqual(profiles.parse_stat(text), {"raw_syscalls:sys_enter": 4621})
+
+
 class Counts(unittest.TestCase):
     def test_what_the_tools_wrote(self):
         opendir = {"allocations": 1, "bytes": 32816}
@@ -253,6 +256,8 @@ class Records(unittest.TestCase):
                     for row in table["rows"]:
                         self.assertEqual([type(cell) for cell in row], [str] * len(table["head"]), row)
                 self.assertFalse(file.is_relative_to(report.PUBLISHED) and record["short"])
+
+
 class Mongodb(unittest.TestCase):
     def test_each_package_pins_its_driver_and_the_bson_of_that_time(self):
         for package in mongodb.PACKAGES[:3]:

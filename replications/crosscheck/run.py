@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Measures one server of a case with wrk, oha, ab, k6 and `lab` in alternating rounds: `just crosscheck CASE`.
 
-With `--stalls`, the server stands still for a second now and then, and the table shows which tools notice.
+With `--stalls`, the server stops for one second in every ten, and the table shows which tools report it.
 """
 
 import argparse
 import contextlib
 import os
-import resource
 import shutil
 import statistics
 import sys
@@ -21,8 +20,8 @@ import stall
 from generators import AB, GENERATORS, K6, LAB, OHA, WRK, Load, oha_corrected
 from harness import cases
 from harness.cases import Problem, find_binary
-from harness.processes import allow_connections, run, serving, started, wait_for
-from harness.report import LIMIT, SHORT, add_options, number, percent, ratio, save, span, spread, table
+from harness.processes import allow_connections, run, serving, started, used_by_children, wait_for
+from harness.report import LIMIT, SHORT, add_options, number, percent, positive, ratio, save, say, span, spread, table
 from harness.tools import TOOLS
 
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
@@ -44,16 +43,13 @@ def options():
     parser = argparse.ArgumentParser(prog="just crosscheck", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="fixed", help="the server to measure [fixed]")
-    parser.add_argument("--connections", type=int, help="instead of the case's users, at most 100")
-    parser.add_argument("--seconds", type=int, help="length of one run [8; with --stalls 20]")
-    parser.add_argument("--rounds", type=int, default=4, help="how often each tool runs [4]; not with --stalls")
+    parser.add_argument("--connections", type=positive, help="instead of the case's users, at most 100")
+    parser.add_argument("--seconds", type=positive, help="length of one run [8; with --stalls 20]")
+    parser.add_argument("--rounds", type=positive, default=4, help="how often each tool runs [4]; not with --stalls")
     parser.add_argument("--stalls", action="store_true", help="stop the server for 1 s in every 10, and compare closed and open loops")
     add_options(parser, "1 s a run; with --stalls 5 s")
     chosen = parser.parse_args()
-    chosen.seconds = chosen.seconds if chosen.seconds is not None else 20 if chosen.stalls else 8
-    if min(chosen.seconds, chosen.rounds, chosen.connections or 1) < 1:
-        parser.error("--seconds, --rounds and --connections take a number from 1 up")
-    chosen.bin_dir = chosen.bin_dir.resolve()
+    chosen.seconds = chosen.seconds or (20 if chosen.stalls else 8)
     if chosen.short:
         chosen.seconds, chosen.rounds = 5 if chosen.stalls else 1, 2
     return chosen
@@ -77,7 +73,7 @@ def check_answer(request, url, body):
 
 def measure(generator, load, servers):
     """One run of one tool: its own figures, with the CPU time of the tool and of the server."""
-    children, server = resource.getrusage(resource.RUSAGE_CHILDREN), servers[0].cpu_seconds()
+    children, server = used_by_children(), servers[0].cpu_seconds()
     with started(generator.name, generator.command(load), load.scratch, line=generator.line(load)) as tool:
         wait_for([tool], servers, load.seconds + 90)
         output = tool.output()
@@ -85,8 +81,7 @@ def measure(generator, load, servers):
             result = generator.parse(output, load.scratch)
         except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
             raise Problem(tool.died() if tool.child.returncode else f"cannot read the output of {tool.name}: {error}") from error
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result["generator_cores"] = (after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime) / load.seconds
+    result["generator_cores"] = (used_by_children() - children) / load.seconds
     result["server_cores"] = None if server is None else (servers[0].cpu_seconds() - server) / load.seconds
     return result
 
@@ -137,7 +132,7 @@ def crosscheck(case, chosen, connections, tools):
     runs = {generator.name: [] for generator in tools}
     with target(case, chosen, connections) as (load, servers):
         for turn in range(chosen.rounds):
-            print(f"round {turn + 1} of {chosen.rounds}", file=sys.stderr, flush=True)
+            say(f"round {turn + 1} of {chosen.rounds}")
             # Each round begins with another tool, so that none is always the first.
             first = turn % len(tools)
             for generator in tools[first:] + tools[:first]:
@@ -170,7 +165,7 @@ def stalls(case, chosen, connections, tools):
     for name, (generator, is_open, _) in STALLED.items():
         if generator.name not in here:
             continue
-        print(f"{name}: {chosen.seconds} s", file=sys.stderr, flush=True)
+        say(f"{name}: {chosen.seconds} s")
         with target(case, chosen, connections, [sys.executable, str(Path(stall.__file__))]) as (load, servers):
             load.rate = rate if is_open else None
             results[name] = measure(generator, load, servers)
@@ -195,8 +190,7 @@ def main():
     if chosen.stalls:
         # Their answers take so little time that a slow answer is a stall.
         case = case.counted()
-    if chosen.variant not in case.variants:
-        raise Problem(f"{case.name} has no variant `{chosen.variant}`; it has {', '.join(case.variants)}")
+    case.check_variants(chosen.variant)
     find_binary(chosen.bin_dir, "lab")
     tools = [generator for generator in GENERATORS if shutil.which(generator.name)]
     missing = [generator for generator in GENERATORS if generator not in tools]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a server that stands still for one second in every ten, as one on a busy host or with a long garbage collection does."""
+"""Runs a server and stops it for one second in every ten, like a busy host or a long garbage collection."""
 
 import signal
 import subprocess

@@ -68,6 +68,11 @@ class Case:
     companions: list = field(default_factory=list)
     count: dict = field(default_factory=dict)
 
+    def check_variants(self, *variants):
+        for variant in variants:
+            if variant not in self.variants:
+                raise Problem(f"{self.name} has no variant `{variant}`; it has {', '.join(self.variants)}")
+
     def counted(self):
         """The case as `lab count` runs it: with fewer or smaller requests, and without waits."""
         changed = self.count

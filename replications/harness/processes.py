@@ -82,6 +82,12 @@ class Process:
             self.child.stdin.close()
 
 
+def used_by_children():
+    """The CPU time of all children that ended so far, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def stat_fields(pid):
     """What /proc says about a process, from its state on; None if it is gone."""
     try:

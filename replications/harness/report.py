@@ -1,5 +1,6 @@
 """One table for people, and the same figures as JSON."""
 
+import argparse
 import json
 import os
 import platform
@@ -18,12 +19,23 @@ SHORT = "--short checks that everything runs; do not compare its figures"
 PUBLISHED = ROOT / "docs" / "replications"
 
 
+def say(text):
+    """Progress, apart from the table, which goes to standard output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def positive(text):
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError("it takes a number from 1 up")
+    return int(text)
+
+
 def add_options(parser, short):
     """The options that every replication has. `short` says what `--short` does."""
     parser.set_defaults(recipe=parser.prog)
     parser.add_argument("--short", action="store_true", help=f"{short}: a check, not a measurement")
     parser.add_argument("--publish", action="store_true", help="also keep the record in docs/replications, where the course reads it")
-    parser.add_argument("--bin-dir", type=Path, default=BIN_DIR, help="where the servers are [target/release]")
+    parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=str(BIN_DIR), help="where the servers are [target/release]")
 
 
 def number(value, digits=1):

@@ -1,12 +1,10 @@
 """The programs that the replications use: how each one says its version, and how to install it."""
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.cases import ROOT
 

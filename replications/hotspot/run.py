@@ -6,7 +6,6 @@ import http.client
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -16,7 +15,7 @@ from pathlib import Path
 from harness import cases
 from harness.cases import TARGET, Problem
 from harness.processes import allow_connections, run, serving
-from harness.report import add_options, save
+from harness.report import add_options, positive, save, say
 from harness.tools import require
 
 CONNECTIONS = 100  # at most: this client is a Python script
@@ -28,12 +27,9 @@ def options():
     parser = argparse.ArgumentParser(prog="just hotspot", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="slow", help="the server to record [slow]")
-    parser.add_argument("--seconds", type=int, default=10, help="how long [10]")
+    parser.add_argument("--seconds", type=positive, default=10, help="how long [10]")
     add_options(parser, "2 s")
-    chosen = parser.parse_args()
-    if chosen.seconds < 1:
-        parser.error("--seconds takes a number from 1 up")
-    return chosen
+    return parser.parse_args()
 
 
 def ask(case, host, bodies, until, faults):
@@ -72,8 +68,7 @@ def load(case, url, connections, seconds, bin_dir):
 def main():
     chosen = options()
     case = cases.read(chosen.case)
-    if chosen.variant not in case.variants:
-        raise Problem(f"{case.name} has no variant `{chosen.variant}`; it has {', '.join(case.variants)}")
+    case.check_variants(chosen.variant)
     (perf,) = require("perf")
     seconds = 2 if chosen.short else chosen.seconds
     connections = min(case.users * case.connections, CONNECTIONS)
@@ -85,7 +80,7 @@ def main():
         half = Path(directory) / "perf.data"
         command = [perf, "record", "--quiet", "-F", str(RATE), "--call-graph", f"dwarf,{STACK}", "-o", str(half), "--"]
         with serving(case, chosen.variant, chosen.bin_dir, Path(directory), under=command) as (servers, url):
-            print(f"{name}: {seconds} s over {connections} connections", file=sys.stderr, flush=True)
+            say(f"{name}: {seconds} s over {connections} connections")
             answers, faults = load(case, url, connections, seconds, chosen.bin_dir)
             # perf writes the end of its file once the server has stopped.
             servers[0].finish(60)

@@ -2,7 +2,7 @@
 """Runs Locust against the slow and the fixed server of a case, as the article did: `just locust CASE`.
 
 A run takes as long as its ramp of 100 users per second, plus 20 s, plus a few seconds to start and stop:
-three minutes for lock-scope, with `--workers 1,2,4` as well.
+three minutes for lock-scope, also with `--workers 1,2,4`.
 """
 
 import argparse
@@ -10,13 +10,12 @@ import ipaddress
 import json
 import os
 import re
-import sys
 
 import swarm
 from harness import cases
 from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run
-from harness.report import LIMIT, SHORT, add_options, number, percent, save, table
+from harness.report import LIMIT, SHORT, add_options, number, percent, positive, save, say, table
 from harness.tools import require
 
 # What the article says. Its users wait 0.5 s, as the case's users do.
@@ -43,8 +42,8 @@ def options():
     parser = argparse.ArgumentParser(prog="just locust", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
-    parser.add_argument("--users", type=int, help="instead of the case's own number")
-    parser.add_argument("--seconds", type=int, default=20, help="how long to measure after the ramp [20]")
+    parser.add_argument("--users", type=positive, help="instead of the case's own number")
+    parser.add_argument("--seconds", type=positive, default=20, help="how long to measure after the ramp [20]")
     parser.add_argument("--fast", action="store_true", help="only FastHttpUser; without it, HttpUser, and then FastHttpUser on the last variant")
     parser.add_argument("--workers", type=counts, metavar="N", help="a master and N workers; `1,2,4` compares them on the fixed server")
     parser.add_argument("--listen", type=reachable, metavar="ADDR",
@@ -53,8 +52,6 @@ def options():
     parser.add_argument("--web-port", type=int, default=8089, help="port of the web UI [8089]")
     add_options(parser, "2 s a server with at most 200 users")
     chosen = parser.parse_args()
-    if min(chosen.seconds, chosen.users or 1) < 1:
-        parser.error("--users and --seconds take a number from 1 up")
     chosen.scaling = len(chosen.workers or []) > 1
     if chosen.workers is None:
         chosen.workers = [1 if chosen.listen else 0]
@@ -62,16 +59,13 @@ def options():
         parser.error("--listen and --ui take one number of --workers")
     if chosen.listen and not chosen.workers[0]:
         parser.error("--listen needs at least one of the --workers")
-    chosen.bin_dir = chosen.bin_dir.resolve()
     return chosen
 
 
 def plan_runs(case, chosen):
     """The runs in their order: variant, FastHttpUser or not, number of workers."""
     variants = chosen.variant or (["fixed"] if chosen.scaling else ["slow", "fixed"])
-    unknown = set(variants) - set(case.variants)
-    if unknown:
-        raise Problem(f"{case.name} has no variant `{unknown.pop()}`; it has {', '.join(case.variants)}")
+    case.check_variants(*variants)
     runs = [(variant, chosen.fast, count) for variant in variants for count in chosen.workers]
     # A worker on another machine gets its files once, and they say which of the two clients it uses.
     if not (chosen.fast or chosen.scaling or chosen.listen):
@@ -243,7 +237,7 @@ def main():
         if chosen.ui:
             return swarm.measure(case, variant, program, setting, chosen.bin_dir, port, chosen.web_port)
         said = [swarm.plural(load["users"], "user"), client, *([swarm.plural(count, "worker")] if count else [])]
-        print(f"{case.name}-{variant}: {', '.join(said)}; {swarm.ramp_seconds(load['users']) + load['seconds']} s", file=sys.stderr, flush=True)
+        say(f"{case.name}-{variant}: {', '.join(said)}; {swarm.ramp_seconds(load['users']) + load['seconds']} s")
         measured = swarm.measure(case, variant, program, setting, chosen.bin_dir, port)
         if measured["failures"]:
             raise Problem(f"{variant}: {measured['failures']} of {measured['requests']} answers are wrong: {measured['first_failure']}")

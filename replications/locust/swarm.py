@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import socket
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from harness.cases import TARGET, Problem
 from harness.processes import serving, started, wait_for
+from harness.report import say
 
 HERE = Path(__file__).resolve().parent
 RAMP = 100  # users per second, as in the article
@@ -99,7 +99,7 @@ def watcher(master, workers, limit):
                 lost[worker] = {"worker": worker, "how": how, "after_seconds": round(seconds, 1)}
                 if "The last worker" in log or len(lost) == len(workers):
                     raise Problem(f"no worker is left: {worker} {how}")
-                print(f"note: {worker} {how} after {seconds:.0f} s; the others take over its users", file=sys.stderr, flush=True)
+                say(f"note: {worker} {how} after {seconds:.0f} s; the others take over its users")
         if "The last worker went missing" in log and measuring:
             raise Problem("the master heard nothing from its workers for seconds: they are too busy for this number of users")
         if began and time.monotonic() - began > limit:

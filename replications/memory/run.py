@@ -13,7 +13,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
@@ -104,14 +103,12 @@ TOOLS = {
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__)
+    # The tool is the first argument: `just heaptrack CASE`.
+    parser = argparse.ArgumentParser(prog="just", description=__doc__)
     parser.add_argument("tool", choices=TOOLS)
     parser.add_argument("case", help="name or alias of a case")
     report.add_options(parser, "one visit of slow and fixed")
-    chosen = parser.parse_args()
-    # The tool is the first argument.
-    chosen.recipe = "just"
-    return chosen
+    return parser.parse_args()
 
 
 def descendants(pid):
@@ -244,7 +241,7 @@ def main():
     keep = TARGET / "lab" / "replications" / f"{name}-{case.name}"
     rows = {}
     for variant in ["slow", "fixed"] if chosen.short else case.variants:
-        print(f"{case.name}-{variant}: {few} and then {many} visits under {name}", file=sys.stderr, flush=True)
+        report.say(f"{case.name}-{variant}: {few} and then {many} visits under {name}")
         runs, files = zip(*(count(tool, case, variant, visits, chosen, keep) for visits in (few, many)))
         rows[variant] = {"per_visit": per_visit(*runs, many - few), "file": os.path.relpath(files[1], TARGET)}
         if "allocations" in runs[0]:

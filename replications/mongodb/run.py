@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate-mongodb`.
 
-The article made the `mongodb` crate faster in two steps, which were released one after the other: 2.0.0-beta.2 without a clone of the
-answer, and 2.0.0-beta.3 without an intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
+The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, and 2.0.0-beta.3 removed an
+intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
 
 A full run takes four minutes, and before the first one cargo builds about 500 crates.
 """
@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -23,8 +22,8 @@ from pathlib import Path
 
 from crosscheck.generators import TIMEOUT, parse_wrk
 from harness.cases import TARGET, Problem
-from harness.processes import allow_connections, run, started, wait_for, wait_for_url
-from harness.report import SHORT, add_options, number, percent, ratio, save, span, spread, table
+from harness.processes import allow_connections, run, started, used_by_children, wait_for, wait_for_url
+from harness.report import SHORT, add_options, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
 
 HERE = Path(__file__).resolve().parent
@@ -56,10 +55,6 @@ def options():
 def driver(package):
     """The version of the driver that a package's lock file pins."""
     return re.search(r'name = "mongodb"\nversion = "(.+)"', (HERE / package / "Cargo.lock").read_text()).group(1)
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 def build(cargo, package):
@@ -151,17 +146,16 @@ def check_answer(url):
 
 def measure_web(wrk, seconds, web, url, mongo, scratch):
     """One run of wrk, with the CPU time of all three in cores."""
-    children, before = resource.getrusage(resource.RUSAGE_CHILDREN), [server.cpu_seconds() for server in (web, mongo)]
+    children, before = used_by_children(), [server.cpu_seconds() for server in (web, mongo)]
     with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", f"{TIMEOUT}s", url], scratch) as load:
         wait_for([load], [web, mongo], seconds + 90)
         try:
             result = parse_wrk(load.output())
         except (ValueError, AttributeError) as error:
             raise Problem(load.died() if load.child.returncode else f"cannot read the output of wrk: {error}") from error
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if result["failed"]:
         raise Problem(f"{web.name}: {result['failed']} requests failed")
-    result["wrk_cores"] = (after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime) / seconds
+    result["wrk_cores"] = (used_by_children() - children) / seconds
     for name, server, start in zip(("web_cores", "mongo_cores"), (web, mongo), before):
         result[name] = None if start is None else (server.cpu_seconds() - start) / seconds
     result["web_cpu_us"] = None if result["web_cores"] is None else 1e6 * result["web_cores"] / result["req_per_s"]
@@ -282,9 +276,9 @@ def show(record):
         for package, it in record["criterion"].items()
     ]
     print(table(*tables["criterion"]))
+    was = {names: f"{100 * change:+.1f} %" for names, change in article["change"].items()}
     tables["changes"] = ["change", "article", "ours", "Criterion's verdict"], [
-        [pair(names), f"{100 * article['change'][names]:+.1f} %" if names in article["change"] else "-", f"{100 * it['change']:+.1f} %", it["verdict"]]
-        for names, it in record["changes"].items()
+        [pair(names), was.get(names, "-"), f"{100 * it['change']:+.1f} %", it["verdict"]] for names, it in record["changes"].items()
     ]
     print("\n" + table(*tables["changes"]))
 

@@ -23,7 +23,7 @@ import waterfall
 from harness import cases
 from harness.cases import ROOT, TARGET, Problem, find_binary
 from harness.processes import run, started, wait_for_url
-from harness.report import LIMIT, SHORT, add_options, number, ratio, save, span, spread, table, write
+from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table, write
 from harness.tools import TOOLS, require
 
 HERE = Path(__file__).resolve().parent
@@ -82,12 +82,9 @@ NODELAY = [
 
 def options():
     parser = argparse.ArgumentParser(prog="just replicate-proxy", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="how often each row is measured [7]")
+    parser.add_argument("--rounds", type=positive, default=7, help="how often each row is measured [7]")
     add_options(parser, "one round over one link")
-    chosen = parser.parse_args()
-    if chosen.rounds < 1:
-        parser.error("--rounds takes a number from 1 up")
-    return chosen
+    return parser.parse_args()
 
 
 def install(npm):
@@ -201,7 +198,7 @@ def measure(link, rows, rounds, tools, chosen, probe=None):
                 costs[row.name] = {"chromium": 0, "site": 0}
         start = {name: proxy.cpu_seconds() for name, proxy in proxies.items()}
         for turn in range(rounds):
-            print(f"{link['rtt_ms']} ms, {len(rows)} rows, round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
+            say(f"{link['rtt_ms']} ms, {len(rows)} rows, round {turn + 1} of {rounds}")
             # Every other round runs backwards, so that a drift of the machine reaches all rows alike.
             for row in rows[:: -1 if turn % 2 else 1]:
                 try:

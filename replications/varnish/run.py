@@ -8,10 +8,8 @@ import argparse
 import json
 import os
 import re
-import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,9 +17,9 @@ from pathlib import Path
 import profiles
 from crosscheck.generators import find, parse_ab
 from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run, started, wait_for
-from harness.report import LIMIT, SHORT, add_options, number, ratio, save, span, spread, table
-from harness.tools import TOOLS, require
+from harness.processes import allow_connections, run, started, used_by_children, wait_for
+from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table
+from harness.tools import require
 from servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
 REQUESTS = 10_000  # as in the article
@@ -35,31 +33,19 @@ BENCHED = ["backend", "varnish", "nginx", "nginx-keepalive", "fixed"]
 PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "lab-load", "--features", "benches/replications"]
 BENCH = ["cargo", "bench", "--quiet", "--manifest-path", str(ROOT / "Cargo.toml"), *PACKAGES, "--bench", "replicate_varnish"]
 # What the article published as output of ab.
-ARTICLE = {"rustnish_req_per_s": 9893.12, "varnish_req_per_s": 8458.46, "rustnish_over_varnish": 9893.12 / 8458.46, "failed": 0}
+ARTICLE = {"fixed": 9893.12, "varnish": 8458.46}  # requests per second, without -k
 
 
 def options():
     parser = argparse.ArgumentParser(prog="just replicate-varnish", description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5, help="how often ab loads each server with each setting [5]")
+    parser.add_argument("--rounds", type=positive, default=5, help="how often ab loads each server with each setting [5]")
     add_options(parser, "one round of 1,000 requests, a rough bench")
-    chosen = parser.parse_args()
-    if chosen.rounds < 1:
-        parser.error("--rounds takes a number from 1 up")
-    return chosen
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
+    return parser.parse_args()
 
 
 def ab(requests, setting, url, scratch):
     # -r counts a broken connection as failed instead of stopping at the first one.
     return ["ab", "-q", "-r", *SETTINGS[setting], "-c", str(CONNECTIONS), "-n", str(requests), "-e", str(scratch / "ab.csv"), url]
-
-
-def used_by_children():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def measure(server, setting, requests, servers, scratch):
@@ -175,14 +161,14 @@ def load_tables(servers, rows, compared):
             if server is servers[0]:
                 cpu[0] = "-"
             lines.append([
-                server.title, number(server.article if setting == "without_k" else None), number(rate["median"]),
+                server.title, number(ARTICLE.get(server.name) if setting == "without_k" else None), number(rate["median"]),
                 f"{number(rate['lowest'])} to {number(rate['highest'])}", number(it["p99_ms"]["median"]), *cpu,
                 number(it["connections_per_request"], 3), str(it["failed"]),
             ])
         tables[setting] = head, lines
     tables["ratios"] = ["our fixed proxy / another", "article", "req/s", "CPU per request"], [
         [f"{other}, {setting.replace('_', ' -')}",
-         number(ARTICLE["rustnish_over_varnish"], 2) if (other, setting) == ("varnish", "without_k") else "-",
+         number(ARTICLE["fixed"] / ARTICLE["varnish"], 2) if (other, setting) == ("varnish", "without_k") else "-",
          *(span(it[key]) if key in it else "-" for key in ("req_per_s", "cpu_us"))]
         for setting in SETTINGS for other in OTHERS for it in [compared[f"fixed_over_{other}"][setting]]
     ]

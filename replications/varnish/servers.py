@@ -66,8 +66,6 @@ class Server:
     title: str
     process: object
     url: str
-    # What the article measured, in requests per second.
-    article: float | None = None
     # The ids of its processes, once all of them run.
     family: list | None = None
 
@@ -160,16 +158,16 @@ def start_all(stack, scratch, nginx, varnishd, bin_dir):
     process, backend = start_nginx(stack, scratch, nginx, "backend", BACKEND)
     servers = [Server("backend", "backend alone", process, local(backend))]
     process, port = start_varnish(stack, scratch, varnishd, backend)
-    servers.append(Server("varnish", "Varnish", process, local(port), article=8458.46))
+    servers.append(Server("varnish", "Varnish", process, local(port)))
     process, port = start_nginx(stack, scratch, nginx, "nginx", PROXY, backend=backend)
     servers.append(Server("nginx", "nginx", process, local(port)))
     process, port = start_nginx(stack, scratch, nginx, "nginx-keepalive", KEEPALIVE, backend=backend, connections=CONNECTIONS)
     servers.append(Server("nginx-keepalive", "nginx, keepalive", process, local(port)))
     # no-reuse is fixed with a new connection to the backend for each request.
-    for variant, article in [("fixed", 9893.12), ("no-reuse", None), ("slow", None)]:
+    for variant in ("fixed", "no-reuse", "slow"):
         program = find_binary(bin_dir, f"per-request-client-{variant}")
         process = stack.enter_context(started(variant, [program, "--exit-with-parent", "--upstream", f"http://127.0.0.1:{backend}"], scratch))
-        servers.append(Server(variant, f"our {variant} proxy", process, wait_for_url(process) + "/", article))
+        servers.append(Server(variant, f"our {variant} proxy", process, wait_for_url(process) + "/"))
     for server in servers:
         check(server)
     return servers
