@@ -74,7 +74,7 @@ def plan_runs(case, chosen):
 
 
 def lab_latencies(measured, load):
-    """The percentiles that can stand next to Locust's: of requests, not of visits, and no lower bounds."""
+    """The percentiles that are comparable with Locust's: of requests, not of visits, and no lower bounds."""
     bound = measured["exact_below"]
     known = {"p50_ms": measured["p50"], "p99_ms": measured["p99"]} if load["requests"] == 1 else {}
     return {key: ms for key, ms in known.items() if ms is not None and (bound is None or ms < bound)}
