@@ -10,6 +10,7 @@ The plan and the files of the bodies can be copied to another host, next to each
 
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -62,6 +63,10 @@ class Visitor(FastHttpUser if PLAN["fast"] else HttpUser):
     # Only FastHttpUser reads these. Its timeout of 60 s would turn a long queue into errors.
     concurrency = PLAN["connections"]
     network_timeout = connection_timeout = 600.0
+
+    def on_start(self):
+        # Locust starts the users of a second at once. In step, they would all fit one visit more or less into a short window.
+        gevent.sleep(random.uniform(0, PLAN["think_ms"] / 1000))
 
     @task
     def visit(self):
@@ -251,7 +256,8 @@ def timeline(environment, is_alive):
     """Opens the window at the end of the ramp, and closes it if the plan says when. Then the run is over."""
     runner = environment.runner
     is_worker = isinstance(runner, WorkerRunner)
-    gevent.sleep(PLAN.get("warm_up_seconds") or 0)
+    # The last users send their first request only after a part of their pause.
+    gevent.sleep(max(PLAN.get("warm_up_seconds") or 0, PLAN["think_ms"] / 1000))
     WINDOW.begin = clocks()
     if not is_worker:
         read_server_cpu()
