@@ -28,6 +28,7 @@ from locust.runners import STATE_MISSING, MasterRunner, WorkerRunner
 
 PLAN_FILE = Path(os.environ["LOCUST_PLAN"]).absolute()
 PLAN = json.loads(PLAN_FILE.read_text(encoding="utf-8"))
+THINK = PLAN["think_ms"] / 1000
 # Whether the plan says when the window closes. If not, it closes when somebody stops the run.
 TIMED = PLAN["window_seconds"] is not None
 # The master waits this long for windows of workers that Locust believes to be alive.
@@ -59,20 +60,28 @@ def fault(request, status, content):
 
 
 class Visitor(FastHttpUser if PLAN["fast"] else HttpUser):
-    wait_time = constant(PLAN["think_ms"] / 1000)
+    wait_time = constant(THINK)
     # Only FastHttpUser reads these. Its timeout of 60 s would turn a long queue into errors.
     concurrency = PLAN["connections"]
     network_timeout = connection_timeout = 600.0
 
-    def on_start(self):
-        # Locust starts the users of a second at once. In step, they would all fit one visit more or less into a short window.
-        gevent.sleep(random.uniform(0, PLAN["think_ms"] / 1000))
+    in_step = True
+
+    def leave_step(self):
+        """Pauses once after the ramp. Creating users blocks a process, so all others wake together afterwards.
+
+        Users who stay in step would all fit one visit more or less into a short window.
+        """
+        self.in_step = False
+        gevent.sleep(random.uniform(0, THINK))
 
     @task
     def visit(self):
         """As a browser: first the page, then its files over the other connections."""
         if WINDOW.end and TIMED:
             raise StopUser
+        if self.in_step and WINDOW.ramp_is_over:
+            self.leave_step()
         since = WINDOW.in_flight[self] = time.monotonic()
         page, *files = REQUESTS
         faults = [self.ask(page)]
@@ -120,6 +129,7 @@ class Window:
 
     def __init__(self):
         self.begin = self.end = self.over = self.first_failure = self.first_fault = None
+        self.ramp_is_over = False
         self.in_flight, self.latency, self.visit_latency = {}, Counter(), Counter()
         self.requests = self.failures = self.longest = 0
         self.visits = Counter()
@@ -256,8 +266,9 @@ def timeline(environment, is_alive):
     """Opens the window at the end of the ramp, and closes it if the plan says when. Then the run is over."""
     runner = environment.runner
     is_worker = isinstance(runner, WorkerRunner)
-    # The last users send their first request only after a part of their pause.
-    gevent.sleep(max(PLAN.get("warm_up_seconds") or 0, PLAN["think_ms"] / 1000))
+    WINDOW.ramp_is_over = True
+    # By then, nearly all users have left the step.
+    gevent.sleep(max(PLAN.get("warm_up_seconds") or 0, 2 * THINK))
     WINDOW.begin = clocks()
     if not is_worker:
         read_server_cpu()
