@@ -141,17 +141,17 @@ fmt:
 docs *FLAGS:
     @{{ lab }} docs {{ FLAGS }}
 
-# Load slow and fixed with Locust: 3 minutes (`--workers 1,2,4`, `--listen ADDR`, `--ui`)
+# Load a case with Locust: 3 minutes (`--help`)
 [group('replicate')]
 locust CASE *FLAGS: _build
     @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
 
-# Measure one server with wrk, oha, ab, k6 and lab in turn: 3 minutes (`--stalls`)
+# Load one server with wrk, oha, ab, k6 and lab in turn
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
     @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
-# Load a page in Chromium through Node's proxy and ours: 4 minutes
+# Load a page in Chromium through four proxies: 4 minutes
 [group('replicate')]
 replicate-proxy *FLAGS: _build
     @{{ replicate }}/proxy/run.py {{ FLAGS }}
@@ -181,12 +181,12 @@ cachegrind CASE *FLAGS: _build
 hotspot CASE *FLAGS: _build
     @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
 
-# Find 10,000 documents with four versions of a driver: 4 minutes
+# Measure four versions of the MongoDB driver: 4 minutes
 [group('replicate')]
 replicate-mongodb *FLAGS:
     @{{ replicate }}/mongodb/run.py {{ FLAGS }}
 
-# List the replications' tools: their versions, or how to install them
+# List the tools of the replications, and how to install them
 [group('replicate')]
 replications-doctor:
     @{{ replicate }}/doctor.py
