@@ -21,7 +21,7 @@ from generators import AB, GENERATORS, K6, LAB, OHA, WRK, Load, oha_corrected
 from harness import cases
 from harness.cases import Problem, find_binary
 from harness.processes import allow_connections, run, serving, started, used_by_children, wait_for
-from harness.report import LIMIT, SHORT, add_options, number, percent, positive, ratio, save, say, span, spread, table
+from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio, save, say, span, spread, table
 from harness.tools import TOOLS
 
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
@@ -133,9 +133,7 @@ def crosscheck(case, chosen, connections, tools):
     with target(case, chosen, connections) as (load, servers):
         for turn in range(chosen.rounds):
             say(f"round {turn + 1} of {chosen.rounds}")
-            # Each round begins with another tool, so that none is always the first.
-            first = turn % len(tools)
-            for generator in tools[first:] + tools[:first]:
+            for generator in in_turn(tools, turn):
                 runs[generator.name].append(measure(generator, load, servers))
     results = {name: summary(measured, runs["lab"]) for name, measured in runs.items()}
     by_lab = {key: results["lab"][key] for key in ("req_per_s", "p50_ms", "p99_ms")}

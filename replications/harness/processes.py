@@ -4,6 +4,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -175,6 +176,20 @@ def wait_for(load, servers, seconds, watch=lambda: None):
         if time.monotonic() > end:
             raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)
+
+
+def free_port(wanted=0, address="127.0.0.1"):
+    """A free port at an address of this machine, or the wanted one if it is free."""
+    with socket.socket() as probe:
+        # A port that only waits for late packets of an earlier run is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, wanted))
+        except OSError as error:
+            if wanted:
+                raise Problem(f"port {wanted} is in use; choose another one") from error
+            raise Problem(f"cannot listen on {address}: {error.strerror}; is it an address of this machine?") from error
+        return probe.getsockname()[1]
 
 
 def allow_connections(count):

@@ -59,6 +59,12 @@ def table(head, rows):
     return "\n".join(lines)
 
 
+def in_turn(items, turn):
+    """The items of a round: each round begins with another one, so that none is always the first."""
+    first = turn % len(items)
+    return items[first:] + items[:first]
+
+
 def spread(values):
     """Several rounds as their median, lowest and highest."""
     values = list(values)

@@ -14,7 +14,7 @@ import re
 import swarm
 from harness import cases
 from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run
+from harness.processes import allow_connections, free_port, run
 from harness.report import LIMIT, SHORT, add_options, number, percent, positive, save, say, table
 from harness.tools import require
 
@@ -224,9 +224,9 @@ def main():
     if chosen.short:
         load.update(users=min(load["users"], 200), seconds=2)
     allow_connections(load["users"] * case.connections)
-    port = swarm.free_port(address=chosen.listen) if chosen.listen else None
+    port = free_port(address=chosen.listen) if chosen.listen else None
     if chosen.ui:
-        swarm.free_port(chosen.web_port)
+        free_port(chosen.web_port)
     if chosen.listen:
         invite(case, chosen, runs, port, load["seconds"])
 

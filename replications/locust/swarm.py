@@ -4,14 +4,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from harness.cases import TARGET, Problem
-from harness.processes import serving, started, wait_for
+from harness.processes import free_port, serving, started, wait_for
 from harness.report import say
 
 HERE = Path(__file__).resolve().parent
@@ -21,19 +20,6 @@ KIT = TARGET / "lab" / "locust-worker"
 # Processes take a while to start on a busy machine, and thousands of users to stop.
 SLACK_SECONDS = 60
 GONE = re.compile(r"Worker '?([^\s']+)'? (?:failed to send heartbeat|\(index \d+\) quit)")
-
-
-def free_port(wanted=0, address="127.0.0.1"):
-    with socket.socket() as probe:
-        # A port that only waits for late packets of an earlier run is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, wanted))
-        except OSError as error:
-            if wanted:
-                raise Problem(f"port {wanted} is in use; `--web-port PORT` takes another one") from error
-            raise Problem(f"cannot listen on {address}: {error.strerror}; `--listen` takes an address of this machine") from error
-        return probe.getsockname()[1]
 
 
 def plural(count, thing):

@@ -23,7 +23,7 @@ from pathlib import Path
 from crosscheck.generators import TIMEOUT, parse_wrk
 from harness.cases import TARGET, Problem
 from harness.processes import allow_connections, run, started, used_by_children, wait_for, wait_for_url
-from harness.report import SHORT, add_options, number, percent, ratio, save, say, span, spread, table
+from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
 
 HERE = Path(__file__).resolve().parent
@@ -167,8 +167,7 @@ def alternate(rounds, choices, measure):
     runs = {choice: [] for choice in choices}
     for turn in range(rounds):
         say(f"  round {turn + 1} of {rounds}")
-        first = turn % len(choices)
-        for choice in choices[first:] + choices[:first]:
+        for choice in in_turn(choices, turn):
             runs[choice].append(measure(choice))
     return runs
 

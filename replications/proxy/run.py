@@ -324,6 +324,9 @@ def typical(loads):
 
 def main():
     chosen = options()
+    if not Path("/proc/self/stat").exists():
+        print("skipped: it reads CPU times from /proc, which only Linux has")
+        return 0
     names = ("node", "npm", "chromium", "openssl")
     tools = dict(zip(names, require(*names)))
     install(tools["npm"])

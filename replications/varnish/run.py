@@ -18,7 +18,7 @@ import profiles
 from crosscheck.generators import find, parse_ab
 from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run, started, used_by_children, wait_for
-from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table
+from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
 from servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
@@ -90,9 +90,7 @@ def load_all(servers, rounds, requests, scratch):
     for turn in range(rounds):
         say(f"ab: round {turn + 1} of {rounds}")
         for setting in SETTINGS:
-            # Each round begins with another server, so that none is always the first.
-            first = turn % len(fast)
-            for server in fast[first:] + fast[:first]:
+            for server in in_turn(fast, turn):
                 runs[server.name][setting].append(measure(server, setting, requests, servers, scratch))
     say("ab: slow")
     few = min(requests // 10, SLOW_REQUESTS)

@@ -13,7 +13,7 @@ import urllib.request
 from dataclasses import dataclass
 
 from harness.cases import Problem, find_binary
-from harness.processes import START_SECONDS, started, wait_for_url
+from harness.processes import START_SECONDS, free_port, started, wait_for_url
 
 PAGE_BYTES = 11_321  # as in the article
 CONNECTIONS = 100  # as in the article
@@ -105,12 +105,6 @@ def backend_counts(backend):
 def parse_status(text):
     accepted, _, requests = map(int, re.search(r"(\d+) (\d+) (\d+)", text).groups())
     return accepted, requests
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_until_listening(process, port):
