@@ -9,11 +9,13 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness.cases import TARGET, Problem
+from harness.cases import ROOT, TARGET, Problem
 from harness.processes import free_port, serving, started, wait_for
 from harness.report import say
 
 HERE = Path(__file__).resolve().parent
+# The one that `lab compare --engine locust` embeds.
+LOCUSTFILE = ROOT / "crates/lab/cli/src/bench/locustfile.py"
 RAMP = 100  # users per second, as in the article
 # All that a worker on another machine needs.
 KIT = TARGET / "lab" / "locust-worker"
@@ -49,8 +51,8 @@ def write_kit(case, bin_dir, fast, seconds):
     """The directory that another machine gets. It names no path and no process of this machine."""
     shutil.rmtree(KIT, ignore_errors=True)
     KIT.mkdir(parents=True)
-    for file in ("locustfile.py", "requirements.txt"):
-        shutil.copy(HERE / file, KIT)
+    for file in (LOCUSTFILE, HERE / "requirements.txt"):
+        shutil.copy(file, KIT)
     write_plan(case, bin_dir, KIT, fast=fast, server_pid=None, parent_pid=None, result=None, window_seconds=seconds)
 
 
@@ -117,7 +119,7 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
         }
         limit = 2 * ramp_seconds(load["users"]) + load["seconds"] + SLACK_SECONDS
         # The log at this level names the workers that go missing.
-        command = [program, "--locustfile", str(HERE / "locustfile.py"), "--loglevel", "INFO", "--exit-code-on-error", "0"]
+        command = [program, "--locustfile", str(LOCUSTFILE), "--loglevel", "INFO", "--exit-code-on-error", "0"]
         command += ["--host", url, "--users", str(load["users"]), "--spawn-rate", str(RAMP)]
         if web_port:
             command += ["--web-host", "127.0.0.1", "--web-port", str(web_port)]
@@ -131,7 +133,7 @@ def measure(case, variant, program, load, bin_dir, port=None, web_port=None):
         master = stack.enter_context(started("locust", command, scratch, env))
         workers = []
         for number in range(1, 1 + (0 if address else count)):
-            command = [program, *worker_options(HERE / "locustfile.py", "127.0.0.1", port), "--loglevel", "WARNING"]
+            command = [program, *worker_options(LOCUSTFILE, "127.0.0.1", port), "--loglevel", "WARNING"]
             workers.append(stack.enter_context(started(f"worker-{number}", command, scratch, env)))
         watch, lost = watcher(master, workers, float("inf") if web_port else limit)
         if web_port:

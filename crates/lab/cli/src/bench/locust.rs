@@ -27,7 +27,8 @@ use tokio::{
 
 use crate::servers::{Scratch, Tail, free_port};
 
-const LOCUSTFILE: &str = include_str!("../../../../../replications/locust/locustfile.py");
+/// `just locust` uses the same file.
+const LOCUSTFILE: &str = include_str!("locustfile.py");
 /// Names the program, if it is neither in the workspace nor on the path.
 const VARIABLE: &str = "LAB_LOCUST";
 /// Locust warns of more users per second and process than this.
