@@ -33,6 +33,13 @@ flame *CASES_AND_FLAGS: _build
 count *CASES_AND_FLAGS: _build
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
+# Say what ails a server: your own or `lock-scope-slow`
+[group('measure')]
+[no-cd]
+[positional-arguments]
+triage *FLAGS:
+    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- triage "$@"
+
 # Compare two builds of your own server (`--help`)
 [group('measure')]
 [no-cd]
@@ -101,6 +108,11 @@ update-counts: (count "--update")
 [group('check')]
 prose:
     @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
+
+# Check the GitHub action with shellcheck and actionlint
+[group('check')]
+lint-action:
+    @.github/actions/compare/lint.sh
 
 # Open every page and picture in Chromium
 [group('check')]

@@ -160,9 +160,9 @@ def lab_plan(load):
     arrivals = {"closed_loop": {"users": load.connections}}
     if load.rate:
         arrivals = {"open_loop": {"rate_per_s": load.rate, "connections": load.connections}}
-    scheme, _, rest = load.url.partition("://")
+    address = load.url.partition("://")[2].partition("/")[0]
     return json.dumps({
-        "target": rest.partition("/")[0],
+        "target": {"address": address, "host": address, "tls": None},
         "server_pid": load.server,
         "arrivals": arrivals,
         "warm_up": {"secs": 0, "nanos": 0},

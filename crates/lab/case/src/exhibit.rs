@@ -10,6 +10,8 @@ pub enum Exhibit {
     Timeline,
     /// A flame graph of the time of a request, by its spans.
     Waits,
+    /// What each thread did: ran, waited for a core, or blocked in a system call.
+    Threads,
     /// Flame graphs of CPU time per request.
     Cpu,
     /// Flame graphs of allocated bytes per request.
@@ -22,7 +24,7 @@ pub enum Exhibit {
 
 /// The pictures of a case, or of your own server, that names none.
 pub fn usual() -> Vec<Exhibit> {
-    vec![Exhibit::Cpu, Exhibit::Differential]
+    vec![Exhibit::Cpu, Exhibit::Differential, Exhibit::Threads]
 }
 
 /// What the spans of one name mean.

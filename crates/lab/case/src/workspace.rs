@@ -126,7 +126,8 @@ fn around(start: &Path) -> anyhow::Result<PathBuf> {
         }
     }
     bail!(
-        "no cases in {} or above it: run `lab` inside the workspace, or name it with `--root`",
+        "no cases in {} or above it: run `lab` inside the workspace, or name it with `--root`; \
+         `lab triage`, `lab compare` and `lab flame --exec` need no workspace",
         start.display()
     )
 }

@@ -1,7 +1,7 @@
 //! The binary `lab`: it starts the servers of a case, puts load on them and compares them.
 //!
 //! Each verb is one file of `cmd/`. `servers/` runs servers as child processes, `bench/` compares
-//! them, `count/` counts what a visit costs, and `watch/` records profiles.
+//! them, `count/` counts what a visit costs, `watch/` records profiles, and `triage/` says what ails one.
 //!
 //! `lab` depends on no code of a case. It uses the case file, the line `listening on
 //! http://127.0.0.1:PORT`, and HTTP, so a case could be any service.
@@ -19,6 +19,7 @@ mod bench_generator;
 mod cmd;
 mod count;
 mod servers;
+mod triage;
 mod watch;
 
 pub use cmd::run;

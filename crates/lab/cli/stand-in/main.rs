@@ -8,12 +8,19 @@ use std::{
     path::PathBuf,
     process::exit,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use clap::Parser;
+
+/// Longer than `lab` watches whether the listeners of a server stay the same.
+const MOMENT: Duration = Duration::from_millis(400);
+
+/// Held by the request whose turn it is.
+static TURN: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Parser)]
 struct Options {
@@ -44,6 +51,18 @@ struct Options {
     /// Listen on this port, and say nothing about it
     #[arg(long)]
     port: Option<u16>,
+    /// Print this before listening, and listen a moment later
+    #[arg(long)]
+    say_first: Option<String>,
+    /// Listen on another port too
+    #[arg(long)]
+    listen_twice: bool,
+    /// Answer with this status
+    #[arg(long, default_value_t = 200)]
+    status: u16,
+    /// Answer one request at a time, each after this many milliseconds
+    #[arg(long)]
+    turn_ms: Option<u64>,
     /// Announce this port instead of the real one
     #[arg(long)]
     announce: Option<u16>,
@@ -72,12 +91,18 @@ fn main() -> std::io::Result<()> {
     if options.noise {
         (0..2048).for_each(|_| print_noise());
     }
+    if let Some(words) = &options.say_first {
+        println!("{words}");
+        std::thread::sleep(MOMENT);
+    }
+    let _other = options.listen_twice.then(|| TcpListener::bind("127.0.0.1:0"));
     let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
+    let port = listener.local_addr()?.port();
     if let Some(busy_with) = &options.busy_with {
         println!("{busy_with}");
     }
     if options.port.is_none() {
-        let port = options.announce.unwrap_or(listener.local_addr()?.port());
+        let port = options.announce.unwrap_or(port);
         println!("listening on http://127.0.0.1:{port}");
     }
     let served = Arc::new(AtomicU64::new(0));
@@ -100,7 +125,8 @@ fn print_noise() {
 fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     for line in BufReader::new(stream.try_clone()?).lines() {
-        if !line?.is_empty() || options.stall {
+        let line = line?;
+        if !line.is_empty() || options.stall {
             continue;
         }
         let request = served.fetch_add(1, Ordering::Relaxed) + 1;
@@ -111,12 +137,17 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if Some(request) == options.hang_at_request {
             continue;
         }
+        if let Some(ms) = options.turn_ms {
+            let _turn = TURN.lock();
+            std::thread::sleep(Duration::from_millis(ms));
+        }
         if options.noise {
             print_noise();
         }
         let count = if options.count { request.to_string() } else { String::new() };
-        let answer = format!("{}{count}", options.answer);
-        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len())?;
+        let (answer, status) = (format!("{}{count}", options.answer), options.status);
+        let length = answer.len();
+        write!(stream, "HTTP/1.1 {status} \r\ncontent-length: {length}\r\n\r\n{answer}")?;
     }
     Ok(())
 }

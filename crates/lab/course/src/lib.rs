@@ -15,3 +15,4 @@ pub mod report;
 mod words;
 
 pub use publish::{Draft, remove_older};
+pub use words::origin;

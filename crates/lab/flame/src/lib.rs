@@ -4,6 +4,7 @@
 //! - `profilers`: [`Profilers`] samples the stacks of one process, and reads them afterwards.
 //! - `stacks`: [`Folded`] stacks are plain data. They are simplified, and scaled to what one request
 //!   costs.
+//! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
 //! - `drawing`: [`draw_page`] turns both into pictures, both variants on one scale.
 //!
@@ -13,8 +14,12 @@ mod drawing;
 mod profilers;
 mod seen;
 mod stacks;
+mod threads;
 
-pub use drawing::{Page, draw_index, draw_page, draw_plain_graph};
-pub use profilers::{Control, Failure, Profiler, Profilers, Reading, Recording, Subject};
+pub use drawing::{Page, Picture, Section, draw_index, draw_page, draw_plain_graph};
+pub use profilers::{
+    Control, Failure, Profiler, Profilers, Reading, Recording, Subject, Trial, Unwinder,
+};
 pub use seen::{Heap, Observation, Scene, Seen, Spans, meta};
 pub use stacks::{Folded, Unit, View, top_inclusive};
+pub use threads::{State, Thread, ThreadStates};

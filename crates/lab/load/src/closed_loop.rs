@@ -19,7 +19,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     dial: D,
 ) -> anyhow::Result<Outcome> {
     let mut visitors =
-        Visitor::open_all(plan.target, dial, &plan.asks, load.users, load.connections).await?;
+        Visitor::open_all(&plan.target, dial, &plan.asks, load.users, load.connections).await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 

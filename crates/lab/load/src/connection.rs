@@ -264,6 +264,9 @@ where
                 {
                     return Poll::Ready(written.map(Some));
                 }
+                // TLS encrypts more than it has sent. If this fails, so does reading, unless the server
+                // has answered before it closed its end.
+                let _ = Pin::new(&mut self.stream).poll_flush(context);
                 Pin::new(&mut self.stream).poll_read(context, &mut buffer).map_ok(|()| None)
             };
             match poll_fn(step).await {

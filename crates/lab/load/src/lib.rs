@@ -22,15 +22,19 @@ mod outcome;
 mod plan;
 pub mod process;
 mod punctuality;
+mod quick_ack;
+mod target;
 #[cfg(test)]
 mod tests;
 mod timetable;
+mod tls;
 mod visitor;
 
 use futures_util::future::LocalBoxFuture;
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
+use quick_ack::QuickAck;
 
 pub use self::http::Prepared;
 pub use account::Answers;
@@ -42,6 +46,8 @@ pub use open_files::{allow_connections, open_files};
 pub use outcome::{Engine, Outcome};
 pub use plan::{Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing, address};
 pub use punctuality::Punctuality;
+pub use target::Target;
+pub use tls::Net;
 pub use visitor::Visitor;
 
 /// Puts the load of `plan` on its server.
@@ -55,7 +61,13 @@ pub use visitor::Visitor;
 /// The future is boxed so that the generator is compiled in this crate, which is optimized. The code of
 /// an `async fn` is compiled where it is awaited.
 pub fn run(plan: &LoadPlan) -> LocalBoxFuture<'_, anyhow::Result<Outcome>> {
-    Box::pin(run_over(plan, Tcp(plan.target), Alarm::precise()))
+    match (&plan.target.tls, plan.quick_ack) {
+        (None, false) => Box::pin(run_over(plan, Tcp(plan.target.address), Alarm::precise())),
+        (None, true) => Box::pin(run_over(plan, QuickAck(plan.target.address), Alarm::precise())),
+        (Some(_), _) => {
+            Box::pin(async { run_over(plan, Net::to(&plan.target)?, Alarm::precise()).await })
+        }
+    }
 }
 
 async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: Alarm) -> anyhow::Result<Outcome>

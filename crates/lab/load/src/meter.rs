@@ -12,15 +12,15 @@ use super::{
 #[derive(Debug)]
 pub struct Meter {
     start: Instant,
-    server_pid: u32,
+    server_pid: Option<u32>,
     server_cpu: Option<CpuTime>,
     generator_cpu: Option<Duration>,
     generator_waited: Option<Duration>,
 }
 
 impl Meter {
-    pub fn start(server_pid: u32) -> Self {
-        let server_cpu = CpuTime::of(server_pid);
+    pub fn start(server_pid: Option<u32>) -> Self {
+        let server_cpu = server_pid.and_then(CpuTime::of);
         let (generator_cpu, generator_waited) = (own_cpu_time(), own_wait());
         let start = Instant::now();
         Self { start, server_pid, server_cpu, generator_cpu, generator_waited }
@@ -32,9 +32,11 @@ impl Meter {
         let since = |before: Option<Duration>, now: Option<Duration>| now?.checked_sub(before?);
         outcome.generator_cpu = since(self.generator_cpu, own_cpu_time());
         outcome.generator_waited = since(self.generator_waited, own_wait());
-        outcome.server_cpu = CpuTime::of(self.server_pid)
+        outcome.server_cpu = self
+            .server_pid
+            .and_then(CpuTime::of)
             .zip(self.server_cpu)
             .and_then(|(now, then)| now.since(&then));
-        outcome.server_peak_rss_mib = peak_rss_mib(self.server_pid);
+        outcome.server_peak_rss_mib = self.server_pid.and_then(peak_rss_mib);
     }
 }

@@ -6,13 +6,14 @@ use anyhow::Context as _;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Expected};
+use super::{Answer, Expected, Target};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LoadPlan {
-    pub target: SocketAddr,
-    /// The server's process. Its CPU time is read when the measurement starts and when it ends.
-    pub server_pid: u32,
+    pub target: Target,
+    /// The server's process, if it can be seen. Its CPU time is read when the measurement starts and
+    /// when it ends.
+    pub server_pid: Option<u32>,
     pub arrivals: Arrivals,
     pub warm_up: Duration,
     pub measurement: Duration,
@@ -23,6 +24,9 @@ pub struct LoadPlan {
     /// Whether the generator pins itself to one core. The caller starts the server on the others.
     #[serde(default)]
     pub pin: bool,
+    /// Whether the generator acknowledges every segment at once, instead of up to 40 ms later.
+    #[serde(default)]
+    pub quick_ack: bool,
 }
 
 /// When requests are sent.

@@ -1,13 +1,13 @@
 //! A visit: one user's load of all the requests that belong together, as a browser loads a page.
 
-use std::{cell::RefCell, net::SocketAddr, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
 use tokio::time::sleep;
 
 use super::{
-    Ask, Connection, Dial, Fault, Prepared, Tcp,
+    Ask, Connection, Dial, Fault, Net, Prepared, Target,
     connection::STEP,
     fetch::{PATIENCE, within},
 };
@@ -18,7 +18,7 @@ const OPENED_AT_ONCE: usize = 64;
 const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 
 /// One user, with connections of their own.
-pub struct Visitor<D: Dial = Tcp> {
+pub struct Visitor<D: Dial = Net> {
     connections: Vec<Connection<D>>,
     requests: Rc<[Prepared]>,
 }
@@ -26,18 +26,19 @@ pub struct Visitor<D: Dial = Tcp> {
 impl Visitor {
     /// A user with one connection, who sends one request after the other and waits half a minute for
     /// each answer.
-    pub async fn open(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
-        let visitor = Self::over(Tcp(target), target, asks).await;
-        visitor.with_context(|| format!("cannot connect to {target}"))
+    pub async fn open(target: impl Into<Target>, asks: &[Ask]) -> anyhow::Result<Self> {
+        let target = target.into();
+        let visitor = Self::over(Net::to(&target)?, &target, asks).await;
+        visitor.with_context(|| format!("cannot connect to {}", target.host))
     }
 }
 
-fn prepared(target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
-    asks.iter().map(|ask| Prepared::new(ask, target)).collect()
+fn prepared(target: &Target, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
+    asks.iter().map(|ask| Prepared::new(ask, target.clone())).collect()
 }
 
 impl<D: Dial> Visitor<D> {
-    pub(super) async fn over(dial: D, target: SocketAddr, asks: &[Ask]) -> anyhow::Result<Self> {
+    pub(super) async fn over(dial: D, target: &Target, asks: &[Ask]) -> anyhow::Result<Self> {
         let requests = prepared(target, asks)?;
         let connections = vec![Connection::patient(dial).await?];
         Ok(Self { connections, requests })
@@ -47,7 +48,7 @@ impl<D: Dial> Visitor<D> {
 impl<D: Dial + Clone> Visitor<D> {
     /// Opens all connections of all users.
     pub(super) async fn open_all(
-        target: SocketAddr,
+        target: &Target,
         dial: D,
         asks: &[Ask],
         users: usize,

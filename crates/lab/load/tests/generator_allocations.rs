@@ -64,7 +64,7 @@ impl Dial for Here {
 #[test]
 fn a_request_allocates_nothing() {
     let ask = Ask::get("/", Answer::Text("6".to_owned()));
-    let request = Prepared::new(&ask, ([127, 0, 0, 1], 80).into()).unwrap();
+    let request = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap();
     let mut connection = Connection::over(Here).now_or_never().unwrap().unwrap();
     // The first answer allocates the buffer for the start of a body.
     assert_eq!(connection.ask(&request).now_or_never().unwrap(), Ok(()));

@@ -20,6 +20,7 @@ pub use document::{
 };
 pub use files::write_whole;
 pub use machine::{Build, Machine, load_average};
+pub use modes::second_mode;
 pub use notes::notes;
 pub use output::Output;
 pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};

@@ -15,6 +15,9 @@ const FEWEST: u64 = 10;
 /// A mode is narrow: its longest answer took at most this many times as long as its shortest.
 const WIDTH: f64 = 2.0;
 
+/// A server that uses less of a core than this is idle.
+const IDLE: f64 = 0.2;
+
 /// Delays in milliseconds, from and to, with their usual cause and where to look first.
 const SIGNATURES: [(f64, f64, &str); 5] = [
     (38.0, 50.0, "Nagle's algorithm waits for a delayed acknowledgement: set TCP_NODELAY."),
@@ -33,7 +36,7 @@ const LOST_SYN: &str = "A lost SYN is sent again after 1 s and 3 s: is the backl
 /// A sentence about the slowest answers of `side`, if they are a mode of their own: how many they are
 /// on both sides, and their usual cause.
 pub fn note(side: (&str, &Latency), other: (&str, &Latency)) -> Option<String> {
-    let mode = second(side.1)?;
+    let mode = second_mode(side.1)?;
     let share = |latency: &Latency| {
         let among = latency.buckets().filter(|(ms, _)| mode.contains(ms));
         percent(among.map(|(_, count)| count as f64).sum::<f64>() / latency.count().max(1) as f64)
@@ -51,8 +54,23 @@ pub fn note(side: (&str, &Latency), other: (&str, &Latency)) -> Option<String> {
     ))
 }
 
+/// A sentence about a side that answers nearly everything after the same known delay, while it uses
+/// little of a core.
+pub fn delay(variant: &str, latency: &Latency, used_cores: f64) -> Option<String> {
+    let [low, high] = [5.0, 95.0].map(|percent| latency.percentile_ms(percent));
+    let (low, high) = (low?, high?);
+    let is_delay = |(from, to, _): &&(f64, f64, &str)| low >= *from && high < *to;
+    let (.., cause) = SIGNATURES.iter().find(is_delay).filter(|_| used_cores < IDLE)?;
+    Some(format!(
+        "nearly all answers of {variant} took {} to {}, while it was idle. {cause} `lab triage` checks \
+         this.",
+        time_ms(low),
+        time_ms(high)
+    ))
+}
+
 /// The milliseconds of the slowest mode behind a gap; `None` without one, or if most answers are in it.
-fn second(latency: &Latency) -> Option<RangeInclusive<f64>> {
+pub fn second_mode(latency: &Latency) -> Option<RangeInclusive<f64>> {
     let buckets: Vec<_> = latency.buckets().collect();
     let is_gap = |at: &usize| buckets[*at].0 > GAP * buckets[*at - 1].0;
     let mut end = buckets.len();
@@ -109,11 +127,21 @@ mod tests {
     }
 
     #[test]
+    fn a_delay_of_all_answers_is_named_if_the_server_is_idle() {
+        let delayed = latency(&[(40.5, 500)]);
+        let words = delay("baseline", &delayed, 0.02).unwrap();
+        assert!(words.starts_with("nearly all answers of baseline took 40."), "{words}");
+        assert!(words.contains("set TCP_NODELAY"), "{words}");
+        assert_eq!(delay("baseline", &delayed, 0.9), None);
+        assert_eq!(delay("baseline", &latency(&[(51.3, 500)]), 0.02), None);
+    }
+
+    #[test]
     fn one_mode_or_a_few_outliers_are_no_second_mode() {
-        assert_eq!(second(&latency(&[(0.3, 60_000)])), None);
-        assert_eq!(second(&latency(&[(0.3, 60_000), (41.0, 9)])), None);
+        assert_eq!(second_mode(&latency(&[(0.3, 60_000)])), None);
+        assert_eq!(second_mode(&latency(&[(0.3, 60_000), (41.0, 9)])), None);
         // Slow answers of all lengths are a tail and not a mode.
-        assert_eq!(second(&latency(&[(0.3, 1000), (1.0, 50), (1.9, 50), (3.5, 50)])), None);
-        assert_eq!(second(&Latency::default()), None);
+        assert_eq!(second_mode(&latency(&[(0.3, 1000), (1.0, 50), (1.9, 50), (3.5, 50)])), None);
+        assert_eq!(second_mode(&Latency::default()), None);
     }
 }

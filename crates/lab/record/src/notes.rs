@@ -120,7 +120,7 @@ fn contradictions(case: &CaseRecord) -> Vec<String> {
     Metric::ALL.into_iter().filter(contradicts).map(note).collect()
 }
 
-/// Second modes in the latencies of the two sides of the verdict.
+/// Delays and second modes in the latencies of the two sides of the verdict.
 fn modes_apart(case: &CaseRecord) -> Vec<String> {
     let latency = |variant: &VariantRecord| {
         let mut latency = Latency::default();
@@ -135,7 +135,11 @@ fn modes_apart(case: &CaseRecord) -> Vec<String> {
         if side.latency_ms.exact_below.is_some() {
             return None;
         }
-        modes::note((&side.variant, &latency(side)), (&rival.variant, &latency(rival)))
+        let used_cores = side.cpu_us_per_request.map(|us| us / 1e6 * side.throughput_rps);
+        let delay = |cores| modes::delay(&side.variant, &latency(side), cores);
+        used_cores.and_then(delay).or_else(|| {
+            modes::note((&side.variant, &latency(side)), (&rival.variant, &latency(rival)))
+        })
     };
     both.into_iter().filter_map(note).collect()
 }

@@ -25,7 +25,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::servers::{Scratch, Tail, free_port};
+use crate::servers::{Output, Scratch, free_port};
 
 /// `just locust` uses the same file.
 const LOCUSTFILE: &str = include_str!("locustfile.py");
@@ -100,7 +100,7 @@ impl Locust {
     /// Starts the processes, meters the server in the window, and waits until Locust is done.
     async fn load(&self, dir: &Path, plan: &LoadPlan, load: Load) -> anyhow::Result<Window> {
         let text = |number: usize| number.to_string();
-        let (host, port) = (format!("http://{}", plan.target), free_port()?.to_string());
+        let (host, port) = (format!("http://{}", plan.target.address), free_port()?.to_string());
         let (users, rate) = (text(load.users), text(self.rate(load.users)));
         let mut args = vec!["--headless", "--only-summary", "--exit-code-on-error", "0"];
         args.extend(["--host", &host, "--users", &users, "--spawn-rate", &rate]);
@@ -160,7 +160,7 @@ struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
-    tail: Tail,
+    tail: Output,
 }
 
 impl Process {
@@ -180,7 +180,8 @@ impl Process {
             .spawn()
             .context("cannot start Locust")?;
         let stdout = child.stdout.take().context("stdout is a pipe")?;
-        let tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
+        let mut tail = Output::default();
+        tail.follow(child.stderr.take().context("stderr is a pipe")?);
         Ok(Self { stdin: child.stdin.take(), lines: BufReader::new(stdout).lines(), child, tail })
     }
 }
@@ -231,16 +232,16 @@ struct Window {
 }
 
 impl Window {
-    fn open(&mut self, server: u32) {
-        self.opened = Some((Instant::now(), CpuTime::of(server)));
+    fn open(&mut self, server: Option<u32>) {
+        self.opened = Some((Instant::now(), server.and_then(CpuTime::of)));
     }
 
-    fn close(&mut self, server: u32) {
+    fn close(&mut self, server: Option<u32>) {
         let Some((opened, before)) = &self.opened else { return };
-        let now = CpuTime::of(server);
+        let now = server.and_then(CpuTime::of);
         self.length = opened.elapsed();
         self.server_cpu = now.zip(before.as_ref()).and_then(|(now, before)| now.since(before));
-        self.server_peak_rss_mib = peak_rss_mib(server);
+        self.server_peak_rss_mib = server.and_then(peak_rss_mib);
     }
 }
 

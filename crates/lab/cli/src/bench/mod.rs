@@ -3,12 +3,14 @@
 mod assess;
 mod effort;
 mod locust;
+mod markdown;
 mod progress;
 mod run;
 mod summary;
 
 pub use effort::Effort;
 pub use locust::Locust;
+pub use markdown::markdown;
 pub use progress::Progress;
 pub use run::{Comparison, asks, generate, visit_once};
 pub use summary::{print_case, print_summary};

@@ -26,6 +26,8 @@ pub struct Comparison {
     /// What makes the load, if it is not our own generator.
     pub locust: Option<Locust>,
     pub asks: Vec<Ask>,
+    /// For each server, requests of its own that get the same answers; empty if all servers get `asks`.
+    pub own_asks: Vec<Vec<Ask>>,
     /// The servers by name; the first is the baseline.
     pub subjects: Vec<(String, Launch)>,
     /// For each server, builds that differ in the layout of their code, used by its runs in turn; empty
@@ -48,6 +50,8 @@ const FEWEST_ARRIVALS: f64 = 36.0;
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 /// How much longer than planned the generator may take: it opens all connections first.
 const SLACK: Duration = Duration::from_secs(120);
+/// How long a server that was just started may take to answer.
+const FIRST_ANSWER: Duration = Duration::from_secs(20);
 /// How long a program may take to write the body of a request.
 const BODY: Duration = Duration::from_secs(60);
 
@@ -70,11 +74,17 @@ impl Comparison {
             load: case.load,
             locust: None,
             asks,
+            own_asks: Vec::new(),
             subjects,
             layouts: Vec::new(),
             allow_unfinished: case.allow_unfinished.clone(),
             _files: files,
         })
+    }
+
+    /// The requests of a server.
+    pub fn asks_of(&self, subject: usize) -> &[Ask] {
+        self.own_asks.get(subject).unwrap_or(&self.asks)
     }
 
     /// The load in words, such as `3,000 users, 0.5 s between requests`.
@@ -173,17 +183,21 @@ impl Comparison {
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
         let plan = LoadPlan {
-            target: lab_load::address(stage.server.url())?,
-            server_pid: stage.server.studied_pid()?,
+            target: stage.server.target()?,
+            server_pid: stage.server.studied_pid().ok(),
             arrivals,
             warm_up: effort.warm_up,
             measurement: effort.measurement,
             grace: effort.grace,
-            asks: self.asks.clone(),
+            asks: self.asks_of(subject).to_vec(),
             pin: false,
+            quick_ack: false,
         };
         let mut outcome = stage
             .watch(async {
+                if launch.supervised {
+                    first_answer(&plan).await;
+                }
                 let outcome = match &self.locust {
                     None => generate(&plan).await,
                     Some(locust) => locust.run(&plan).await,
@@ -197,6 +211,16 @@ impl Comparison {
         stage.clear().await?;
         Ok(Run { variant: variant.clone(), pair: None, load_average, outcome })
     }
+}
+
+/// Waits until a server has answered once: its socket may accept connections before its workers have
+/// started. Errors are ignored here, because the load counts them.
+async fn first_answer(plan: &LoadPlan) {
+    let visit = async {
+        let mut visitor = Visitor::open(plan.target.clone(), &plan.asks).await.ok()?;
+        visitor.visit().await.ok()
+    };
+    let _ = timeout(FIRST_ANSWER, visit).await;
 }
 
 /// Runs the generator in its own process, which separates its CPU time.
@@ -231,7 +255,7 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     let stage = Stage::set(launch).await?;
-    let result = Visitor::open(lab_load::address(stage.server.url())?, asks).await?.visit().await;
+    let result = Visitor::open(stage.server.target()?, asks).await?.visit().await;
     stage.clear().await?;
     Ok(result)
 }

@@ -36,7 +36,7 @@ async fn measure(
     let read = || {
         let generator = children_cpu_time();
         let generator = generator.context("the system does not report the CPU time of a child")?;
-        let server = CpuTime::of(server.pid()?);
+        let server = CpuTime::of(server.studied_pid()?);
         let server = server.context("the system does not report the CPU time of the server")?;
         anyhow::Ok((generator, server))
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan, address};
+use lab_load::{Answer, Arrivals, Ask, Load, LoadPlan};
 
 use super::{Counted, Run, answer::BODY, measure};
 use crate::{bench::generate, servers::Server};
@@ -11,14 +11,15 @@ use crate::{bench::generate, servers::Server};
 pub async fn run(server: &Server, connections: usize, seconds: u16) -> anyhow::Result<Run> {
     // Like wrk: requests one after the other on each connection, and all of them count.
     let plan = LoadPlan {
-        target: address(server.url())?,
-        server_pid: server.pid()?,
+        target: server.target()?,
+        server_pid: server.studied_pid().ok(),
         arrivals: Arrivals::ClosedLoop(Load { users: connections, think_ms: 0, connections: 1 }),
         warm_up: Duration::ZERO,
         measurement: Duration::from_secs(seconds.into()),
         grace: Duration::from_secs(1),
         asks: vec![Ask::get("/", Answer::Text(BODY.to_owned()))],
         pin: true,
+        quick_ack: false,
     };
     let counted = async {
         let outcome = generate(&plan).await?;

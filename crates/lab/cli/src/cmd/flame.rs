@@ -14,7 +14,10 @@ use lab_flame::{
 };
 use lab_record::{Build, Output, Store, write_whole};
 
-use super::{Ended, Places, interrupted, interruptible, own_server::OwnServer};
+use super::{
+    Ended, Places, interrupted, interruptible,
+    own_server::{OwnLoad, OwnServer},
+};
 use crate::{
     bench::Comparison,
     servers::{Requests, Scratch, instrumented, instrumented::Instrumentation},
@@ -26,8 +29,9 @@ use crate::{
 Examples:
   lab flame hot-clone --open
   lab flame hot-clone --raw
-  lab flame --exec './target/release/my-server --port {port}' --get /users
-  lab flame --exec './old --port {port}' --exec './new --port {port}' --get /users
+  lab flame --exec ./target/release/my-server --get /users
+  lab flame --exec ./my-server --get /users --spans trace.json
+  lab flame --exec ./old --exec ./new --get /users
 
 A server of your own shows the names of its functions if it was built with
 `[profile.release] debug = \"line-tables-only\"`.")]
@@ -37,7 +41,7 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// Also draw the plain flame graph of every sample, as `cargo flamegraph` does; needs `perf`
+    /// Also draw the plain flame graph of every sample, as `cargo flamegraph` does
     #[arg(long)]
     pub raw: bool,
     /// How many seconds to record each server
@@ -49,12 +53,18 @@ pub struct Options {
     /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
     #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
     pub exec: Vec<String>,
+    /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
+    #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
+    pub spans: Option<PathBuf>,
     /// With --exec: what is asked
     #[command(flatten)]
     pub requests: Requests,
-    /// With --exec: how the server is reached and loaded.
+    /// With --exec: how the server is reached.
     #[command(flatten)]
     pub server: OwnServer,
+    /// With --exec: its load.
+    #[command(flatten)]
+    pub load: OwnLoad,
 }
 
 /// What `cases` may be besides a case's name.
@@ -134,14 +144,15 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let commands: Vec<_> =
         names.iter().zip(&options.exec).map(|(name, exec)| (*name, exec.as_str(), None)).collect();
     let name = program(&options.exec[0]);
-    let comparison = options.server.comparison(&name, &options.requests, &commands).await?;
+    let comparison =
+        options.server.comparison(&name, options.load, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
-    Ok(draw(&Subjects::own(comparison)?, &profilers, options, dir).await?.1)
+    Ok(draw(&Subjects::own(comparison, options.spans.clone())?, &profilers, options, dir).await?.1)
 }
 
 /// The name of the program in a command, fit for a directory.
-fn program(command: &str) -> String {
+pub fn program(command: &str) -> String {
     let words = shell_words::split(command).unwrap_or_default();
     let name = words.first().and_then(|word| Path::new(word).file_stem());
     name.map_or_else(|| "server".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -165,37 +176,20 @@ async fn draw(
     let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
     let mut page = draw_page(&subjects.scene, &seen, &output)?;
-    let plain = if options.raw { recordings(&seen) } else { Vec::new() };
-    page.files.extend(plain.iter().map(|(name, _)| plain_graph(name)));
+    for Observation { name, recording, .. } in seen.observations.iter().filter(|_| options.raw) {
+        let Some(recording) = recording.as_ref().filter(|it| it.samples > 0) else { continue };
+        let title = format!("{}, {name}: all samples as recorded", page.case);
+        let file = format!("{name}.raw.svg");
+        output.write(&file, &draw_plain_graph(&recording.stacks, &title)?)?;
+        page.files.push(file);
+    }
     let meta = meta(&subjects.scene, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
-    let dir = output.finish()?;
-    for (name, recording) in plain {
-        let title = format!("{}, {name}: all samples as recorded", page.case);
-        draw_plain_graph(recording, &dir.join(plain_graph(name)), &title)?;
-    }
-    let path = dir.join("index.html");
+    let path = output.finish()?.join("index.html");
     report(&page, &seen, &path);
     Ok((page, path))
-}
-
-/// What `perf` recorded of each server.
-fn recordings(seen: &Seen) -> Vec<(&str, &Path)> {
-    let mut recordings = Vec::new();
-    for Observation { name, recording, .. } in &seen.observations {
-        let perf_data = recording.as_ref().and_then(|it| it.perf_data.as_deref());
-        recordings.extend(perf_data.map(|path| (name.as_str(), path)));
-    }
-    if recordings.is_empty() {
-        eprintln!("note: --raw needs a recording by perf; the `.folded` files have all stacks");
-    }
-    recordings
-}
-
-fn plain_graph(server: &str) -> String {
-    format!("{server}.raw.svg")
 }
 
 /// Prints what the page says, without its pictures.
@@ -215,7 +209,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
     for notice in &page.notices {
         out!("{}", lab_display::paragraph(&format!("note: {notice}")));
     }
-    out!("  Profiler    {}", seen.profiler);
+    out!("  Profiler    {}", seen.made_by());
     out!("  Page        {}", path.display());
 }
 

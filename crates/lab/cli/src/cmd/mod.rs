@@ -3,27 +3,32 @@
 mod bench;
 mod bench_generator;
 mod compare;
+mod completions;
 mod count;
 mod docs;
 mod doctor;
 mod effort;
 mod flame;
 mod generate;
+mod help;
 mod history;
 mod interrupt;
 mod list;
+mod man;
 mod new_case;
 mod own_server;
 mod places;
 mod record;
 mod report;
+mod sides;
 mod supervise;
+mod triage;
 mod verify;
 
 use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 use interrupt::{Ended, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
@@ -49,6 +54,8 @@ enum Command {
     Doctor,
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
+    /// Say in a minute what ails your own server, in any language
+    Triage(Box<triage::Options>),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
     /// Draw where the time goes, before and after the fix
@@ -78,15 +85,21 @@ enum Command {
     /// Serve a minimal HTTP answer for `bench-generator`
     #[command(hide = true)]
     Answer,
+    /// Print a script with which your shell completes verbs and flags
+    Completions(completions::Options),
+    /// Write the manual pages `lab.1`, `lab-compare.1`, …
+    Man(man::Options),
 }
 
 /// Runs the verb of the command line.
 pub fn run() -> ExitCode {
-    let lab = Lab::parse();
+    let lab =
+        Lab::from_arg_matches(&help::lab().get_matches()).unwrap_or_else(|error| error.exit());
     let result = match lab.command {
         Command::List => list::run(&lab.places),
         Command::Doctor => doctor::run(&lab.places),
         Command::Bench(options) => bench::run(&lab.places, &options),
+        Command::Triage(options) => Ok(triage::run(&lab.places, &options)),
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::History(options) => history::run(&lab.places, &options),
@@ -100,6 +113,8 @@ pub fn run() -> ExitCode {
         Command::Supervise(options) => supervise::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),
         Command::Answer => answer::run(),
+        Command::Completions(options) => completions::run(&options),
+        Command::Man(options) => man::run(&options),
     };
     match result {
         Ok(code) => code,
@@ -112,6 +127,6 @@ pub fn run() -> ExitCode {
 
 /// Opens a page in the reader's browser.
 fn open(page: &Path) -> anyhow::Result<()> {
-    opener::open(page)
+    open::that_detached(page)
         .with_context(|| format!("no browser could be started; open {} yourself", page.display()))
 }

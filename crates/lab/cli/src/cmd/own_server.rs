@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use anyhow::{Context as _, ensure};
-use lab_load::{Load, allow_connections};
+use lab_load::{Ask, Load, allow_connections};
 
 use crate::{
     bench::Comparison,
@@ -12,15 +11,23 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {
-    /// Give the server its port in this environment variable
+    /// The port that the server always listens on; without it, `lab` finds the port
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// Give the server a free port in this environment variable
     #[arg(long, value_name = "NAME")]
     pub port_env: Option<String>,
-    /// Give the server its port behind this argument
+    /// Give the server a free port behind this argument
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub port_arg: Option<String>,
     /// The server is ready once a GET of this path succeeds; without it, once it accepts connections
     #[arg(long, value_name = "PATH")]
     pub ready: Option<String>,
+}
+
+/// The load of the verbs that let you choose it.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct OwnLoad {
     /// Users; each waits for an answer before the next request
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub users: u32,
@@ -29,44 +36,24 @@ pub struct OwnServer {
     pub think_ms: u64,
 }
 
-const NO_ADDRESS: &str = "a server that does not print `listening on http://IP:PORT` needs `{port}` in its command, --port-env or --port-arg";
-
 impl OwnServer {
     /// A comparison of servers, each given as a name, a command, and its working directory if it is not
     /// the caller's. The first server's answers are the right answers for the others.
     pub async fn comparison(
         &self,
         name: &str,
+        load: OwnLoad,
         requests: &Requests,
         commands: &[(&str, &str, Option<&Path>)],
     ) -> anyhow::Result<Comparison> {
         let files = Scratch::new()?;
-        let mut asks = requests.asks(files.path())?;
+        let asks = requests.asks_and(&[], files.path())?;
         let mut subjects = Vec::new();
         for (name, command, dir) in commands {
             subjects.push(((*name).to_owned(), self.launch(name, command, *dir)?));
         }
-        let learned = learn_answers(&mut asks, &subjects).await;
-        let announced = subjects.iter().any(|(_, launch)| launch.address == Address::Announced);
-        let learned = if announced { learned.context(NO_ADDRESS) } else { learned };
-        if let Some(note) = learned? {
-            eprintln!("note: {note}");
-        }
-        let load = Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 };
-        allow_connections(load.users)?;
-        let name = name.to_owned();
-        let allow_unfinished = Vec::new();
-        let layouts = Vec::new();
-        Ok(Comparison {
-            name,
-            load,
-            locust: None,
-            asks,
-            subjects,
-            layouts,
-            allow_unfinished,
-            _files: files,
-        })
+        let asks = vec![asks; subjects.len()];
+        comparison_of(name, load, subjects, asks, files).await
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
@@ -78,15 +65,44 @@ impl OwnServer {
         if let Some(variable) = &self.port_env {
             env.insert(variable.clone(), "{port}".to_owned());
         }
-        let chosen = command.contains("{port}") || !env.is_empty();
-        ensure!(
-            chosen || self.ready.is_none(),
-            "--ready needs `{{port}}` in the command, --port-env or --port-arg"
-        );
-        let address = match chosen {
-            true => Address::Chosen { ready: self.ready.clone() },
-            false => Address::Announced,
+        let address = match self.port {
+            Some(port) => Address::Fixed(port),
+            None if command.contains("{port}") || !env.is_empty() => Address::Chosen,
+            None => Address::Found,
         };
-        Launch::of_command(name, &command, env, dir.map(Path::to_owned), address)
+        Launch::of_command(
+            name,
+            &command,
+            env,
+            dir.map(Path::to_owned),
+            address,
+            self.ready.clone(),
+        )
     }
+}
+
+/// A comparison of servers that each have requests of their own. `files` has the bodies.
+pub async fn comparison_of(
+    name: &str,
+    load: OwnLoad,
+    subjects: Vec<(String, Launch)>,
+    mut own_asks: Vec<Vec<Ask>>,
+    files: Scratch,
+) -> anyhow::Result<Comparison> {
+    if let Some(note) = learn_answers(&mut own_asks, &subjects).await? {
+        eprintln!("note: {note}");
+    }
+    let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
+    allow_connections(load.users)?;
+    Ok(Comparison {
+        name: name.to_owned(),
+        load,
+        locust: None,
+        asks: own_asks.first().cloned().unwrap_or_default(),
+        own_asks,
+        subjects,
+        layouts: Vec::new(),
+        allow_unfinished: Vec::new(),
+        _files: files,
+    })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use lab_case::{Case, Workspace};
-use lab_load::{Ask, Visitor, address, process};
+use lab_load::{Ask, Visitor, process};
 use tokio::time::sleep;
 
 use super::{
@@ -40,7 +40,7 @@ pub async fn measure(
     let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
     match calls {
         Ok(calls) => {
-            counts.system_calls = Some(calls.total().await? as f64 / f64::from(counts.visits));
+            counts.system_calls = Some(calls.total(true).await? as f64 / f64::from(counts.visits));
             Ok((counts, None))
         }
         Err(error) => Ok((counts, Some(format!("no system calls: {error:#}")))),
@@ -53,9 +53,9 @@ async fn on_stage(
     asks: &[Ask],
 ) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
     let servers = std::iter::once(&stage.server).chain(stage.companions());
-    let pids = servers.map(Server::pid).collect::<anyhow::Result<Vec<_>>>()?;
+    let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
-    let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
+    let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
     let mut gauges = Gauges::open(stage, case).await?;
     for _ in 0..case.count.warm_up {
         visitor.visit_in_steps(&idle).await?;
@@ -70,7 +70,7 @@ async fn on_stage(
     }
     let price = median_growth(&readings);
 
-    let mut calls = Counter::attach(stage.server.pid()?).await;
+    let mut calls = Counter::attach(stage.server.studied_pid()?).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {

@@ -1,10 +1,10 @@
 //! System calls of a running process, counted by `perf stat` where it is installed and permitted.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_flame::Control;
-use lab_load::{Ask, Visitor, address, process};
+use lab_load::{Ask, Visitor, process};
 use tokio::{process::Command, time::timeout};
 
 use super::measure::idle;
@@ -25,8 +25,14 @@ impl Counter {
     /// The process may be a shell, `npm`, or the master of several workers, which does not answer
     /// requests itself.
     pub async fn attach(pid: u32) -> anyhow::Result<Self> {
+        Self::of_events(pid, &[EVENT]).await
+    }
+
+    /// The same for other events of `perf stat`.
+    pub async fn of_events(pid: u32, events: &[&str]) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf");
-        perf.args(["stat", "-x", ",", "-e", EVENT, "--delay=-1", "--control", "fd:0,1", "-p"]);
+        perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
+        perf.args(["--control", "fd:0,1", "-p"]);
         let pids: Vec<_> = process::pids(pid).iter().map(u32::to_string).collect();
         perf.arg(pids.join(","));
         let perf = Control::start(perf, PATIENCE).await;
@@ -42,10 +48,27 @@ impl Counter {
     }
 
     /// How many there were between `begin` and `end`. `perf` reports it when the process has exited,
-    /// so stop the process first.
-    pub async fn total(mut self) -> anyhow::Result<u64> {
+    /// so stop the process first. One that goes on running does not exit; `perf` is interrupted then.
+    pub async fn total(self, exits: bool) -> anyhow::Result<u64> {
+        count(&self.lines(exits).await?, EVENT)
+    }
+
+    /// The same for each of these events.
+    pub async fn totals<'a>(
+        self,
+        events: &[&'a str],
+        exits: bool,
+    ) -> anyhow::Result<BTreeMap<&'a str, u64>> {
+        let lines = self.lines(exits).await?;
+        events.iter().map(|event| Ok((*event, count(&lines, event)?))).collect()
+    }
+
+    async fn lines(mut self, exits: bool) -> anyhow::Result<String> {
+        if !exits {
+            self.0.interrupt();
+        }
         let message = timeout(PATIENCE, self.0.exited()).await;
-        count(&message.context("`perf` does not exit")?)
+        message.context("`perf` does not exit")
     }
 }
 
@@ -63,7 +86,9 @@ const REST: Duration = Duration::from_secs(1);
 /// If they cannot be counted here, if not every round has the same count, or if an answer is wrong.
 pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
     let stage = Stage::set(launch).await?;
-    let mut visitor = Visitor::open(address(stage.server.url())?, asks).await?;
+    // Before any visit: a server whose process cannot be seen gets none.
+    let pid = stage.server.studied_pid()?;
+    let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
     for _ in 0..WARM_UP {
         visitor.visit().await?;
     }
@@ -71,11 +96,11 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     // because attaching disturbs.
     let mut counters = Vec::new();
     for _ in 0..ROUNDS {
-        counters.push(Counter::attach(stage.server.studied_pid()?).await?);
+        counters.push(Counter::attach(pid).await?);
     }
     // After its answer a server still makes calls, which belong to the round. A server that
     // never rests has no exact count.
-    let pids = process::pids(stage.server.studied_pid()?);
+    let pids = process::pids(pid);
     let settled = async || drop(timeout(REST, idle(&pids)).await);
     for counter in &mut counters {
         settled().await;
@@ -86,10 +111,11 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
         settled().await;
         counter.end().await?;
     }
+    let exits = stage.server.is_own();
     stage.clear().await?;
     let mut totals = Vec::new();
     for counter in counters {
-        totals.push(counter.total().await?);
+        totals.push(counter.total(exits).await?);
     }
     totals.sort_unstable();
     let [least, .., most] = totals[..] else { bail!("there are several rounds") };
@@ -98,9 +124,12 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     Ok(least)
 }
 
-/// The number in the line of the event: `38,,raw_syscalls:sys_enter,...`.
-fn count(lines: &str) -> anyhow::Result<u64> {
-    let line = lines.lines().find(|line| line.contains(EVENT));
+/// The number in the line of an event: `38,,raw_syscalls:sys_enter,...`.
+fn count(lines: &str, event: &str) -> anyhow::Result<u64> {
+    let is_of = |name: &str| {
+        name.strip_prefix(event).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let line = lines.lines().find(|line| line.split(',').nth(2).is_some_and(is_of));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());
     number.with_context(|| format!("`perf` reports no count, but `{}`", lines.trim()))
 }
@@ -112,8 +141,8 @@ mod tests {
     #[test]
     fn the_count_is_found_in_its_line() {
         let lines = "# started\n38,,raw_syscalls:sys_enter,21004,100.00,,\n";
-        assert_eq!(count(lines).unwrap(), 38);
-        assert!(count("<not counted>,,raw_syscalls:sys_enter,0,100.00,,").is_err());
-        assert!(count("").is_err());
+        assert_eq!(count(lines, EVENT).unwrap(), 38);
+        assert!(count("<not counted>,,raw_syscalls:sys_enter,0,100.00,,", EVENT).is_err());
+        assert!(count("", EVENT).is_err());
     }
 }

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
+use http::Uri;
 use lab_case::{Case, Workspace};
+use lab_load::Target;
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub struct Launch {
     /// The working directory, if it is not the caller's. `program` has to be an absolute path then.
     pub dir: Option<PathBuf>,
     pub address: Address,
+    /// The path that succeeds once the server is ready. Without it, an accepted connection is enough.
+    pub ready: Option<String>,
     /// Whether the program is `lab supervise` with the server as its child. Do not kill it: it stops
     /// that child when its standard input closes.
     pub supervised: bool,
@@ -30,12 +34,14 @@ pub struct Launch {
 pub enum Address {
     /// The server chooses a port and prints `listening on URL`.
     Announced,
+    /// The laboratory looks at the sockets and the output of the server.
+    Found,
     /// The laboratory chooses a free port and passes it as `{port}`.
-    Chosen {
-        /// The path that succeeds once the server is ready. Without it, an accepted connection is
-        /// enough.
-        ready: Option<String>,
-    },
+    Chosen,
+    /// The server always listens on this port.
+    Fixed(u16),
+    /// The server runs already. Nobody starts or stops it.
+    Running { url: Uri, target: Target },
 }
 
 impl Launch {
@@ -65,6 +71,7 @@ impl Launch {
             env: BTreeMap::new(),
             dir: None,
             address: Address::Announced,
+            ready: None,
             supervised: false,
             companions: Vec::new(),
         }
@@ -79,13 +86,20 @@ impl Launch {
         env: BTreeMap<String, String>,
         dir: Option<PathBuf>,
         address: Address,
+        ready: Option<String>,
     ) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
         ensure!(!words.is_empty(), "the {name} command is empty");
         let args = ["supervise", "--"].map(str::to_owned).into_iter().chain(words).collect();
         let launch = Self::of_lab(name, args)?;
-        Ok(Self { env, dir, address, supervised: true, ..launch })
+        Ok(Self { env, dir, address, ready, supervised: true, ..launch })
+    }
+
+    /// A server that runs already.
+    pub fn running(name: &str, url: Uri, target: Target) -> Self {
+        let address = Address::Running { url, target };
+        Self { address, ..Self::announced(name, PathBuf::new(), Vec::new()) }
     }
 
     /// `lab` itself as a server.

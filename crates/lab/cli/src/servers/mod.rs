@@ -1,16 +1,21 @@
 //! Servers as child processes: how they are started, found, asked and stopped.
 
 pub mod affinity;
+mod announcement;
 pub mod current;
 pub mod instrumented;
 mod launch;
+mod output;
 mod requests;
 mod revisions;
+pub mod running;
 mod scratch;
+mod search;
 mod server;
 
 pub use launch::{Address, Launch};
+pub use output::Output;
 pub use requests::{Requests, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
-pub use server::{Server, Stage, Tail, free_port};
+pub use server::{Server, Stage, free_port};

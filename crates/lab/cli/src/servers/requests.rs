@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use http::uri::PathAndQuery;
 use lab_load::{Answer, Ask, Visitor};
 use serde::Deserialize;
 
@@ -56,10 +57,14 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl Requests {
-    /// All requests. Bodies given as text are written into `dir`.
-    pub fn asks(&self, dir: &Path) -> anyhow::Result<Vec<Ask>> {
+    pub fn is_empty(&self) -> bool {
+        self.get.is_empty() && self.post.is_none() && self.requests.is_none()
+    }
+
+    /// All requests, and a GET of each of these paths. Bodies given as text are written into `dir`.
+    pub fn asks_and(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
         let mut asks = Vec::new();
-        for path in &self.get {
+        for path in self.get.iter().chain(more) {
             asks.push(self.ask("GET", path, None, Vec::new()));
         }
         if let Some(file) = &self.post {
@@ -86,6 +91,8 @@ impl Requests {
         ensure!(!asks.is_empty(), "there is no request: give --get, --post or --requests");
         for ask in &asks {
             ensure!(ask.path.starts_with('/'), "the path `{}` must start with /", ask.path);
+            let is_path = ask.path.parse::<PathAndQuery>().is_ok();
+            ensure!(is_path, "the path `{}` has characters that must be written as %20", ask.path);
             if let Some(file) = &ask.body {
                 ensure!(file.is_file(), "there is no file {}", file.display());
             }
@@ -107,25 +114,40 @@ impl Requests {
 
 /// Learns the expected answers from the baseline, which is the first subject, and compares every
 /// other subject's answers with them before anything is measured: a server with other answers is not
-/// a faster version of the baseline.
+/// a faster version of the baseline. `asks` has the requests of each subject.
 ///
 /// If the baseline answers a request differently each time, with a date or an id, only the status is
 /// checked, and this returns a note about it.
 pub async fn learn_answers(
-    asks: &mut [Ask],
+    asks: &mut [Vec<Ask>],
     subjects: &[(String, Launch)],
 ) -> anyhow::Result<Option<String>> {
-    let (name, baseline) = subjects.first().context("there is a baseline")?;
+    let (baseline, others) = subjects.split_first().context("there is a baseline")?;
+    let (of_baseline, of_others) = asks.split_first_mut().context("there are requests")?;
+    let note = learn(of_baseline, baseline).await?;
+    for (other, asks) in others.iter().zip(of_others) {
+        for (ask, learned) in asks.iter_mut().zip(&*of_baseline) {
+            ask.expected = learned.expected.clone();
+        }
+        check(other, asks).await?;
+    }
+    Ok(note)
+}
+
+async fn learn(
+    asks: &mut [Ask],
+    (name, baseline): &(String, Launch),
+) -> anyhow::Result<Option<String>> {
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = answers(baseline, asks).await.with_context(|| name.clone())?;
-    let [fresh, _] = answers(baseline, asks).await.with_context(|| name.clone())?;
+    let [first, again] = answers(baseline, asks).await?;
+    let [fresh, _] = answers(baseline, asks).await?;
     let mut note = None;
     for (index, ask) in asks.iter_mut().enumerate() {
         let (status, body) = &first[index];
-        let what = format!("{} {}", ask.method, ask.path);
         ensure!(
             (200..400).contains(status),
-            "the {name} answers {what} with status {status}: {}",
+            "the {name} answers {} with status {status}: {}",
+            title(ask),
             String::from_utf8_lossy(body).chars().take(80).collect::<String>().escape_debug()
         );
         ask.expected.status = *status;
@@ -134,20 +156,28 @@ pub async fn learn_answers(
             ask.expected.answer = Answer::Digest { bytes, crc32 };
         } else {
             note = Some(format!(
-                "the {name} answers {what} differently each time, so only the status is checked"
+                "the {name} answers {} differently each time, so only the status is checked",
+                title(ask)
             ));
         }
     }
-    for (name, subject) in &subjects[1..] {
-        let [found, _] = answers(subject, asks).await.with_context(|| name.clone())?;
-        for (ask, (status, body)) in asks.iter().zip(found) {
-            if let Some(mismatch) = ask.expected.mismatch(status, &body) {
-                let Ask { method, path, .. } = ask;
-                bail!("the {name} and the baseline answer {method} {path} differently: {mismatch}");
-            }
+    Ok(note)
+}
+
+/// Fails if a subject answers its requests differently from the baseline.
+async fn check((name, subject): &(String, Launch), asks: &[Ask]) -> anyhow::Result<()> {
+    let [found, _] = answers(subject, asks).await?;
+    for (ask, (status, body)) in asks.iter().zip(found) {
+        if let Some(mismatch) = ask.expected.mismatch(status, &body) {
+            let ask = title(ask);
+            bail!("the {name} and the baseline answer {ask} differently: {mismatch}");
         }
     }
-    Ok(note)
+    Ok(())
+}
+
+fn title(ask: &Ask) -> String {
+    format!("{} {}", ask.method, ask.path)
 }
 
 type Answers = Vec<(u16, Vec<u8>)>;
@@ -155,8 +185,11 @@ type Answers = Vec<(u16, Vec<u8>)>;
 /// The answers of a fresh server to two visits.
 async fn answers(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[Answers; 2]> {
     let stage = Stage::set(launch).await?;
-    let mut visitor = Visitor::open(lab_load::address(stage.server.url())?, asks).await?;
-    let rounds = [visitor.answers().await?, visitor.answers().await?];
+    let asked = async {
+        let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
+        anyhow::Ok([visitor.answers().await?, visitor.answers().await?])
+    };
+    let rounds = asked.await.with_context(|| launch.name.clone())?;
     stage.clear().await?;
     Ok(rounds)
 }

@@ -1,59 +1,54 @@
 //! A server as a child process: start, find, watch and stop it.
 
 use std::{
+    collections::BTreeSet,
     future::Future,
+    net::SocketAddr,
     process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_load::process;
+use lab_load::{Target, process};
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
-    task::JoinHandle,
-    time::timeout,
+    process::{Child, ChildStdin, Command},
+    time::{Instant, sleep, timeout},
 };
 
-use crate::servers::{Address, Launch, Scratch};
+use super::{
+    Address, Launch, Output, Scratch, running,
+    search::{search, wait_for},
+};
 
-/// What a server that counts its allocations announces. Each allocation updates counters that all
-/// threads share, so such a server must not be timed.
-const COUNTING: &str = "counting allocations";
-/// What a server that is built for profiling announces. It does more than the one users run.
-const PROFILING: &str = "profiling";
-/// How long a server may take to announce itself.
+/// How long a server may take to listen.
 const START: Duration = Duration::from_secs(20);
+/// What to try with a server that does not listen.
+const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-env or --port-arg; or say --port N if it always \
+     has the same one";
+/// How long an earlier server may take to release its port.
+const RELEASE: Duration = Duration::from_secs(1);
 /// How long a server may take to exit after it was asked to.
 const STOP: Duration = Duration::from_secs(4);
-/// How many of its last lines are shown when it fails.
-const LAST_LINES: usize = 12;
-/// How much of its standard error is kept for these lines, at least.
-const LAST_BYTES: usize = 8 << 10;
-
 /// A running server.
 ///
-/// It exits when this process does: its standard input is a pipe that only this process holds, and
+/// Unless somebody else runs it, it exits when this process does: its standard input is a pipe that only this process holds, and
 /// that closes even if this process is killed. Dropping it without [`Server::stop`] kills it.
 #[derive(Debug)]
 pub struct Server {
     name: String,
-    child: Child,
+    /// Absent if it was not started here.
+    child: Option<Child>,
     stdin: Option<ChildStdin>,
     supervised: bool,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
-    tail: Tail,
-}
-
-/// The last bytes that a process wrote to its standard error. They need not be text.
-#[derive(Debug)]
-pub struct Tail {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    reader: JoinHandle<()>,
+    /// Where requests go, if that is not the address in `url`.
+    target: Option<Target>,
+    /// The process to measure, if it can be seen.
+    studied: Option<u32>,
+    output: Output,
 }
 
 impl Server {
@@ -61,9 +56,18 @@ impl Server {
     /// or a descendant of it.
     async fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
         let mut placeholders = placeholders.clone();
-        let port = match launch.address {
-            Address::Announced => None,
-            Address::Chosen { .. } => Some(free_port()?),
+        let name = launch.name.clone();
+        let port = match &launch.address {
+            Address::Running { url, target } => {
+                let (studied, target) = (running::process_behind(target), Some(target.clone()));
+                return Ok(Self { name, target, studied, ..Self::at(url.clone()) });
+            }
+            Address::Announced | Address::Found => None,
+            Address::Chosen => Some(free_port()?),
+            &Address::Fixed(port) => {
+                ensure_is_free(port).with_context(|| name.clone())?;
+                Some(port)
+            }
         };
         if let Some(port) = port {
             placeholders.set("port", &port.to_string());
@@ -82,60 +86,62 @@ impl Server {
             .spawn()
             .with_context(|| format!("cannot start {}", launch.program.display()))?;
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
-        let mut tail = Tail::follow(child.stderr.take().context("stderr is a pipe")?);
-        let name = launch.name.clone();
+        let mut output = Output::default();
+        output.follow(child.stdout.take().context("stdout is a pipe")?);
+        output.follow(child.stderr.take().context("stderr is a pipe")?);
+        let pid = child.id().context("the child was not waited for")?;
 
-        let listening = async {
-            match &launch.address {
-                Address::Announced => announced(stdout).await,
-                Address::Chosen { ready } => {
-                    // At once: a server that prints much before it listens must not block either.
-                    drain(stdout);
-                    let url = format!("http://127.0.0.1:{}", port.context("a port was chosen")?);
-                    let url: Uri = url.parse()?;
-                    reachable(&url, ready.as_deref()).await?;
-                    Ok((url, None))
-                }
-            }
-        };
-        let (url, busy_with) = tokio::select! {
+        let listening = timeout(START, find(launch, port, pid, &output));
+        let url = tokio::select! {
             // What it announced before it exited counts.
             biased;
-            listening = timeout(START, listening) => match listening {
-                Ok(listening) => listening.with_context(|| name.clone())?,
+            listening = listening => match listening {
+                Ok(url) => url.with_context(|| name.clone())?,
                 Err(_) => {
-                    let what = match launch.address {
-                        Address::Announced => "did not print `listening on URL`",
-                        Address::Chosen { .. } => "was not ready on its port",
-                    };
-                    bail!("{name} {what} within {} s{}", START.as_secs(), tail.words().await)
+                    let (trouble, advice) = unreachable(&launch.address, port, pid);
+                    bail!("{name} {trouble}{}{advice}", output.words().await)
                 }
             },
             status = child.wait() => {
                 let status = in_words(status?);
-                bail!("{name} exited before it listened ({status}){}", tail.words().await)
+                bail!("{name} exited before it listened ({status}){}", output.words().await)
             }
         };
-        let supervised = launch.supervised;
-        let server = Self { name, child, stdin, supervised, busy_with, url, tail };
-        let port = server.url.port_u16().context("the announced URL has a port")?;
+        let busy_with = output.found();
+        let port = url.port_u16().context("the announced URL has a port")?;
+        let is_relayed = process::listens_on(pid, port) == Some(false);
+        // A fixed port was free before the start, so the command made somebody else listen, such as
+        // Docker.
         ensure!(
-            process::listens_on(server.pid()?, port) != Some(false),
-            "{} should listen on port {port} but another process does",
-            server.name
+            !is_relayed || matches!(launch.address, Address::Fixed(_)),
+            "{name} should listen on port {port} but another process does"
         );
-        Ok(server)
+        let supervised = launch.supervised;
+        let child_of = |pid| process::first_child(pid).filter(|_| supervised).unwrap_or(pid);
+        let studied = (!is_relayed).then(|| child_of(pid));
+        let child = Some(child);
+        Ok(Self { name, child, stdin, supervised, busy_with, studied, output, ..Self::at(url) })
     }
 
-    pub fn pid(&self) -> anyhow::Result<u32> {
-        self.child.id().with_context(|| format!("{} has exited", self.name))
+    /// A server that was not started here.
+    fn at(url: Uri) -> Self {
+        Self {
+            name: String::new(),
+            child: None,
+            stdin: None,
+            supervised: false,
+            busy_with: None,
+            url,
+            target: None,
+            studied: None,
+            output: Output::default(),
+        }
     }
 
-    /// The process to measure: this child, or the one that it supervises.
+    /// The process to measure: the child, the one that it supervises, or a running server.
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
-        let pid = self.pid()?;
-        Ok(if self.supervised { process::first_child(pid).unwrap_or(pid) } else { pid })
+        let unseen = || format!("the process of the {} cannot be seen from here", self.name);
+        self.studied.with_context(unseen)
     }
 
     /// Fails for a server that counts or records profiles: it is slower than the one users run.
@@ -154,63 +160,100 @@ impl Server {
         &self.url
     }
 
+    /// Where requests go.
+    pub fn target(&self) -> anyhow::Result<Target> {
+        match &self.target {
+            Some(target) => Ok(target.clone()),
+            None => Ok(lab_load::address(&self.url)?.into()),
+        }
+    }
+
+    /// Whether it was started here, and exits when it is stopped.
+    pub fn is_own(&self) -> bool {
+        self.child.is_some()
+    }
+
     /// Waits until the server exits, which is always an error; reports its status and last lines.
     async fn died(&mut self) -> anyhow::Error {
-        match self.child.wait().await {
+        let Some(child) = &mut self.child else { return std::future::pending().await };
+        match child.wait().await {
             Ok(status) => {
-                let last_words = self.tail.words().await;
+                let last_words = self.output.words().await;
                 anyhow::anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
             }
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
         }
     }
 
-    /// Asks the server to exit, and kills it if it does not.
+    /// Asks the server to exit, and kills it if it does not. One that was not started here goes on.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         drop(self.stdin.take());
-        if timeout(STOP, self.child.wait()).await.is_err() {
-            self.child.kill().await.with_context(|| format!("cannot stop {}", self.name))?;
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        if timeout(STOP, child.wait()).await.is_err() {
+            child.kill().await.with_context(|| format!("cannot stop {}", self.name))?;
+        }
+        // A killed descendant may take a moment, and the next server may need the same port.
+        let end = Instant::now() + RELEASE;
+        let port = self.url.port_u16().unwrap_or_default();
+        while self.supervised && is_taken(port) && Instant::now() < end {
+            sleep(Duration::from_millis(5)).await;
         }
         Ok(())
     }
 }
 
-/// Waits for the line `listening on URL`, and drops all that follows. Also returns what the server
-/// announced to be busy with.
-async fn announced(
-    mut stdout: BufReader<ChildStdout>,
-) -> anyhow::Result<(Uri, Option<&'static str>)> {
-    let mut busy_with = None;
-    let mut line = Vec::new();
-    while stdout.read_until(b'\n', &mut line).await? > 0 {
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim_end();
-        busy_with = [COUNTING, PROFILING].into_iter().find(|what| text == *what).or(busy_with);
-        if let Some(url) = text.strip_prefix("listening on ") {
-            let url = url.trim();
-            let url = url.parse().with_context(|| format!("`{url}` is no URL"))?;
-            drain(stdout);
-            return Ok((url, busy_with));
-        }
-        line.clear();
-    }
-    // It closed its output, so it should exit.
-    std::future::pending().await
+/// Waits until a server that was just started can be reached.
+async fn find(
+    launch: &Launch,
+    port: Option<u16>,
+    pid: u32,
+    output: &Output,
+) -> anyhow::Result<Uri> {
+    let ready = launch.ready.as_deref();
+    let found = match port {
+        _ if launch.address == Address::Announced => return output.url().await,
+        Some(port) => wait_for(port, ready).await,
+        None => search(pid, output, ready).await?,
+    };
+    Ok(format!("http://{found}").parse()?)
 }
 
-/// Waits until a connection is accepted or, if given, a GET of `ready` succeeds.
-async fn reachable(url: &Uri, ready: Option<&str>) -> anyhow::Result<()> {
-    let target = lab_load::address(url)?;
-    while !lab_load::is_ready(target, ready).await {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+/// Why a server was not found in time, and what to try.
+fn unreachable(address: &Address, port: Option<u16>, pid: u32) -> (String, &'static str) {
+    if *address == Address::Announced {
+        return (format!("did not print `listening on URL` within {} s", START.as_secs()), "");
     }
+    let ports: BTreeSet<_> =
+        process::listeners(pid).iter().flatten().map(SocketAddr::port).collect();
+    let shown = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+    let (trouble, advice) = match port {
+        _ if ports.is_empty() => ("does not listen on any port".to_owned(), GIVE_PORT),
+        Some(port) if !ports.contains(&port) => (
+            format!("does not listen on port {port}, but on {shown}"),
+            "\n  --port N names the port that it always has",
+        ),
+        _ => (
+            format!("listens on {shown}, but is not ready"),
+            "\n  it has to accept a connection and, with --ready, to answer a GET with success",
+        ),
+    };
+    (format!("{trouble} after {} s", START.as_secs()), advice)
+}
+
+/// Fails if a process listens on the port that a server needs.
+fn ensure_is_free(port: u16) -> anyhow::Result<()> {
+    let who = || process::listener_on(port).map_or(String::new(), |pid| format!(" {pid}"));
+    ensure!(
+        !is_taken(port),
+        "another process{} already listens on port {port}: stop it first",
+        who()
+    );
     Ok(())
 }
 
-/// Reads and drops all that a server prints until it exits. A full pipe would block it, and a closed
-/// one would kill it.
-fn drain(mut stdout: BufReader<ChildStdout>) {
-    tokio::spawn(async move { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await });
+fn is_taken(port: u16) -> bool {
+    let is_reached = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+    process::is_taken(port).unwrap_or_else(is_reached)
 }
 
 /// A port that was free a moment ago.
@@ -223,46 +266,6 @@ fn in_words(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),
-    }
-}
-
-impl Tail {
-    pub fn follow(mut stderr: ChildStderr) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let reader = tokio::spawn({
-            let tail = bytes.clone();
-            async move {
-                let mut piece = [0; 4096];
-                while let Ok(read @ 1..) = stderr.read(&mut piece).await {
-                    let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-                    tail.extend_from_slice(&piece[..read]);
-                    if tail.len() > 2 * LAST_BYTES {
-                        let surplus = tail.len() - LAST_BYTES;
-                        tail.drain(..surplus);
-                    }
-                }
-            }
-        });
-        Self { bytes, reader }
-    }
-
-    /// The last lines, as the end of an error message.
-    ///
-    /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
-    /// server started may keep the pipe open.
-    pub async fn words(&mut self) -> String {
-        if !self.reader.is_finished() {
-            let _ = timeout(Duration::from_millis(500), &mut self.reader).await;
-        }
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<_> = text.lines().collect();
-        if lines.is_empty() {
-            return "; it wrote nothing to standard error".to_owned();
-        }
-        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-        let last = last.iter().map(|line| format!("\n  | {line}"));
-        format!("; its last lines:{}", last.collect::<String>())
     }
 }
 

@@ -5,5 +5,6 @@ mod observe;
 mod progress;
 mod subjects;
 
+pub use observe::Watch;
 pub use progress::Progress;
 pub use subjects::Subjects;

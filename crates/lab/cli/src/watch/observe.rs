@@ -1,11 +1,18 @@
 //! Watches one server under its load: a fresh server, the generator next to it, a profiler on it.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    sync::OnceLock,
+    time::{Duration, SystemTime},
+};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use http::Uri;
-use lab_flame::{Failure, Observation, Profiler, Profilers, Reading, Spans, Subject};
-use lab_load::{Arrivals, LoadPlan};
+use lab_flame::{
+    Failure, Observation, Profiler, Profilers, Reading, Spans, Subject, ThreadStates, Trial,
+    Unwinder,
+};
+use lab_load::{Arrivals, Load, LoadPlan, Target};
 
 use crate::{
     bench::{Comparison, generate},
@@ -14,9 +21,11 @@ use crate::{
 
 /// How long the load runs before the recording.
 const WARM_UP: Duration = Duration::from_millis(1500);
+/// How long a trial of the unwinders may take. It takes seconds; a hanging profiler gives up sooner.
+const LONGEST_TRIAL: Duration = Duration::from_secs(300);
 /// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
 /// takes a moment to attach and must not see an idle server.
-const MARGIN: Duration = Duration::from_millis(500);
+const MARGIN: Duration = Duration::from_secs(1);
 /// How long the last requests may take. Nothing depends on their answers.
 const GRACE: Duration = Duration::from_millis(500);
 /// Where a server answers with the spans of the last two seconds.
@@ -28,10 +37,16 @@ pub struct Watch<'a> {
     pub profilers: &'a Profilers,
     /// Whether the servers have the in-process sampler.
     pub has_sampler: bool,
+    /// Whether to look at the servers' threads.
+    pub shows_threads: bool,
     /// Whether to ask the servers for their spans.
     pub has_spans: bool,
+    /// The file where each server writes its spans instead, seen from its directory.
+    pub spans_file: Option<&'a Path>,
     pub window: Duration,
     pub scratch: &'a Path,
+    /// The unwinder of the first server, which all others need too.
+    pub unwinder: OnceLock<Unwinder>,
 }
 
 impl Watch<'_> {
@@ -42,57 +57,110 @@ impl Watch<'_> {
         name: &str,
         launch: &Launch,
     ) -> Result<Observation, Failure> {
+        let start = SystemTime::now();
         let mut stage = Stage::set(launch).await?;
-        let plan = LoadPlan {
-            target: lab_load::address(stage.server.url())?,
-            server_pid: stage.server.studied_pid()?,
-            arrivals: Arrivals::ClosedLoop(self.comparison.load),
+        let plan =
+            self.plan(stage.server.target()?, stage.server.studied_pid()?, self.comparison.load);
+        let url = stage.server.url().clone();
+        let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
+        stage.clear().await?;
+        let mut observation = observation?;
+        if let Some(file) = self.spans_file {
+            // A server may write the last ones only when it ends.
+            let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
+            observation.spans = Some(Spans::from_chrome(&file, start)?);
+        }
+        Ok(observation)
+    }
+
+    /// The load for a recording.
+    pub fn plan(&self, target: Target, server_pid: u32, load: Load) -> LoadPlan {
+        LoadPlan {
+            target,
+            server_pid: Some(server_pid),
+            arrivals: Arrivals::ClosedLoop(load),
             warm_up: WARM_UP,
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
             asks: self.comparison.asks.clone(),
             pin: false,
-        };
-        let url = stage.server.url().clone();
-        let watched = async {
-            let load = async { generate(&plan).await.map_err(Failure::Fatal) };
-            tokio::try_join!(load, self.see(profiler, name, plan.server_pid, &url))
-        };
-        let read = async {
-            let (outcome, (reading, spans)) = stage.watch(watched).await?;
-            // Reading takes long, and may cost the server CPU time: only now that nothing is measured.
-            Ok::<_, Failure>((outcome, reading.await?, spans))
-        };
-        let read = read.await;
-        stage.clear().await?;
-        let (outcome, recording, spans) = read?;
+            quick_ack: false,
+        }
+    }
+
+    /// Watches a running server under this load.
+    pub async fn under_load(
+        &self,
+        profiler: Profiler,
+        name: &str,
+        url: &Uri,
+        plan: LoadPlan,
+    ) -> Result<Observation, Failure> {
+        let sampler = self.has_sampler.then_some(url);
+        let pid = plan.server_pid.context("the server has no process here")?;
+        let subject = Subject { pid, url: sampler, dir: self.scratch, name };
+        let trial = self.try_unwinders(profiler, subject, &plan).await?;
+        let load = async { generate(&plan).await.map_err(Failure::Fatal) };
+        let seen = tokio::try_join!(load, self.see(profiler, subject, url, trial));
+        let (outcome, (reading, spans, threads)) = seen?;
+        // Reading takes long and competes with the server for CPU time, so it comes after the measurement.
         Ok(Observation {
             name: name.to_owned(),
-            recording,
+            recording: reading.await?,
             measured: outcome.measured,
             answered: outcome.ok_in_time * self.comparison.asks.len() as u64,
             cpu: outcome.server_cpu,
             spans,
+            threads,
         })
+    }
+
+    /// Has a load of its own, which ends with the trial, because nobody can predict how long `perf` takes.
+    async fn try_unwinders(
+        &self,
+        profiler: Profiler,
+        subject: Subject<'_>,
+        plan: &LoadPlan,
+    ) -> Result<Option<Trial>, Failure> {
+        if !profiler.is_perf() {
+            return Ok(None);
+        }
+        let plan = LoadPlan { measurement: LONGEST_TRIAL, ..plan.clone() };
+        let trial = async {
+            tokio::time::sleep(WARM_UP).await;
+            self.profilers.try_unwinders(profiler, subject, self.unwinder.get().copied()).await
+        };
+        let trial = tokio::select! {
+            load = generate(&plan) => {
+                load?;
+                return Err(anyhow!("the load ended before the unwinders were tried").into());
+            }
+            trial = trial => trial?,
+        };
+        self.unwinder.get_or_init(|| trial.unwinder);
+        Ok(Some(trial))
     }
 
     async fn see<'a>(
         &'a self,
         profiler: Profiler,
-        name: &'a str,
-        pid: u32,
-        url: &'a Uri,
-    ) -> Result<(Reading<'a>, Option<Spans>), Failure> {
+        subject: Subject<'a>,
+        url: &Uri,
+        trial: Option<Trial>,
+    ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
-        let sampler = self.has_sampler.then_some(url);
-        let subject = Subject { pid, url: sampler, dir: self.scratch, name };
-        let reading = self.profilers.sample(profiler, subject, self.window).await?;
+        let sampling = self.profilers.sample(profiler, subject, self.window, trial);
+        let (reading, threads) = match self.shows_threads {
+            true => tokio::join!(sampling, ThreadStates::watch(subject.pid, self.window)),
+            false => (sampling.await, None),
+        };
+        let reading = reading?;
         // At once, while the load still runs.
         let spans = match self.has_spans {
             true => Some(spans(url).await.map_err(Failure::Fatal)?),
             false => None,
         };
-        Ok((reading, spans))
+        Ok((reading, spans, threads))
     }
 }
 

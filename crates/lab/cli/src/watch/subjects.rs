@@ -1,6 +1,9 @@
 //! The servers of a page: started, loaded and watched, one after the other.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit, Workspace, usual};
@@ -19,6 +22,8 @@ pub struct Subjects {
     sampling: Vec<Launch>,
     /// Whether the servers have the in-process sampler.
     has_sampler: bool,
+    /// The file where your own server writes its spans.
+    spans: Option<PathBuf>,
 }
 
 impl Subjects {
@@ -59,13 +64,20 @@ impl Subjects {
             instrumented: true,
             ..scene(&comparison)?
         };
-        Ok(Self { scene, comparison, sampling: launches, has_sampler: true })
+        Ok(Self { scene, comparison, sampling: launches, has_sampler: true, spans: None })
     }
 
-    /// One or two servers of your own.
-    pub fn own(comparison: Comparison) -> anyhow::Result<Self> {
-        let scene = scene(&comparison)?;
-        Ok(Self { scene, comparison, sampling: Vec::new(), has_sampler: false })
+    /// One or two servers of your own, which may write their spans to a file.
+    pub fn own(comparison: Comparison, spans: Option<PathBuf>) -> anyhow::Result<Self> {
+        let mut scene = scene(&comparison)?;
+        if spans.is_some() {
+            scene.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
+        }
+        Ok(Self { scene, comparison, sampling: Vec::new(), has_sampler: false, spans })
+    }
+
+    pub fn comparison(&self) -> &Comparison {
+        &self.comparison
     }
 
     /// Watches all servers through the first of these profilers that does not fail. `scratch` is for
@@ -85,9 +97,13 @@ impl Subjects {
             comparison: &self.comparison,
             profilers,
             has_sampler: self.has_sampler,
-            has_spans: self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits),
+            shows_threads: self.shows(Exhibit::Threads),
+            has_spans: self.spans.is_none()
+                && (self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits)),
+            spans_file: self.spans.as_deref(),
             window,
             scratch,
+            unwinder: Default::default(),
         };
         for profiler in choice {
             match self.observe(&watch, *profiler, progress).await {
@@ -169,12 +185,10 @@ fn timed(store: &Store, case: &Case, build: &Build, asks: usize) -> Option<(Stri
     })
 }
 
-/// What the profiler has to say of the servers, each notice that is true of all of them once.
+/// The notices of the profiler. A notice that applies to all servers appears once.
 fn notices_of(observations: &[Observation]) -> Vec<String> {
-    let of = |observation: &Observation| {
-        observation.recording.as_ref().map_or_else(Vec::new, |recording| recording.notices.clone())
-    };
-    let all: Vec<Vec<String>> = observations.iter().map(of).collect();
+    let notices = |it: &Observation| it.recording.as_ref().map_or(vec![], |it| it.notices.clone());
+    let all: Vec<Vec<String>> = observations.iter().map(notices).collect();
     let is_common = |notice: &String| all.iter().all(|notices| notices.contains(notice));
     let common = all.first().into_iter().flatten().filter(|notice| is_common(notice));
     let mut merged: Vec<_> = common.cloned().collect();

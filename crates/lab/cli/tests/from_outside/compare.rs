@@ -4,9 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
-
-const STAND_IN: &str = env!("CARGO_BIN_EXE_lab-stand-in");
+use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
 
 /// Like the master and the workers of Locust: reads the plan, says when its window is open, and writes a
 /// result. $TROUBLE chooses what goes wrong. Each process leaves its id where the servers leave theirs.
@@ -28,7 +28,7 @@ echo '{"locust": "9.8.7", "seconds": 2, "lost_workers": ['$lost'], "unfinished_a
 
 fn compare(toy: &Toy, trouble: &str, args: &[&str]) -> Command {
     toy.program("locust", LOCUST);
-    let (server, pids) = (env!("CARGO_BIN_EXE_lab-stand-in"), toy.path("pids"));
+    let (server, pids) = (STAND_IN, toy.path("pids"));
     let command = format!("{server} --port {{port}} --pid-dir {}", pids.display());
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
     let mut lab = toy.lab(&[&sides[..], &SHORT[..], &["--engine", "locust"], args].concat());

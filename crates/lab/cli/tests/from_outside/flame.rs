@@ -4,7 +4,7 @@ use std::{os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::toy::{Toy, send, stderr, wait_until};
+use crate::toy::{STAND_IN, Toy, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -101,7 +101,10 @@ fn without_any_profiler_there_is_a_page_a_notice_and_success() {
     let studio = Studio::new(&[], None);
     let output = studio.lab(&["toy"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(studio.files("toy"), ["index.html", "meta.json"]);
+    let mut files = studio.files("toy");
+    // They need no profiler, only a system that shows them.
+    files.retain(|file| !file.ends_with(".threads.svg"));
+    assert_eq!(files, ["index.html", "meta.json"]);
     assert_eq!(studio.meta("toy")["variants"]["slow"]["profiler"], "none");
     let notices = studio.meta("toy")["notices"].to_string();
     assert!(notices.contains("perf") && notices.contains("missing"), "{notices}");
@@ -150,13 +153,12 @@ fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
 #[test]
 fn two_builds_of_your_own_server_are_drawn() {
     let studio = Studio::new(&[], Some("ok"));
-    let stand_in = env!("CARGO_BIN_EXE_lab-stand-in");
-    let command = format!("{stand_in} --port {{port}}");
+    let command = format!("{STAND_IN} --port {{port}}");
     let both = ["--exec", &command, "--exec", &command, "--get", "/"];
     let output = studio.lab(&both).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let files = studio.files("lab-stand-in");
-    for file in ["baseline.svg", "candidate.svg", "diff.svg"] {
+    for file in ["baseline.svg", "candidate.svg", "diff.svg", "baseline.threads.svg"] {
         assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
     }
 }
@@ -170,6 +172,8 @@ fn what_cannot_be_drawn_is_reported_at_once() {
         (&["--exec", "a"], "there is no request: give --get"),
         (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
         (&["toy", "--exec", "a"], "cannot be used with"),
+        (&["toy", "--spans", "trace.json"], "cannot be used with"),
+        (&["--spans", "trace.json"], "--exec <CMD>"),
     ] {
         let output = studio.lab(args).output().unwrap();
         assert!(!output.status.success(), "{args:?}");

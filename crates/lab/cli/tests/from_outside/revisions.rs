@@ -8,10 +8,10 @@ const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", 
 
 /// A repository whose package is below its root, with the revisions `first`, `same` and `other`. The
 /// last one has another answer.
-struct Repository(Toy);
+pub struct Repository(pub Toy);
 
 impl Repository {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let repository = Self(Toy::new(&[]));
         std::fs::create_dir_all(repository.0.path("service/src")).unwrap();
         repository.write(
@@ -29,7 +29,7 @@ impl Repository {
         repository
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub fn write(&self, file: &str, text: &str) {
         std::fs::write(self.0.path("service").join(file), text).unwrap();
     }
 

@@ -13,6 +13,13 @@ use tempfile::TempDir;
 /// The shortest possible measurement.
 pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
 
+/// A server that misbehaves on request: an example of this package, which `cargo test` builds too.
+#[cfg(debug_assertions)]
+pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examples/lab-stand-in");
+#[cfg(not(debug_assertions))]
+pub const STAND_IN: &str =
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/../release/examples/lab-stand-in");
+
 /// Removed when dropped.
 pub struct Toy {
     dir: TempDir,
@@ -39,8 +46,8 @@ impl Toy {
         )
         .unwrap();
         for variant in ["toy-slow", "toy-fixed"] {
-            std::fs::copy(env!("CARGO_BIN_EXE_lab-stand-in"), toy.path("target/bin").join(variant))
-                .unwrap();
+            std::fs::copy(STAND_IN, toy.path("target/bin").join(variant))
+                .expect("built by `cargo test --examples`, and without `--test` by `cargo test`");
         }
         toy
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::NONE;
 
 /// The number of rows that are not folded.
-const SEEN: usize = 5;
+const SEEN: usize = 8;
 
 /// A table whose first column names the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +16,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// The same for a terminal, without the caption.
+    pub fn text(&self) -> String {
+        let head: Vec<_> = self.head.iter().map(String::as_str).collect();
+        crate::table(&head, self.rows.iter().cloned())
+    }
+
     pub fn html(&self) -> Markup {
         // A single folded row would save nothing.
         let seen = if self.rows.len() > SEEN + 1 { SEEN } else { self.rows.len() };
@@ -90,10 +96,10 @@ mod tests {
 
     #[test]
     fn only_a_long_table_is_folded() {
-        assert!(!table(6).html().into_string().contains("<details>"));
-        let html = table(9).html().into_string();
+        assert!(!table(9).html().into_string().contains("<details>"));
+        let html = table(12).html().into_string();
         let (seen, folded) = html.split_once("<details>").unwrap();
-        assert_eq!(seen.matches(r#"<th scope="row">"#).count(), 5);
+        assert_eq!(seen.matches(r#"<th scope="row">"#).count(), 8);
         assert_eq!(folded.matches(r#"<th scope="row">"#).count(), 4);
         assert!(folded.contains("4 more rows"));
     }

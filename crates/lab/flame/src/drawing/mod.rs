@@ -6,12 +6,14 @@ mod example;
 mod frames;
 mod gallery;
 mod graph;
+mod legend;
 mod page;
 mod palette;
 mod raw;
+mod threads;
 mod timeline;
 mod waits;
 
 pub use gallery::draw_page;
-pub use page::{Page, draw_index};
+pub use page::{Page, Picture, Section, draw_index};
 pub use raw::draw_plain_graph;

@@ -1,29 +1,24 @@
 //! The plain flame graph of a recording, machinery and all: what `cargo flamegraph` shows.
 
-use std::{ffi::OsStr, path::Path};
-
 use anyhow::Context as _;
-use clap::Parser;
-use flamegraph::{Options, Workload, generate_flamegraph_for_workload};
+use inferno::flamegraph;
+use rustc_demangle::demangle;
 
-/// The crate's options are private: they can only be parsed.
-#[derive(Parser)]
-struct Arguments {
-    #[clap(flatten)]
-    options: Options,
-}
+use crate::stacks::Folded;
 
-/// Lets the `flamegraph` crate draw what `perf record` wrote as `picture`. It runs `perf script`,
-/// which takes seconds, and prints the picture's path to standard output.
+/// Lets `inferno`, which `cargo flamegraph` uses too, draw stacks as they were recorded.
 ///
 /// # Errors
 ///
-/// If there is no `perf`, or it cannot read the recording.
-pub fn draw_plain_graph(perf_data: &Path, picture: &Path, title: &str) -> anyhow::Result<()> {
-    // Looking up the names of inlined functions takes minutes.
-    let flags = ["flamegraph", "--no-inline", "--deterministic", "--title", title, "--output"];
-    let arguments = flags.into_iter().map(OsStr::new).chain([picture.as_os_str()]);
-    let Arguments { options } = Arguments::try_parse_from(arguments)?;
-    generate_flamegraph_for_workload(Workload::ReadPerf(perf_data.to_owned()), options)
-        .with_context(|| format!("cannot draw the recording {}", perf_data.display()))
+/// If there are no stacks.
+pub fn draw_plain_graph(stacks: &Folded, title: &str) -> anyhow::Result<String> {
+    let name = |frame: &String| demangle(frame).to_string();
+    let named = stacks.iter().map(|(stack, weight)| (stack.iter().map(name).collect(), weight));
+    let named = named.collect::<Folded>().to_string();
+    let mut options = flamegraph::Options::default();
+    options.title = title.to_owned();
+    options.deterministic = true;
+    let mut svg = Vec::new();
+    flamegraph::from_reader(&mut options, named.as_bytes(), &mut svg).context("cannot draw")?;
+    Ok(String::from_utf8(svg)?)
 }

@@ -1,4 +1,4 @@
-//! The timeline of requests: what each waited for, slow above fixed, on one time axis.
+//! The timeline of requests: what each waited for, on one time axis; of two servers, slow above fixed.
 //!
 //! A profiler shows an almost idle server here. The picture shows which request waits for which: slow is a
 //! staircase, fixed is a wall.
@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 
 use lab_case::{Role, SpanKind};
 use lab_display::{
-    picture::{FIGURE_WIDTH, Scale, bar, figure, figure_text_width, px, time_axis},
+    picture::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis},
     thousands, time_ms,
 };
 use maud::{Markup, html};
 
 use self::story::{ROWS, Story};
+use super::legend::{LINE, legend};
 use crate::seen::{Part, Request, Spans};
 
 /// The height of a bar, and the distance from one row to the next.
@@ -25,8 +26,10 @@ const PITCH: f64 = 21.0;
 const INSET: f64 = 8.0;
 /// The least width of a bar: a lock held for a microsecond is held.
 const LEAST: f64 = 1.6;
-/// The height of a line of text, and of the text above the rows of a variant.
-const LINE: f64 = 21.0;
+/// How spans without roles are drawn. Those that take most time come first, because they contain others.
+const BY_NAME: [(&str, f64); 4] =
+    [("wait", BAR), ("downstream", 11.0), ("held", INSET), ("dot", 4.0)];
+/// The height of the text above the rows of a variant.
 const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
@@ -40,57 +43,79 @@ pub struct Side<'a> {
 /// What the spans mean, by their names.
 type Kinds = BTreeMap<String, SpanKind>;
 
+/// How the spans of one name are drawn.
+struct Look {
+    name: String,
+    label: String,
+    class: &'static str,
+    height: f64,
+}
+
 /// Draws twelve consecutive requests of each server.
-pub fn draw(slow: Side, fixed: Side, kinds: &Kinds) -> Markup {
-    let (slow_story, fixed_story, length_us) = Story::of_both(slow.spans, fixed.spans, kinds);
-    let stories = [(slow.name, &slow_story), (fixed.name, &fixed_story)];
-    let (legend, below) = legend(kinds);
-    let top = below + HEADING;
-    let tops = [top, top + ROWS as f64 * PITCH + HEADING];
-    let bottom = tops[1] + ROWS as f64 * PITCH;
+pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
+    let spans: Vec<_> = sides.iter().map(|side| side.spans).collect();
+    let (stories, length_us) = Story::of_all(&spans, kinds);
+    let looks = if kinds.is_empty() { by_name(&stories) } else { by_role(kinds) };
+    let (legend, end) =
+        legend(looks.iter().map(|look| (&*look.label, move |x, y| look.bar(x, x + 18.0, y))));
+    let words = match kinds.is_empty() {
+        true => "Thin line: outside these spans. Right: the whole request.",
+        false => "Left of a bar: the wait before. Right: the whole request.",
+    };
+    let below = end + LINE;
+    let height = ROWS as f64 * PITCH + HEADING;
+    let tops = (0..sides.len()).map(|index| below + HEADING + index as f64 * height);
+    let (top, bottom) = (below + HEADING, below + sides.len() as f64 * height);
     let scale = Scale { max: length_us / 1e3, start: BARS.0, end: BARS.1 };
-    let title = format!("Timeline of requests, {} above {}", slow.name, fixed.name);
-    let desc = stories.map(|(name, story)| heading(name, story, length_us)).join(". ");
+    let names: Vec<_> = sides.iter().map(|side| side.name).collect();
+    let title = format!("Timeline of requests, {}", names.join(" above "));
+    let stories: Vec<_> = names.into_iter().zip(&stories).collect();
+    let desc = stories.iter().map(|(name, story)| heading(name, story, length_us));
+    let desc = desc.collect::<Vec<_>>().join(". ");
     let body = html! {
         (legend)
+        text class="muted small" x="0" y=(px(end + 12.0)) { (words) }
         (time_axis(&scale, top - 4.0, bottom, 5))
         @for ((name, story), top) in stories.into_iter().zip(tops) {
             text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, story, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, kinds)) }
+            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, &looks, kinds)) }
             text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(story)) }
             @for (index, request) in story.rows.iter().enumerate() {
-                (row(request, index, story, &scale, top + index as f64 * PITCH))
+                (row(request, index, story, &looks, &scale, top + index as f64 * PITCH))
             }
         }
     };
     figure(bottom + 24.0, &title, &desc, body)
 }
 
-/// What the bars and the times mean, and where the legend ends.
-fn legend(kinds: &Kinds) -> (Markup, f64) {
-    let mut kinds: Vec<_> = kinds.values().collect();
-    kinds.sort_by_key(|kind| kind.role);
-    let (mut x, mut y) = (0.0, 4.0);
-    let mut entries = Vec::new();
-    for SpanKind { label, role } in kinds {
-        let width = 26.0 + figure_text_width(label);
-        if x > 0.0 && x + width > FIGURE_WIDTH {
-            (x, y) = (0.0, y + LINE);
-        }
-        entries.push(html! {
-            (role_bar(*role, x + 1.0, x + 19.0, y))
-            text x=(px(x + 26.0)) y=(px(y + 12.0)) { (label) }
-        });
-        x += width + 16.0;
-    }
-    let below = y + LINE;
-    let times = html! {
-        @for entry in entries { (entry) }
-        text class="muted small" x="0" y=(px(below + 12.0)) {
-            "Left of a bar: the wait before. Right: the whole request."
-        }
+fn by_role(kinds: &Kinds) -> Vec<Look> {
+    let mut kinds: Vec<_> = kinds.iter().collect();
+    kinds.sort_by_key(|(_, kind)| kind.role);
+    let look = |(name, SpanKind { label, role }): (&String, &SpanKind)| {
+        let (class, height) = match role {
+            Role::Wait => ("wait", BAR),
+            Role::Held => ("held", BAR),
+            Role::Downstream => ("downstream", INSET),
+        };
+        Look { name: name.clone(), label: label.clone(), class, height }
     };
-    (times, below + LINE)
+    kinds.into_iter().map(look).collect()
+}
+
+/// The spans that take most time in the requests that are drawn.
+fn by_name(stories: &[Story]) -> Vec<Look> {
+    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+    let rows = stories.iter().flat_map(|story| &story.rows);
+    for part in rows.flat_map(|request| &request.parts) {
+        *times.entry(&part.name).or_default() += part.end_us.saturating_sub(part.start_us);
+    }
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
+    let look = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
+        let label = fit(name, FIGURE_WIDTH / 2.0 - 26.0);
+        Look { name: name.to_owned(), label, class, height }
+    };
+    times.into_iter().zip(BY_NAME).map(look).collect()
 }
 
 /// The finding in one line of counts.
@@ -108,7 +133,14 @@ fn heading(name: &str, story: &Story, length_us: f64) -> String {
 
 /// How a typical request holds what others wait for, and waits for another server: at the same time,
 /// or one after the other.
-fn note(story: &Story, kinds: &Kinds) -> String {
+fn note(story: &Story, looks: &[Look], kinds: &Kinds) -> String {
+    if kinds.is_empty() {
+        let most = looks.iter().rev().filter_map(|look| {
+            Some(format!("{} {}", look.name, story.parts_at_once.get(&look.name)?))
+        });
+        let most = most.collect::<Vec<_>>().join(", ");
+        return fit(&format!("at most at once: {most}"), FIGURE_WIDTH);
+    }
     let Some(request) = story.rows.get(story.rows.len() / 2) else { return String::new() };
     let label = |part: &Part| kinds.get(&part.name).map_or("", |kind| kind.label.as_str());
     match (request.first(Role::Held), request.first(Role::Downstream)) {
@@ -126,7 +158,14 @@ fn left_out(story: &Story) -> String {
     format!("not drawn: {least}{} more open requests", thousands(story.not_drawn as f64))
 }
 
-fn row(request: &Request, index: usize, story: &Story, scale: &Scale, y: f64) -> Markup {
+fn row(
+    request: &Request,
+    index: usize,
+    story: &Story,
+    looks: &[Look],
+    scale: &Scale,
+    y: f64,
+) -> Markup {
     let x = |us: u64| scale.at((us as f64 - story.begin_us) / 1e3);
     let end_us = request.end_us.unwrap_or(request.start_us);
     let waited_us = story.begin_us - request.start_us as f64;
@@ -134,9 +173,9 @@ fn row(request: &Request, index: usize, story: &Story, scale: &Scale, y: f64) ->
     html! {
         text class="label" x="22" y=(px(base)) text-anchor="end" { (index + 1) }
         (bar("request", x(request.start_us), x(end_us), y + BAR / 2.0 - 0.5, 1.0))
-        @for role in [Role::Wait, Role::Held, Role::Downstream] {
-            @for part in request.parts.iter().filter(|part| part.role == Some(role)) {
-                (role_bar(role, x(part.start_us), x(part.end_us), y))
+        @for look in looks {
+            @for part in request.parts.iter().filter(|part| part.name == look.name) {
+                (look.bar(x(part.start_us), x(part.end_us), y))
             }
         }
         @if waited_us > 0.0 {
@@ -151,14 +190,16 @@ fn row(request: &Request, index: usize, story: &Story, scale: &Scale, y: f64) ->
     }
 }
 
-fn role_bar(role: Role, from: f64, to: f64, y: f64) -> Markup {
-    match role {
-        // Nothing to see of such a short wait.
-        Role::Wait if to - from < LEAST => html! {},
-        Role::Wait => bar("wait", from, to, y, BAR),
-        Role::Held => bar("held", from, to.max(from + LEAST), y, BAR),
-        Role::Downstream => {
-            bar("downstream", from, to.max(from + LEAST), y + (BAR - INSET) / 2.0, INSET)
+impl Look {
+    fn bar(&self, from: f64, to: f64, y: f64) -> Markup {
+        match self.class {
+            // Such a short wait would be invisible.
+            "wait" if to - from < LEAST => html! {},
+            "wait" => bar("wait", from, to, y, BAR),
+            class => {
+                let y = y + (BAR - self.height) / 2.0;
+                bar(class, from, to.max(from + LEAST), y, self.height)
+            }
         }
     }
 }

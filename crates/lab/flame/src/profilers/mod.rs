@@ -1,6 +1,7 @@
 //! Profilers: record where a running process spends its CPU time, with the best one that works here.
 
 mod in_process;
+mod jvm;
 mod perf;
 mod program;
 mod recording;
@@ -9,6 +10,7 @@ mod samply;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+mod unwinder;
 mod window;
 
 use std::{
@@ -22,9 +24,11 @@ use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use lab_doctor::System;
+use unwinder::{RATE, TRIAL, all_cores};
 
 pub use perf::Control;
 pub use recording::Recording;
+pub use unwinder::{Trial, Unwinder};
 #[cfg(test)]
 pub use window::Window;
 
@@ -46,6 +50,13 @@ pub enum Profiler {
     InProcess,
     /// No profiler: CPU time of the whole process, and spans
     None,
+}
+
+impl Profiler {
+    /// Whether it needs an unwinder: the others unwind in their own way.
+    pub fn is_perf(self) -> bool {
+        matches!(self, Self::PerfWithKernel | Self::PerfUserOnly)
+    }
 }
 
 impl fmt::Display for Profiler {
@@ -157,8 +168,8 @@ impl Profilers {
         }
         if found.system.program("samply").is_some() {
             found.usable.push(Profiler::Samply);
-        } else if !is_linux {
-            // On Linux, `perf` is the one to install.
+        } else if found.usable.is_empty() {
+            // On Linux, `perf` is the better one to install.
             let obstacle = Obstacle::new("`samply` is missing").fix(samply::INSTALL);
             found.unusable.push((Profiler::Samply, obstacle));
         }
@@ -186,18 +197,48 @@ impl Profilers {
         &self.unusable
     }
 
-    /// Samples a server for as long as `window`, and returns as soon as that has passed.
+    /// Records a loaded server for half a second with each unwinder of `perf`, for [`Self::sample`].
+    /// Takes a few seconds, because it reads both.
+    ///
+    /// All servers of a comparison need the same unwinder: `chosen` is that of the first.
+    pub async fn try_unwinders(
+        &self,
+        profiler: Profiler,
+        subject: Subject<'_>,
+        chosen: Option<Unwinder>,
+    ) -> Result<Trial, Failure> {
+        let (mut whole, mut cores) = ([None; 2], 0.0_f64);
+        for (whole, unwinder) in whole.iter_mut().zip([Unwinder::FramePointers, Unwinder::Dwarf]) {
+            let name = &format!("{}.{}", subject.name, unwinder.call_graph());
+            let perf = self.perf(profiler, unwinder, RATE)?;
+            let tried = perf.sample(Subject { name, ..subject }, TRIAL).await?.await?;
+            cores = cores.max(tried.cores().unwrap_or_else(all_cores));
+            *whole = tried.rooted_share;
+        }
+        // Half as much again, in case the load was still warming up.
+        Ok(Trial::new(whole, all_cores().min(1.5 * cores), chosen))
+    }
+
+    /// Samples a server for as long as `window`, and returns as soon as that has passed. Without a
+    /// trial, `perf` unwinds by DWARF.
     pub async fn sample<'a>(
         &'a self,
         profiler: Profiler,
         subject: Subject<'a>,
         window: Duration,
+        trial: Option<Trial>,
     ) -> Result<Reading<'a>, Failure> {
         Ok(match profiler {
             Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-                let (program, patience) = (self.program("perf")?, self.patience);
-                let perf = perf::Perf { program, profiler, system: &self.system, patience };
-                noticing(perf.sample(subject, window).await?)
+                let unwinder = trial.map_or(Unwinder::Dwarf, |trial| trial.unwinder);
+                let rate = unwinder.rate(trial.map_or_else(all_cores, |it| it.cores), window);
+                let reading = self.perf(profiler, unwinder, rate)?.sample(subject, window).await?;
+                noticing(async move {
+                    jvm::write_names(&self.system, subject.pid, self.patience).await;
+                    let mut recording = Recording { trial, ..reading.await? };
+                    recording.notices.extend(unwinder::lowered(rate));
+                    Ok(recording)
+                })
             }
             Profiler::Samply => {
                 let samply = self.program("samply")?;
@@ -211,6 +252,16 @@ impl Profilers {
                 Box::pin(async { Ok(None) })
             }
         })
+    }
+
+    fn perf(
+        &self,
+        profiler: Profiler,
+        unwinder: Unwinder,
+        rate: u32,
+    ) -> Result<perf::Perf<'_>, Obstacle> {
+        let (program, system, patience) = (self.program("perf")?, &self.system, self.patience);
+        Ok(perf::Perf { program, profiler, unwinder, rate, system, patience })
     }
 
     fn program(&self, name: &str) -> Result<PathBuf, Obstacle> {

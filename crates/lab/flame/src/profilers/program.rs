@@ -1,8 +1,13 @@
 //! Runs a profiler's program to its end.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{
+    path::Path,
+    process::{Output, Stdio},
+    time::Duration,
+};
 
 use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
     process::{Child, Command},
     time::timeout,
 };
@@ -40,10 +45,42 @@ pub fn start(command: &mut Command, what: &str) -> Result<Child, Obstacle> {
 
 /// Waits until a program exits; returns its standard output.
 pub async fn wait(child: Child, what: &str, patience: Duration) -> Result<String, Obstacle> {
-    let Ok(output) = timeout(patience, child.wait_with_output()).await else {
-        let seconds = patience.as_secs();
-        return Err(Obstacle::new(format!("`{what}` did not end within {seconds} s")));
+    let output = timeout(patience, child.wait_with_output()).await;
+    succeeded(output.map_err(|_| hung(what, patience))?, what)
+}
+
+/// Runs a command to its end and hands over each line of its standard output, which may be larger
+/// than memory. `patience` is for each line.
+pub async fn read_lines(
+    command: &mut Command,
+    what: &str,
+    patience: Duration,
+    mut each: impl FnMut(&str) -> anyhow::Result<()>,
+) -> Result<(), Obstacle> {
+    let mut child = start(command, what)?;
+    let stdout = child.stdout.take();
+    let read = async {
+        let Some(stdout) = stdout else { return Ok(()) };
+        let mut lines = BufReader::new(stdout).split(b'\n');
+        loop {
+            let line = timeout(patience, lines.next_segment()).await;
+            let Ok(Some(line)) = line.map_err(|_| hung(what, patience))? else { return Ok(()) };
+            each(String::from_utf8_lossy(&line).trim_end()).map_err(|error| {
+                Obstacle::new(format!("cannot parse the output of `{what}`: {error:#}"))
+            })?;
+        }
     };
+    let ended = async { succeeded(child.wait_with_output().await, what) };
+    // Its messages are read at the same time, because a full pipe would block it. On an error, it is
+    // dropped and thereby killed.
+    tokio::try_join!(read, ended).map(drop)
+}
+
+fn hung(what: &str, patience: Duration) -> Obstacle {
+    Obstacle::new(format!("`{what}` did not end within {} s", patience.as_secs()))
+}
+
+fn succeeded(output: std::io::Result<Output>, what: &str) -> Result<String, Obstacle> {
     let output =
         output.map_err(|error| Obstacle::new(format!("cannot wait for `{what}`: {error}")))?;
     match output.status.success() {

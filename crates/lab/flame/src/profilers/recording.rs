@@ -1,8 +1,8 @@
 //! What a profiler recorded of one server, and what a reader has to know about it.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use super::{Profiler, roots::is_rooted, window::Window};
+use super::{Profiler, Trial, perf::JIT, roots::is_rooted, window::Window};
 use crate::stacks::Folded;
 use lab_display::thousands;
 
@@ -22,6 +22,8 @@ pub struct Recording {
     /// The share of samples whose stack reaches the start of its thread, from 0 to 1. The others
     /// were cut and sit at the wrong place. Absent without samples.
     pub rooted_share: Option<f64>,
+    /// What the trial of the unwinders found, if the profiler has several.
+    pub trial: Option<Trial>,
     /// The share of samples that the profiler dropped, from 0 to 1.
     pub lost_share: f64,
     /// The CPU time that the samples account for.
@@ -29,8 +31,6 @@ pub struct Recording {
     /// The server's CPU time over the same window as the system counts it, if it does.
     pub system_cpu: Option<Duration>,
     pub window: Duration,
-    /// What `perf record` wrote, for other tools.
-    pub perf_data: Option<PathBuf>,
     /// What a reader has to know, one sentence each.
     pub notices: Vec<String>,
 }
@@ -45,11 +45,11 @@ impl Recording {
             profiler,
             samples,
             rooted_share: (samples > 0).then(|| rooted as f64 / samples as f64),
+            trial: None,
             lost_share: 0.0,
             sampled_cpu: Duration::ZERO,
             system_cpu: window.system_cpu,
             window: window.length,
-            perf_data: None,
             notices: Vec::new(),
             stacks,
         }
@@ -61,12 +61,17 @@ impl Recording {
         (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
     }
 
+    /// How many cores the server used on average.
+    pub(super) fn cores(&self) -> Option<f64> {
+        Some(self.system_cpu?.as_secs_f64() / self.window.as_secs_f64())
+    }
+
     /// Adds what the numbers give reason to say.
     pub(super) fn with_notices(mut self) -> Self {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         let is_enough = self.samples >= FEW;
-        let mut notices = Vec::new();
+        let mut notices = std::mem::take(&mut self.notices);
         if !is_enough && is_idle {
             notices.push(format!(
                 "the server was almost idle: it used {} of CPU in {} ({} samples). That is the \
@@ -84,8 +89,17 @@ impl Recording {
             notices.push(format!(
                 "{:.0} % of the stacks were cut and sit at the wrong place; fix: keep unwind tables \
                  and line tables in the build (`debug = \"line-tables-only\"`), and use a perf for which \
-                 `perf version --build-options` shows libdw or libunwind as on",
+                 `perf version --build-options` shows libdw or libunwind as on; start Java with \
+                 `-XX:+PreserveFramePointer`",
                 100.0 * (1.0 - rooted)
+            ));
+        }
+        let nameless = self.stacks.share(|frame| frame == JIT);
+        if nameless > 0.1 {
+            notices.push(format!(
+                "{:.0} % of the stacks contain compiled code without names (`{JIT}`); fix: start Node \
+                 with `--perf-basic-prof`, and for Java put `jcmd` of JDK 17 or newer on the PATH",
+                100.0 * nameless
             ));
         }
         if self.lost_share > 0.01 {
@@ -133,7 +147,7 @@ mod tests {
     #[test]
     fn each_fault_has_its_notice() {
         type Spoil = fn(&mut Recording);
-        let faults: [(Spoil, &[&str]); 6] = [
+        let faults: [(Spoil, &[&str]); 7] = [
             (
                 |it| {
                     it.samples = 46;
@@ -146,6 +160,10 @@ mod tests {
             (
                 |it| it.rooted_share = Some(0.004),
                 &["100 % of the stacks were cut", "fix: keep unwind tables"],
+            ),
+            (
+                |it| it.stacks = "start_thread;[JIT];work 2500\nmain 2500\n".parse().unwrap(),
+                &["50 % of the stacks contain compiled code", "--perf-basic-prof"],
             ),
             (|it| it.lost_share = 0.12, &["12 % of the samples were lost"]),
             (|it| it.sampled_cpu /= 2, &["add up to 5,000 ms of CPU time"]),

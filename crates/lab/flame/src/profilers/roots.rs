@@ -16,24 +16,21 @@ fn is_nameless_runtime(frame: &str) -> bool {
     ["[libc.", "[libc-", "[libpthread", "[ld-", "[libdyld"].iter().any(|it| frame.starts_with(it))
 }
 
-/// Whether a thread starts here: names of glibc, musl, the dynamic linker, macOS and Rust, with any
-/// number of underscores in front, because `samply` drops one. `ret_from_fork` is the kernel's side
-/// of a thread that has not run a line of its own yet.
+/// The first functions of threads: of glibc, musl, the dynamic linker, macOS, Go, Node, Java and
+/// Python.
+const STARTS: &str = "start start_c dl_start_user main clone clone3 start_thread thread_start \
+    pthread_start runtime.goexit runtime.mstart runtime.mcall runtime.morestack \
+    runtime.systemstack runtime.rt0_go node::Start thread_native_entry Py_BytesMain \
+    pythread_wrapper";
+
+/// Whether a thread starts here, with any number of underscores in front, because `samply` drops one.
+/// `ret_from_fork` is the kernel's side of a thread that has not run a line of its own yet.
 fn starts(frame: &str) -> bool {
     let name = format!("{:#}", demangle(frame.trim_end_matches("_[k]")));
     let name = name.split('@').next().unwrap_or_default().trim_start_matches('_');
-    let starts = [
-        "start",
-        "start_c",
-        "dl_start_user",
-        "main",
-        "clone",
-        "clone3",
-        "start_thread",
-        "thread_start",
-        "pthread_start",
-    ];
-    starts.contains(&name)
+    // The calling convention of a Go function.
+    let name = name.trim_end_matches(".abi0");
+    STARTS.split_whitespace().any(|start| start == name)
         || name.ends_with("::thread_start")
         || ["libc_start_", "ret_from_fork"].iter().any(|prefix| name.starts_with(prefix))
 }
@@ -55,6 +52,9 @@ mod tests {
             "_clone3;start_thread",
             "[libc.so.6];[libc.so.6];<std::sys::thread::unix::Thread>::new::thread_start",
             "[libc-2.31.so];main;work",
+            "runtime.goexit.abi0;net/http.(*Server).Serve.gowrap3;net/http.(*conn).serve",
+            "runtime.mcall;runtime.park_m",
+            "[libc.so.6];node::Start;node::NodeMainInstance::Run",
         ] {
             assert!(rooted(&stack), "{stack}");
         }

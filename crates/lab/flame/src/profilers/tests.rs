@@ -14,7 +14,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use super::{Failure, Profiler, Profilers, Recording, Subject};
+use super::{Failure, Profiler, Profilers, Recording, Subject, Unwinder};
 use lab_doctor::fake::Fake;
 use lab_load::process;
 
@@ -79,7 +79,7 @@ impl Profilers {
         subject: Subject<'_>,
         window: Duration,
     ) -> Result<Recording, Failure> {
-        Ok(self.sample(profiler, subject, window).await?.await?.unwrap())
+        Ok(self.sample(profiler, subject, window, None).await?.await?.unwrap())
     }
 }
 
@@ -152,11 +152,13 @@ fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
     let fake = Fake::healthy();
     fake.remove("bin/perf");
     let profilers = look(&fake);
-    assert_eq!((profilers.usable(), profilers.unusable().len()), (&[Profiler::None][..], 1));
-    assert_eq!(obstacles(&fake), "`perf` is missing; fix: sudo apt-get install linux-perf");
+    assert_eq!(profilers.usable(), [Profiler::None]);
+    let samply = "`samply` is missing; fix: cargo install --locked samply@0.13.1 && samply setup";
+    let perf = "`perf` is missing; fix: sudo apt-get install linux-perf";
+    assert_eq!(obstacles(&fake), format!("{perf}\n{samply}"));
     // macOS.
     fake.remove("proc");
-    assert!(obstacles(&fake).contains("fix: cargo install --locked samply@0.13.1 && samply setup"));
+    assert_eq!(obstacles(&fake), samply);
     fake.program("samply", ":");
     assert_eq!(look(&fake).usable(), [Profiler::Samply, Profiler::None]);
 }
@@ -168,7 +170,22 @@ async fn a_recording_has_its_stacks_and_its_file() {
     assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
     assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
     assert!(recording.system_cpu.is_some() && recording.window >= WINDOW);
-    assert!(recording.perf_data.unwrap().ends_with("slow.perf.data"));
+}
+
+#[tokio::test]
+async fn the_unwinder_with_whole_stacks_is_kept() {
+    for (mode, unwinder) in
+        [("ok", Unwinder::FramePointers), ("no-frame-pointers", Unwinder::Dwarf)]
+    {
+        let (fake, server) = (machine(mode), Server::start());
+        let (profilers, profiler) = (look(&fake), Profiler::PerfWithKernel);
+        let trial = profilers.try_unwinders(profiler, server.subject(), None).await.unwrap();
+        assert_eq!(trial.unwinder, unwinder);
+        let reading =
+            profilers.sample(profiler, server.subject(), WINDOW, Some(trial)).await.unwrap();
+        let recording = reading.await.unwrap().unwrap();
+        assert_eq!((recording.trial, recording.rooted_share), (Some(trial), Some(1.0)));
+    }
 }
 
 #[tokio::test]

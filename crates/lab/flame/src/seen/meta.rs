@@ -24,6 +24,8 @@ fn variant(observation: &Observation) -> Value {
     let recording = observation.recording.as_ref();
     json!({
         "profiler": recording.map_or(Profiler::None, |it| it.profiler),
+        // How `perf` found callers, and the share of whole stacks in a trial of both ways.
+        "unwinding": recording.and_then(|it| it.trial),
         "samples": recording.map_or(0, |it| it.samples),
         // The share of samples whose stack reaches the start of its thread.
         "rooted_share": recording.and_then(|it| it.rooted_share),

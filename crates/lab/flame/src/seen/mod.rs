@@ -1,5 +1,6 @@
 //! What a page is about, and everything that was seen of its servers.
 
+mod chrome;
 mod meta;
 mod spans;
 
@@ -11,6 +12,7 @@ use lab_record::Build;
 use crate::{
     profilers::{Profiler, Recording},
     stacks::{Folded, View},
+    threads::ThreadStates,
 };
 
 pub use meta::meta;
@@ -74,6 +76,8 @@ pub struct Observation {
     pub cpu: Option<Duration>,
     /// The spans that the server recorded, if it does.
     pub spans: Option<Spans>,
+    /// What its threads did during the recording, if a picture shows that.
+    pub threads: Option<ThreadStates>,
 }
 
 /// The bytes that a server allocates for one visit, and where.
@@ -94,6 +98,12 @@ impl Observation {
 }
 
 impl Seen {
+    /// The profiler, and how it found the callers.
+    pub fn made_by(&self) -> String {
+        let trial = self.observations.first().and_then(|it| it.recording.as_ref()?.trial);
+        trial.map_or(self.profiler.to_string(), |it| format!("{}; {it}", self.profiler))
+    }
+
     /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.
     pub fn cpu(&self, view: &View) -> Option<Vec<Folded>> {
         let of = |observation: &Observation| {

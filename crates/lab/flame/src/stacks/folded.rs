@@ -22,6 +22,16 @@ impl Folded {
         self.0.values().sum()
     }
 
+    /// The share of the weight below functions that `is` accepts, from 0 to 1. It gets their demangled
+    /// names; those of the kernel end in `_[k]`.
+    pub fn share(&self, is: impl Fn(&str) -> bool) -> f64 {
+        let is = |frame: &String| is(&format!("{:#}", rustc_demangle::demangle(frame)));
+        let has = |stack: &[String]| stack.iter().any(is);
+        let within: u64 =
+            self.iter().filter(|(stack, _)| has(stack)).map(|(_, weight)| weight).sum();
+        within as f64 / self.total().max(1) as f64
+    }
+
     /// Whether no stack has any weight.
     pub fn is_empty(&self) -> bool {
         self.total() == 0

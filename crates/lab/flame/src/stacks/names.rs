@@ -1,5 +1,6 @@
 //! Symbols as a reader wants them: `String::clone` instead of a mangled path with hash and generics.
 
+mod foreign;
 mod path;
 
 use std::fmt;
@@ -12,7 +13,7 @@ pub enum Name {
     Rust(Path),
     /// The drop of a value and everything it owns: its type.
     Drop(Path),
-    /// A C function, a kernel function, or an address.
+    /// A function of C, of the kernel, or of another language; or an address.
     C(String),
 }
 
@@ -21,6 +22,9 @@ impl Name {
     /// of a kernel frame is dropped.
     pub fn of(symbol: &str) -> Self {
         let symbol = symbol.strip_suffix("_[k]").unwrap_or(symbol).trim();
+        if let Some(name) = foreign::short(symbol) {
+            return Self::C(name);
+        }
         // Linkers append `.llvm.123`, which the demangler keeps.
         let demangled = format!("{:#}", rustc_demangle::demangle(symbol));
         let demangled = demangled.split(".llvm.").next().unwrap_or_default();

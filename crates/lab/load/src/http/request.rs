@@ -1,11 +1,9 @@
 //! A request as the bytes that go over the wire.
 
-use std::net::SocketAddr;
-
 use ::http::{Method, Request, header};
 use anyhow::Context as _;
 
-use crate::{Ask, Expected};
+use crate::{Ask, Expected, Target};
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
@@ -21,7 +19,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Reads the body's file and serializes the request to `target`.
-    pub fn new(ask: &Ask, target: SocketAddr) -> anyhow::Result<Self> {
+    pub fn new(ask: &Ask, target: impl Into<Target>) -> anyhow::Result<Self> {
         let body = match &ask.body {
             Some(file) => {
                 std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?
@@ -41,7 +39,7 @@ impl Prepared {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let mut bytes = format!("{} {path} HTTP/1.1\r\n", ask.method).into_bytes();
         if !request.headers().contains_key(header::HOST) {
-            bytes.extend(format!("host: {target}\r\n").into_bytes());
+            bytes.extend(format!("host: {}\r\n", target.into().host).into_bytes());
         }
         for (name, value) in request.headers() {
             if name != header::CONTENT_LENGTH {
@@ -77,7 +75,7 @@ mod tests {
             body: body.map(|_| file.path().to_owned()),
             ..Ask::get(path, Answer::Any)
         };
-        let prepared = Prepared::new(&ask, ([127, 0, 0, 1], 80).into())?;
+        let prepared = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
         Ok(String::from_utf8(prepared.bytes)?)
     }
 

@@ -3,10 +3,12 @@
 //! On systems other than Linux the figures are absent, not wrong.
 
 mod cpu;
+mod sockets;
 
 use std::{fs, path::Path, time::Duration};
 
 pub use cpu::CpuTime;
+pub use sockets::{is_taken, listener_on, listeners, listens_on, outbound_connections};
 
 /// The CPU time of this process.
 pub fn own_cpu_time() -> Option<Duration> {
@@ -83,26 +85,6 @@ pub fn is_asleep(pid: u32) -> bool {
     threads(pid).all(|thread| state(&thread).is_none_or(|state| state == 'S'))
 }
 
-/// Whether a process or a descendant of it listens on `port`; `None` where that cannot be seen.
-///
-/// A benchmark that reaches another server than the one it started measures the wrong thing.
-pub fn listens_on(pid: u32, port: u16) -> Option<bool> {
-    let mut tables = fs::read_to_string("/proc/net/tcp").ok()?;
-    tables += &fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
-    // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
-    let sockets = tables.lines().filter_map(|line| {
-        let fields: Vec<_> = line.split_whitespace().collect();
-        let address = fields.get(1)?.rsplit_once(':')?.1;
-        let listens = *fields.get(3)? == "0A" && u16::from_str_radix(address, 16) == Ok(port);
-        listens.then_some(format!("socket:[{}]", fields.get(9)?))
-    });
-    let sockets: Vec<_> = sockets.collect();
-    let mut descriptors = pids(pid).into_iter().flat_map(|pid| entries(format!("/proc/{pid}/fd")));
-    Some(descriptors.any(|path| {
-        fs::read_link(path).is_ok_and(|target| sockets.iter().any(|it| target.as_os_str() == &**it))
-    }))
-}
-
 /// The directories of a process's threads.
 fn threads(pid: u32) -> impl Iterator<Item = String> {
     entries(format!("/proc/{pid}/task"))
@@ -134,9 +116,12 @@ mod tests {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
             let port = listener.local_addr().unwrap().port();
-            assert_eq!(listens_on(std::process::id(), port), Some(true));
+            let this = std::process::id();
+            assert!(listeners(this).unwrap().contains(&listener.local_addr().unwrap()));
+            assert_eq!((listens_on(this, port), is_taken(port)), (Some(true), Some(true)));
+            assert_eq!(listener_on(port), Some(this));
             drop(listener);
-            assert_eq!(listens_on(std::process::id(), port), Some(false));
+            assert_eq!((listens_on(this, port), listener_on(port)), (Some(false), None));
         }
 
         assert!(is_alive(std::process::id()) && !is_asleep(std::process::id()));

@@ -25,7 +25,7 @@ const CONTINUED: &[u8] =
 const UNTIL_CLOSED: &[u8] = b"HTTP/1.0 200 OK\r\n\r\n6";
 
 fn prepared(ask: &Ask) -> Prepared {
-    Prepared::new(ask, ([127, 0, 0, 1], 80).into()).unwrap()
+    Prepared::new(ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap()
 }
 
 type Results<const N: usize> = [Result<(), Fault>; N];
@@ -245,11 +245,11 @@ async fn nothing_outside_a_measurement_is_awaited_for_ever() {
     let plan = plan(closed_loop(2));
     let error = run_over(&plan, Nowhere, Alarm::Ticks).await.unwrap_err();
     assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
-    let error = Visitor::over(Nowhere, plan.target, &plan.asks).await.err().unwrap();
+    let error = Visitor::over(Nowhere, &plan.target, &plan.asks).await.err().unwrap();
     assert_eq!(error.to_string(), "no answer within 30 s");
     LocalSet::new()
         .run_until(async {
-            let open = async || Visitor::over(silent(), plan.target, &plan.asks).await.unwrap();
+            let open = async || Visitor::over(silent(), &plan.target, &plan.asks).await.unwrap();
             let fault = open().await.visit().await.unwrap_err();
             assert_eq!(fault.to_string(), "GET /: no answer within 30 s");
             let error = open().await.visit_in_steps(async || Ok(())).await.unwrap_err();

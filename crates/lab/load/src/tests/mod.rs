@@ -20,14 +20,15 @@ fn ask() -> Ask {
 /// One second of warm-up, five of measurement, one of grace.
 fn plan(arrivals: Arrivals) -> LoadPlan {
     LoadPlan {
-        target: ([127, 0, 0, 1], 80).into(),
-        server_pid: std::process::id(),
+        target: std::net::SocketAddr::from(([127, 0, 0, 1], 80)).into(),
+        server_pid: Some(std::process::id()),
         arrivals,
         warm_up: Duration::from_secs(1),
         measurement: Duration::from_secs(5),
         grace: Duration::from_secs(1),
         asks: vec![ask()],
         pin: false,
+        quick_ack: false,
     }
 }
 

@@ -198,23 +198,27 @@ pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Resul
 }
 
 /// Where the time of a request goes, waits included.
-pub fn waits(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
     let waits = seen.observations.iter();
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
-    let [(slow_name, slow), (fixed_name, fixed)] = waits.as_slice() else { return Ok(None) };
+    if waits.is_empty() {
+        return Ok(None);
+    }
     // The longest waits outlast the recording. So its length decides their mean, and a ratio of the
     // means would be a ratio of that length.
     let mean = |waits: &Waits| {
         let least = if waits.is_cut_off() { "at least " } else { "" };
         format!("{least}{}", time(waits.stacks.total()))
     };
-    let lead = format!(
-        "A request took {} in {slow_name} and {} in {fixed_name} on average. Almost none of it is CPU \
-         time: the requests waited.",
-        mean(slow),
-        mean(fixed),
-    );
+    let means: Vec<_> =
+        waits.iter().map(|(server, waits)| format!("{} in {server}", mean(waits))).collect();
+    // Only of a case it is known.
+    let what = match scene.instrumented {
+        true => "Almost none of it is CPU time: the requests waited.",
+        false => "Each frame is a span, and the spans within it are on top of it.",
+    };
+    let lead = format!("A request took {} on average. {what}", means.join(" and "));
     let mut section = Section::new("What a request waits for", lead);
     let sides = waits.iter().map(|(server, waits)| Side {
         server,

@@ -11,6 +11,7 @@ use super::{
     differential,
     frames::Drawing,
     page::{Page, Picture, Section},
+    threads,
     timeline::{self, Side},
 };
 use crate::{
@@ -36,7 +37,8 @@ pub fn draw_page(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<
     for exhibit in &scene.exhibits {
         let section = match exhibit {
             Exhibit::Timeline => timeline_of(scene, seen, output)?,
-            Exhibit::Waits => graphs::waits(seen, output)?,
+            Exhibit::Waits => graphs::waits(scene, seen, output)?,
+            Exhibit::Threads => threads_of(seen, output)?,
             Exhibit::Cpu => graphs::cpu(scene, seen, output)?,
             Exhibit::Allocations => graphs::allocations(scene, seen, output)?,
             Exhibit::Counts => counts(scene),
@@ -86,18 +88,41 @@ fn side(observation: &Observation) -> Option<Side<'_>> {
     Some(Side { name: &observation.name, spans: observation.spans.as_ref()? })
 }
 
-/// Requests over time, the first server above the second.
+/// Requests over time; of two servers, the first above the second.
 fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
-    let [slow, fixed] = seen.observations.as_slice() else { return Ok(None) };
-    let (Some(slow), Some(fixed)) = (side(slow), side(fixed)) else { return Ok(None) };
-    let lead = "Each row is one request. Follow the strong bars from the top. Where they form a \
+    let sides: Option<Vec<_>> = seen.observations.iter().map(side).collect();
+    let Some(sides) = sides else { return Ok(None) };
+    let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
+                   that is open only once at a time.";
+    let by_role = "Each row is one request. Follow the strong bars from the top. Where they form a \
                 staircase, only one request gets its turn at a time, and all others wait for it.";
+    let lead = if scene.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
-    let caption = "Twelve consecutive requests under the case's load, on one time axis.".to_owned();
-    let (name, svg) = ("timeline.svg".to_owned(), timeline::draw(slow, fixed, &scene.spans));
+    let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
+    let (name, svg) = ("timeline.svg".to_owned(), timeline::draw(&sides, &scene.spans));
     output.write(&name, &svg.0)?;
     section.pictures.push(Picture::Inline { name, caption, svg });
     Ok(Some(section))
+}
+
+/// What the threads of each server did. Absent where the system does not show it.
+fn threads_of(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+    let lead = "The state of each thread, 100 times a second. While a worker of an async runtime is blocked, \
+                for example in fsync or clock_nanosleep, its other tasks wait.";
+    let mut section = Section::new("What the threads did", lead.to_owned());
+    for Observation { name: server, threads, .. } in &seen.observations {
+        let Some(threads) = threads else { continue };
+        let (name, svg) = (format!("{server}.threads.svg"), threads::draw(server, threads));
+        output.write(&name, &svg.0)?;
+        let caption = format!(
+            "{server}: about a second from the middle of {:.1} s; the shares are of the whole time. A single \
+             look does not distinguish running from ready; their shares come from the scheduler's clock.",
+            threads.window.as_secs_f64()
+        );
+        section.pictures.push(Picture::Inline { name, caption, svg });
+        section.tables.push(threads::table(server, threads));
+    }
+    Ok(Some(section).filter(|section| !section.pictures.is_empty()))
 }
 
 /// What a visit makes the server do, in the exact counts of the case.

@@ -10,6 +10,7 @@ use crate::{
     profilers::{Profiler, Recording, Window},
     seen::Heap,
     stacks::{Folded, View},
+    threads::{ThreadStates, tests::thread},
 };
 
 const SLOW: &str = "clone3;toy::slow::work;malloc 600\nclone3;toy::slow::work 300\n";
@@ -52,6 +53,12 @@ fn seen() -> Seen {
         answered: 1000,
         cpu: Some(second),
         spans: Some(spans),
+        threads: Some(ThreadStates {
+            window: second,
+            looks: 4,
+            threads: vec![thread("worker", "ddrf")],
+            left_out: 0,
+        }),
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
     Seen {
@@ -77,9 +84,10 @@ fn draw(scene: &Scene, seen: &Seen) -> (Page, Output, tempfile::TempDir) {
 
 #[test]
 fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
-    use Exhibit::{Allocations, Counts, Cpu, Differential, Timeline, Waits};
-    let (page, output, _dir) = drawn(&[Timeline, Waits, Cpu, Allocations, Counts, Differential]);
-    assert_eq!(page.sections.len(), 6);
+    use Exhibit::{Allocations, Counts, Cpu, Differential, Threads, Timeline, Waits};
+    let (page, output, _dir) =
+        drawn(&[Timeline, Waits, Threads, Cpu, Allocations, Counts, Differential]);
+    assert_eq!(page.sections.len(), 7);
     let files = ["slow.folded", "fixed.folded", "slow.per-request.folded", "slow.waits.folded"];
     for name in files {
         assert!(page.files.contains(&name.to_owned()), "{name} is not in {:?}", page.files);

@@ -12,8 +12,7 @@ use crate::{
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
     let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
-    let mut facts =
-        vec![fact("Profiler", seen.profiler.to_string()), fact("Load", scene.load.clone())];
+    let mut facts = vec![fact("Profiler", seen.made_by()), fact("Load", scene.load.clone())];
     facts.extend(seen.observations.iter().map(|it| fact(&it.name, basis(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));

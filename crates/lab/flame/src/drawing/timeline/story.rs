@@ -1,5 +1,7 @@
 //! Which requests of a record are drawn, and what is counted of the others.
 
+use std::collections::BTreeMap;
+
 use lab_case::Role;
 
 use super::Kinds;
@@ -25,20 +27,24 @@ pub struct Story {
     pub at_once: usize,
     /// Whether the server dropped spans: the numbers are lower bounds.
     pub incomplete: bool,
+    /// How many spans of each name were open at once, at most.
+    pub parts_at_once: BTreeMap<String, usize>,
 }
 
 impl Story {
-    /// The stories of two records, and the length in microseconds of their common window.
-    pub fn of_both(slow: &Spans, fixed: &Spans, kinds: &Kinds) -> (Self, Self, f64) {
-        let [slow_all, fixed_all] = [slow, fixed].map(|spans| spans.requests(kinds));
-        let [slow_rows, fixed_rows] = [&slow_all, &fixed_all].map(|all| consecutive(all));
-        let longest = extent(&slow_rows).max(extent(&fixed_rows));
+    /// The stories of these records, and the length in microseconds of their common window.
+    pub fn of_all(all: &[&Spans], kinds: &Kinds) -> (Vec<Self>, f64) {
+        let rows = all.iter().map(|spans| {
+            let requests = spans.requests(kinds);
+            (consecutive(&requests), requests)
+        });
+        let rows: Vec<_> = rows.collect();
+        let longest = rows.iter().map(|(rows, _)| extent(rows)).max().unwrap_or(0);
         let length = longest as f64 / (1.0 - LEAD);
-        (
-            Self::new(slow, &slow_all, slow_rows, length),
-            Self::new(fixed, &fixed_all, fixed_rows, length),
-            length,
-        )
+        let story = |(spans, (rows, requests)): (&&Spans, (_, Vec<_>))| {
+            Self::new(spans, &requests, rows, length)
+        };
+        (all.iter().zip(rows).map(story).collect(), length)
     }
 
     fn new(spans: &Spans, requests: &[Request], rows: Vec<Request>, length: f64) -> Self {
@@ -57,7 +63,8 @@ impl Story {
             begin_us,
             answered: requests.iter().filter(answered).count(),
             not_drawn: all_open.saturating_sub(rows.len()),
-            at_once: at_once(requests.iter().filter(open), spans.now_us),
+            at_once: most_at_once(requests.iter().filter(open).filter_map(at_work(spans.now_us))),
+            parts_at_once: parts_at_once(requests.iter().filter(open)),
             incomplete: spans.dropped > 0,
             rows,
         }
@@ -80,20 +87,29 @@ fn extent(rows: &[Request]) -> u64 {
     end.zip(begin).map_or(0, |(end, begin)| end.saturating_sub(begin))
 }
 
-/// How many requests were at work at once, at most: waiting downstream if they do that, else holding
-/// what others wait for, else open at all.
-fn at_once<'a>(requests: impl Iterator<Item = &'a Request>, now_us: u64) -> usize {
-    let mut turns: Vec<(u64, i32)> = requests
-        .filter_map(|request| {
-            match request.first(Role::Downstream).or(request.first(Role::Held)) {
-                Some(part) => Some((part.start_us, part.end_us)),
-                // It still waits for its turn.
-                None if !request.parts.is_empty() => None,
-                None => Some((request.start_us, request.end_us.unwrap_or(now_us))),
-            }
-        })
-        .flat_map(|(start, end)| [(start, 1), (end, -1)])
-        .collect();
+/// When a request was at work: waiting downstream if it does that, else holding what others wait for,
+/// else open at all.
+fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
+    move |request| match request.first(Role::Downstream).or(request.first(Role::Held)) {
+        Some(part) => Some((part.start_us, part.end_us)),
+        // It still waits for its turn.
+        None if request.first(Role::Wait).is_some() => None,
+        None => Some((request.start_us, request.end_us.unwrap_or(now_us))),
+    }
+}
+
+fn parts_at_once<'a>(requests: impl Iterator<Item = &'a Request>) -> BTreeMap<String, usize> {
+    let mut times: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+    for part in requests.flat_map(|request| &request.parts) {
+        times.entry(&part.name).or_default().push((part.start_us, part.end_us));
+    }
+    times.into_iter().map(|(name, times)| (name.to_owned(), most_at_once(times))).collect()
+}
+
+/// How many of these times overlap, at most.
+fn most_at_once(times: impl IntoIterator<Item = (u64, u64)>) -> usize {
+    let turns = times.into_iter().flat_map(|(start, end)| [(start, 1), (end, -1)]);
+    let mut turns: Vec<(u64, i32)> = turns.collect();
     // At the same microsecond, an end sorts before a start.
     turns.sort_unstable();
     let mut now = 0;
@@ -111,7 +127,8 @@ mod tests {
 
     #[test]
     fn both_variants_show_consecutive_requests_of_one_window() {
-        let (slow, fixed, length) = Story::of_both(&slow_spans(), &fixed_spans(), &kinds());
+        let (stories, length) = Story::of_all(&[&slow_spans(), &fixed_spans()], &kinds());
+        let [slow, fixed] = &stories[..] else { panic!("{stories:?}") };
         assert_eq!((slow.rows.len(), fixed.rows.len()), (ROWS, ROWS));
         let turns: Vec<_> = slow.rows.iter().map(Request::turn_us).collect();
         assert!(turns.windows(2).all(|pair| (45_000..57_000).contains(&(pair[1] - pair[0]))));
@@ -125,7 +142,8 @@ mod tests {
     #[test]
     fn a_window_ends_before_its_record_does() {
         let fixed = fixed_spans();
-        let (_, story, length) = Story::of_both(&slow_spans(), &fixed, &kinds());
+        let (stories, length) = Story::of_all(&[&slow_spans(), &fixed], &kinds());
+        let story = &stories[1];
         assert!(story.begin_us + length <= fixed.now_us as f64);
     }
 }

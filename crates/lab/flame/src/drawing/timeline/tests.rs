@@ -5,7 +5,7 @@ use super::{super::example, *};
 fn drawn() -> String {
     let (slow, fixed) = (example::slow_spans(), example::fixed_spans());
     let side = |name, spans| Side { name, spans };
-    draw(side("slow", &slow), side("<fixed>", &fixed), &example::kinds()).into_string()
+    draw(&[side("slow", &slow), side("<fixed>", &fixed)], &example::kinds()).into_string()
 }
 
 fn of_class(svg: &str, class: &str) -> Vec<Element> {
@@ -78,7 +78,20 @@ fn it_says_what_it_leaves_out_escapes_names_and_overflows_nothing() {
 fn a_record_without_answers_says_so() {
     let spans = Spans::default();
     let side = Side { name: "slow", spans: &spans };
-    let svg = draw(side, side, &example::kinds()).into_string();
+    let svg = draw(&[side, side], &example::kinds()).into_string();
     assert!(svg.contains("slow: no request was answered"));
     assert_nothing_overflows_a_figure(&svg);
+}
+
+#[test]
+fn spans_without_roles_are_named_and_one_server_is_enough() {
+    let spans = example::slow_spans();
+    let svg = draw(&[Side { name: "server", spans: &spans }], &Kinds::new()).into_string();
+    assert_nothing_overflows_a_figure(&svg);
+    assert!(svg.contains(">lock wait<") && svg.contains(">downstream wait<"), "{svg}");
+    assert!(svg.contains("at most at once: downstream wait 1, lock held 1, lock wai"), "{svg}");
+    // The lock is held for longer than the wait downstream, which is drawn on top of it.
+    let height = |class: &str| of_class(&svg, class)[1].number("height");
+    assert!(height("downstream") > height("held"));
+    assert_eq!(of_class(&svg, "downstream").len(), 1 + ROWS);
 }

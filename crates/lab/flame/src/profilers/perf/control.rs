@@ -90,6 +90,11 @@ impl Control {
         exited.map(drop).map_err(|_| Complaint::Silent(self.patience))
     }
 
+    /// Asks `perf stat` to report on a process that goes on running; see [`Control::exited`].
+    pub fn interrupt(&mut self) {
+        program::interrupt(&mut self.child);
+    }
+
     /// Waits until `perf` exits, as it does when its process has; returns what it wrote to standard
     /// error.
     pub async fn exited(&mut self) -> String {

@@ -14,15 +14,13 @@ use tokio::process::Command;
 use super::{
     Failure, Obstacle, Profiler, Recording, Subject,
     program::{self, gist},
+    unwinder::Unwinder,
     window,
 };
 pub use control::{Complaint, Control};
 use lab_doctor::System;
 use lab_load::process;
-
-/// Samples per second and thread. Not a divisor of the timers' 100 or 1,000: samples must not keep
-/// step with them.
-const RATE: u32 = 499;
+pub use script::JIT;
 
 /// Lets `perf` count the same event with the same rights for a moment. Anything else that recording
 /// needs, such as memory for its buffers, shows only when it records.
@@ -56,6 +54,9 @@ pub fn look(system: &System, profiler: Profiler) -> Result<(), Obstacle> {
 pub struct Perf<'a> {
     pub program: PathBuf,
     pub profiler: Profiler,
+    pub unwinder: Unwinder,
+    /// Samples per second and thread.
+    pub rate: u32,
     pub system: &'a System,
     pub patience: Duration,
 }
@@ -111,7 +112,7 @@ impl<'a> Perf<'a> {
     fn command(&self, pids: &[u32], file: &Path, compressed: bool, roomy: bool) -> Command {
         let pids: Vec<_> = pids.iter().map(u32::to_string).collect();
         let mut command = program::command(&self.program);
-        command.args(["record", "-F", &RATE.to_string()]);
+        command.args(["record", "-F", &self.rate.to_string()]);
         if compressed {
             // Most of a copied stack is zeros.
             command.arg("-z");
@@ -124,9 +125,8 @@ impl<'a> Perf<'a> {
         if self.profiler == Profiler::PerfUserOnly {
             command.args(["-e", "cycles:u"]);
         }
-        // The most that `perf` copies of a stack: its default of 8 KiB cuts nearly all stacks of an
-        // async server.
-        command.args(["--call-graph", "dwarf,65528", "--delay=-1", "--control", "fd:0,1"]);
+        command.args(["--call-graph", self.unwinder.call_graph()]);
+        command.args(["--delay=-1", "--control", "fd:0,1"]);
         command.arg("-p").arg(pids.join(",")).arg("-o").arg(file);
         command
     }
@@ -145,10 +145,9 @@ impl<'a> Perf<'a> {
         let mut script = program::command(&self.program);
         script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
         script.args(["period,event,ip,sym,dso", "-i"]).arg(&file);
-        let text = program::run(&mut script, "perf script", patience).await?;
-        let read = script::Script::read(&text).map_err(|error| {
-            Obstacle::new(format!("cannot parse the output of `perf script`: {error:#}"))
-        })?;
+        let mut read = script::Script::default();
+        program::read_lines(&mut script, "perf script", patience, |line| read.line(line)).await?;
+        read.end();
         if self.profiler == Profiler::PerfWithKernel && read.is_confined() {
             // `perf` keeps out of the kernel silently where it lacks the rights.
             return Err(complaint::refused(self.system, self.profiler).into());
@@ -158,14 +157,9 @@ impl<'a> Perf<'a> {
         // An old `perf` lacks this count; the notes in the script are enough then.
         let stats = program::run(&mut stats, "perf report --stats", patience).await;
         let lost = read.lost.max(stats.map_or(0, |stats| script::lost_samples(&stats)));
-        let sampled_cpu = read.cpu_time(RATE);
+        let sampled_cpu = read.cpu_time(self.rate);
         let recording = Recording::new(self.profiler, read.stacks, window);
         let taken = (recording.samples + lost).max(1);
-        Ok(Recording {
-            lost_share: lost as f64 / taken as f64,
-            sampled_cpu,
-            perf_data: Some(file),
-            ..recording
-        })
+        Ok(Recording { lost_share: lost as f64 / taken as f64, sampled_cpu, ..recording })
     }
 }

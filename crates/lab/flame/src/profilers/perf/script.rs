@@ -13,6 +13,9 @@ use crate::stacks::Folded;
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 0xffff_8000_0000_0000;
 
+/// A function without a name that was compiled at run time.
+pub const JIT: &str = "[JIT]";
+
 /// The samples of a recording.
 #[derive(Debug, Default)]
 pub struct Script {
@@ -26,40 +29,40 @@ pub struct Script {
     periods: u64,
     /// The event of the last sample, such as `cpu-clock:ppp` or `cycles:u`.
     event: String,
+    /// The frames of the sample that is being read, the innermost first.
+    stack: Option<Vec<String>>,
 }
 
 impl Script {
-    /// Reads the fields period, event, ip, sym and dso: a head for each sample, then its frames, the
-    /// innermost first, then an empty line.
-    pub fn read(text: &str) -> anyhow::Result<Self> {
-        let mut script = Self::default();
-        let mut stack: Option<Vec<String>> = None;
-        for line in text.lines().chain([""]) {
-            let odd = || format!("not a line of a sample: `{line}`");
-            if line.trim().is_empty() || line.contains("PERF_RECORD_") {
-                script.add(stack.take());
-                script.lost += lost_note(line).unwrap_or(0);
-            } else if line.starts_with('\t') {
-                let frame = frame(line.trim()).with_context(odd)?;
-                stack.as_mut().with_context(odd)?.push(frame);
-            } else {
-                script.add(stack.take());
-                // A sample without a call chain has its only frame, if any, on the same line.
-                let (period, rest) = line.trim().split_once(' ').with_context(odd)?;
-                let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
-                script.periods += period.parse::<u64>().with_context(odd)?;
-                event.trim_end_matches(':').clone_into(&mut script.event);
-                stack = Some(match rest.trim() {
-                    "" => Vec::new(),
-                    single => vec![frame(single).with_context(odd)?],
-                });
-            }
+    /// Reads the next line, of the fields period, event, ip, sym and dso: a head for each sample, then
+    /// its frames, the innermost first, then an empty line. The script of a long recording is larger
+    /// than memory, so only its distinct stacks are kept.
+    pub fn line(&mut self, line: &str) -> anyhow::Result<()> {
+        let odd = || format!("not a line of a sample: `{line}`");
+        if line.trim().is_empty() || line.contains("PERF_RECORD_") {
+            self.end();
+            self.lost += lost_note(line).unwrap_or(0);
+        } else if line.starts_with('\t') {
+            let frame = frame(line.trim()).with_context(odd)?;
+            self.stack.as_mut().with_context(odd)?.push(frame);
+        } else {
+            self.end();
+            // A sample without a call chain has its only frame, if any, on the same line.
+            let (period, rest) = line.trim().split_once(' ').with_context(odd)?;
+            let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
+            self.periods += period.parse::<u64>().with_context(odd)?;
+            event.trim_end_matches(':').clone_into(&mut self.event);
+            self.stack = Some(match rest.trim() {
+                "" => Vec::new(),
+                single => vec![frame(single).with_context(odd)?],
+            });
         }
-        Ok(script)
+        Ok(())
     }
 
-    fn add(&mut self, stack: Option<Vec<String>>) {
-        let Some(mut stack) = stack else { return };
+    /// Ends the last sample.
+    pub fn end(&mut self) {
+        let Some(mut stack) = self.stack.take() else { return };
         stack.reverse();
         if stack.is_empty() {
             stack.push("[unknown]".to_owned());
@@ -94,6 +97,8 @@ fn frame(line: &str) -> Option<String> {
     let (name, file) = rest.rsplit_once(" (").or_else(|| Some(("", rest.strip_prefix('(')?)))?;
     let file = file.rsplit('/').next().unwrap_or(file);
     let name = match name.trim() {
+        // Each process has its own map: with its number, two servers could not be compared.
+        "[unknown]" | "" if file.starts_with("perf-") && file.ends_with(".map") => JIT.to_owned(),
         "[unknown]" | "" if file.starts_with('[') => file.to_owned(),
         "[unknown]" | "" => format!("[{file}]"),
         name => name.to_owned(),
@@ -135,6 +140,13 @@ fn is_kernel(address: u64, file: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> anyhow::Result<Script> {
+        let mut script = Script::default();
+        text.lines().try_for_each(|line| script.line(line))?;
+        script.end();
+        Ok(script)
+    }
+
     /// As `perf` 6.1 prints it.
     const SCRIPT: &str = "\
    2004008 cpu-clock:ppp: 
@@ -147,6 +159,7 @@ mod tests {
 PERF_RECORD_LOST lost 129
    2004008 cpu-clock:ppp: 
 \t             9f0 __vdso_clock_gettime ([vdso])
+\t          7f2a10 [unknown] (/tmp/perf-4779.map)
 \t            1111 [unknown] ([unknown])
 
    2004008 cpu-clock:ppp: 
@@ -160,12 +173,12 @@ PERF_RECORD_LOST lost 129
 
     #[test]
     fn stacks_have_names_and_mark_the_kernel() {
-        let script = Script::read(SCRIPT).unwrap();
+        let script = read(SCRIPT).unwrap();
         assert_eq!(
             script.stacks.to_string(),
             "\
 [unknown] 1
-[unknown];__vdso_clock_gettime 1
+[unknown];[JIT];__vdso_clock_gettime 1
 [unknown]_[k] 1
 clone3;[libc.so.6];<F as core::ops::FnOnce<fn(u8) -> u8>>::call;cfree@GLIBC_2.2.5;\
 rcu_do_batch_[k] 1
@@ -179,22 +192,22 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
 
     #[test]
     fn a_counter_is_not_a_timer() {
-        let script = Script::read("  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n").unwrap();
+        let script = read("  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n").unwrap();
         assert_eq!(script.cpu_time(499), Duration::from_secs_f64(1.0 / 499.0));
     }
 
     #[test]
     fn a_perf_that_excluded_the_kernel_is_recognized() {
-        let confined = |event| Script::read(&format!("  1 {event}: \n")).unwrap().is_confined();
+        let confined = |event| read(&format!("  1 {event}: \n")).unwrap().is_confined();
         assert!(confined("cpu-clock:uhppp") && confined("cycles:u"));
         assert!(!confined("cycles:P") && !confined("cycles") && !confined("cpu-clock:ppp"));
     }
 
     #[test]
     fn nonsense_is_an_error_and_an_empty_script_is_not() {
-        assert!(Script::read("").unwrap().stacks.is_empty());
-        assert!(Script::read("Segmentation fault\n").is_err());
-        assert!(Script::read("\t 12 main (/x)\n").is_err());
+        assert!(read("").unwrap().stacks.is_empty());
+        assert!(read("Segmentation fault\n").is_err());
+        assert!(read("\t 12 main (/x)\n").is_err());
     }
 
     #[test]

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Compares a pull request with its base, on any CI. The exit code is the verdict's: 0 faster or
+# equivalent, 1 slower, 3 undecided, 2 error.
+#
+#   compare.sh BIN FLAG... [-- SERVER_ARG...]
+#   BASE=origin/main HEAD=HEAD compare.sh my-server --port-arg=--port --get=/users
+#
+# The flags are those that `lab compare` and `lab flame` share. These variables change the rest:
+#
+#   BASE, HEAD     git revisions; by default those of the pull request in the file GITHUB_EVENT_PATH,
+#                  which takes python3 to read
+#   MINUTES        how long the runs may take, without the builds [3]
+#   EFFORT         more flags of `lab compare`, such as `--metric=cpu --minimum-effect=5`
+#   FLAME_SECONDS  how long each build is profiled; 0 for no flame graph [5]
+#   FAIL_ON        `undecided`: exit as above; `slower`: 0 if undecided; `never`: 0 whatever the verdict
+#   OUT            where comment.md and the artifacts go [lab-artifacts]
+#
+# It needs lab, git and cargo, a clone with its history, and no secret.
+# shellcheck disable=SC2016 # backticks are Markdown
+set -euo pipefail
+
+die() {
+    echo "error: $*" >&2
+    exit 2
+}
+
+[ $# -gt 1 ] || die "name the binary and a request: compare.sh BIN FLAG... [-- SERVER_ARG...]"
+bin=$1
+shift
+flags=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    flags+=("$1")
+    shift
+done
+[ $# -eq 0 ] || shift
+# From here on, "$@" are the arguments of the server.
+
+sha() {
+    local read='import json, sys; print(json.load(open(sys.argv[1]))["pull_request"][sys.argv[2]]["sha"])'
+    python3 -c "$read" "${GITHUB_EVENT_PATH:-}" "$1" 2>/dev/null ||
+        die "python3 finds no pull request in the file GITHUB_EVENT_PATH: set BASE and HEAD instead"
+}
+head=${HEAD:-$(sha head)}
+base=${BASE:-$(sha base)}
+# Commits that the base got later are not a change of this pull request.
+base=$(git merge-base "$base" "$head") || die "the clone lacks $base or $head: fetch the whole history"
+head=$(git rev-parse "$head")
+
+out=${OUT:-lab-artifacts}
+mkdir -p "$out"
+comment=$out/comment.md
+log=$out/log.txt
+rm -rf "$comment" "$out/flame"
+
+# A run takes 2.75 s, a pair two runs, and the control two more: N pairs take 5.5 (N + 1) s.
+pairs=$((${MINUTES:-3} * 60 * 2 / 11 - 1))
+# Fewer cannot decide anything.
+[ "$pairs" -ge 6 ] || pairs=6
+
+code=0
+# shellcheck disable=SC2086 # a list of flags
+lab compare --rev "$base" --rev "$head" --bin "$bin" "${flags[@]}" --pairs "$pairs" --open-loop 0 \
+    ${EFFORT:-} --markdown "$comment" ${1+--} "$@" 2>&1 | tee "$log" || code=$?
+
+record=$(sed -n 's/^ *Results  *//p' "$log")
+if [ -z "$record" ]; then
+    printf '### `lab compare`: error\n\n```text\n%s\n```\n' "$(tail -n 5 "$log")" >"$comment"
+else
+    cp "$record" "$out/record.json"
+    lab report "$record" --output "$out/report.html"
+fi
+
+# The command of the newest build of a revision.
+built() {
+    local newest='' file
+    for file in "${record%/runs/*}/revisions/$1"-*/{,layout-1/}"$bin"; do
+        [ ! "$file" -nt "$newest" ] || newest=$file
+    done
+    shift
+    printf '%q ' "$newest" "$@"
+}
+graph="There is no flame graph: log.txt says why."
+if [ -n "$record" ] && [ "${FLAME_SECONDS:=5}" -gt 0 ] &&
+    lab flame --exec "$(built "$base" "$@")" --exec "$(built "$head" "$@")" "${flags[@]}" \
+        --seconds "$FLAME_SECONDS" 2>&1 | tee -a "$log"; then
+    cp -R "$(dirname "$(sed -n 's/^ *Page  *//p' "$log")")" "$out/flame"
+    # Without a profiler, the page has no pictures of them.
+    [ ! -e "$out/flame/diff.svg" ] || graph='`flame/index.html` has the flame graphs of both builds and of their difference.'
+fi
+
+where="the directory \`$out\`"
+[ -z "${GITHUB_RUN_ID:-}" ] ||
+    where="the artifacts of [this run]($GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID)"
+printf '\nThe record and the log are in %s. %s\n' "$where" "$graph" >>"$comment"
+
+cat "$comment" >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
+verdict=$(sed -n '1s/.*: //p' "$comment")
+printf '%s\n' "verdict=$verdict" "comment=$comment" >>"${GITHUB_OUTPUT:-/dev/null}"
+
+case ${FAIL_ON:-undecided}-$code in
+    never-[13] | slower-3) exit 0 ;;
+    *) exit "$code" ;;
+esac

@@ -1,0 +1,205 @@
+//! The two sides of `lab compare`: commands, revisions, or servers that run already.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use http::Uri;
+use lab_load::{Ask, Target};
+
+use super::{Places, own_server::OwnServer};
+use crate::servers::{
+    Launch, Requests, Revisions,
+    running::{REMOTE_REQUESTS_PER_S, REMOTE_USERS, remote_pause_ms},
+};
+
+pub const BASELINE: &str = "baseline";
+pub const CANDIDATE: &str = "candidate";
+
+#[derive(Debug, clap::Args)]
+pub struct SideOptions {
+    /// The command that starts the baseline
+    #[arg(long, value_name = "CMD")]
+    pub baseline: Option<String>,
+    /// The command that starts the candidate
+    #[arg(long, value_name = "CMD")]
+    pub candidate: Option<String>,
+    /// Instead of a command: the URL of a baseline that runs already; a path in it goes before --get
+    #[arg(long, value_name = "URL", conflicts_with = "baseline")]
+    pub baseline_url: Option<Uri>,
+    /// Instead of a command: the URL of a candidate that runs already
+    #[arg(long, value_name = "URL", conflicts_with = "candidate")]
+    pub candidate_url: Option<Uri>,
+    /// Permit load on a URL of another machine: at most 8 users and 100 requests a second
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// GET this path of the baseline only; needs a --candidate-get with the same answer
+    #[arg(long, value_name = "PATH")]
+    pub baseline_get: Vec<String>,
+    /// GET this path of the candidate only
+    #[arg(long, value_name = "PATH")]
+    pub candidate_get: Vec<String>,
+    /// Instead of commands: two git revisions, the baseline first; each is built and runs in a worktree
+    #[arg(long, value_name = "REV", num_args = 1, requires = "bin",
+        conflicts_with_all = ["baseline", "candidate", "baseline_url", "candidate_url"])]
+    pub rev: Vec<String>,
+    /// With --rev: the binary to build and run
+    #[arg(long, value_name = "NAME", requires = "rev")]
+    pub bin: Option<String>,
+    /// With --rev: put the functions of each binary in N random orders, one after the other in its runs
+    #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u16).range(2..=100))]
+    pub layouts: Option<u16>,
+    /// With --rev: arguments for the binary
+    #[arg(last = true, value_name = "ARGS", requires = "rev")]
+    pub args: Vec<String>,
+}
+
+/// Both sides, ready to be measured.
+pub struct Sides {
+    pub subjects: Vec<(String, Launch)>,
+    pub asks: Vec<Vec<Ask>>,
+    /// For each side, its builds; empty without --layouts.
+    pub layouts: Vec<Vec<Launch>>,
+    /// How many milliseconds a user has to pause, for a side on another machine.
+    pub pause_ms: u64,
+    _revisions: Option<Revisions>,
+}
+
+enum Side {
+    /// A command, once for each layout, and its working directory if it is not the caller's.
+    Started {
+        commands: Vec<String>,
+        dir: Option<PathBuf>,
+    },
+    Running(Uri),
+}
+
+impl SideOptions {
+    /// Builds, looks up and checks both sides. `dir` is for the bodies of requests.
+    pub async fn open(
+        &self,
+        places: &Places,
+        requests: &Requests,
+        server: &OwnServer,
+        users: usize,
+        dir: &Path,
+    ) -> anyhow::Result<Sides> {
+        let (sides, revisions) = self.sides(places).await?;
+        let (mut subjects, mut asks, mut layouts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut targets, mut pause_ms) = (Vec::new(), 0);
+        let own = [(BASELINE, &self.baseline_get), (CANDIDATE, &self.candidate_get)];
+        for ((name, gets), side) in own.into_iter().zip(&sides) {
+            asks.push(side.asks(requests, gets, dir)?);
+            let launch = match side {
+                Side::Started { commands, dir } => {
+                    let launch = |command: &String| server.launch(name, command, dir.as_deref());
+                    let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
+                    let first = builds.first().context("a side has a command")?.clone();
+                    layouts.extend(self.layouts.map(|_| builds));
+                    first
+                }
+                Side::Running(url) => {
+                    let target = Target::of(url).await?;
+                    if !target.address.ip().is_loopback() {
+                        ensure!(
+                            self.allow_remote && users <= REMOTE_USERS,
+                            "{url} is not on loopback: --allow-remote permits {REMOTE_USERS} --users and \
+                             {REMOTE_REQUESTS_PER_S} requests a second; ask its owner first"
+                        );
+                        pause_ms = remote_pause_ms(users, asks[0].len());
+                        eprintln!(
+                            "note: {url} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
+                             requests a second also limits throughput; let --metric latency-p50 decide"
+                        );
+                    }
+                    eprintln!(
+                        "note: `lab` does not restart {url}, so its caches and heap carry over from run to run"
+                    );
+                    targets.push(target.clone());
+                    Launch::running(name, url.clone(), target)
+                }
+            };
+            subjects.push((name.to_owned(), launch));
+        }
+        ensure!(
+            asks[0].len() == asks[1].len(),
+            "each --baseline-get needs a --candidate-get in its place"
+        );
+        let is_same = matches!(&targets[..], [one, other] if one.address == other.address);
+        let paths = |asks: &[Ask]| asks.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
+        ensure!(
+            !is_same || paths(&asks[0]) != paths(&asks[1]),
+            "--baseline-url and --candidate-url ask one server for the same paths: give two servers, \
+             or different paths"
+        );
+        Ok(Sides { subjects, asks, layouts, pause_ms, _revisions: revisions })
+    }
+
+    /// What is compared, in words.
+    pub fn title(&self) -> String {
+        match (&self.baseline_get[..], &self.candidate_get[..]) {
+            ([], []) if self.is_running() => "two servers".to_owned(),
+            ([], []) => "two builds of one server".to_owned(),
+            (baseline, candidate) => {
+                let [baseline, candidate] = [baseline, candidate].map(|paths| paths.join(" "));
+                format!("baseline GET {baseline}, candidate GET {candidate}")
+            }
+        }
+    }
+
+    /// Whether a side runs already.
+    pub fn is_running(&self) -> bool {
+        self.baseline_url.is_some() || self.candidate_url.is_some()
+    }
+
+    /// The baseline and the candidate; builds them first if they are revisions.
+    async fn sides(&self, places: &Places) -> anyhow::Result<([Side; 2], Option<Revisions>)> {
+        let [baseline, candidate] = match &self.rev[..] {
+            [] => {
+                let started = |it: String| Side::Started { commands: vec![it], dir: None };
+                let side = |command: &Option<String>, url: &Option<Uri>| {
+                    command.clone().map(started).or_else(|| url.clone().map(Side::Running))
+                };
+                let baseline = side(&self.baseline, &self.baseline_url);
+                let candidate = side(&self.candidate, &self.candidate_url);
+                let both = baseline.zip(candidate).context(
+                    "give each side: --baseline CMD or --baseline-url URL, and --candidate CMD or \
+                     --candidate-url URL; or --rev twice",
+                )?;
+                return Ok((both.into(), None));
+            }
+            [baseline, candidate] => [baseline, candidate],
+            revs => bail!("--rev is given {} times: give it twice, the baseline first", revs.len()),
+        };
+        let bin = self.bin.as_deref().context("--rev needs --bin")?;
+        let revisions = Revisions::open(&places.results()?).await?;
+        let build = async |revision: &String| {
+            let built = revisions.build(revision, bin, self.layouts).await?;
+            let command = |program: &PathBuf| {
+                let words = [program.display().to_string()];
+                shell_words::join(words.iter().chain(&self.args))
+            };
+            let commands = built.programs.iter().map(command).collect();
+            anyhow::Ok(Side::Started { commands, dir: Some(built.dir) })
+        };
+        let sides = [build(baseline).await?, build(candidate).await?];
+        Ok((sides, Some(revisions)))
+    }
+}
+
+impl Side {
+    /// The requests of this side: those of both, and a GET of each of its own paths. A URL is asked as
+    /// it is if there are none.
+    fn asks(&self, requests: &Requests, own: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
+        let Self::Running(url) = self else { return requests.asks_and(own, dir) };
+        if requests.is_empty() && own.is_empty() {
+            let whole = url.path_and_query().map_or("/", |path| path.as_str());
+            return requests.asks_and(&[whole.to_owned()], dir);
+        }
+        ensure!(url.query().is_none(), "`{url}` has a query: give it with --get");
+        let mut asks = requests.asks_and(own, dir)?;
+        for ask in &mut asks {
+            ask.path.insert_str(0, url.path().trim_end_matches('/'));
+        }
+        Ok(asks)
+    }
+}

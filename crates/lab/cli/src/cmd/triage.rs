@@ -1,0 +1,131 @@
+//! `lab triage`: what ails a server, in a minute.
+
+use std::process::ExitCode;
+
+use lab_flame::{Profilers, Seen, draw_page};
+use lab_record::Output;
+use serde_json::json;
+
+use super::{
+    Ended, Places,
+    flame::program,
+    interrupted, interruptible,
+    own_server::{OwnLoad, OwnServer},
+};
+use crate::{
+    bench::Comparison,
+    servers::{Requests, Scratch},
+    triage::{Card, Rules, Triage},
+    watch::{Progress, Subjects},
+};
+
+/// Puts load on one server for about a minute and says what limits it, and what to suspect first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab triage './target/release/my-server' --get /users
+  lab triage 'node server.js' --port-env PORT --get / --get /news
+  lab triage 'java Main' --port 8080 --post order.json --path /orders
+  lab triage lock-scope-slow
+
+Exit code: 0 with or without suspects, 2 after an error.")]
+pub struct Options {
+    /// The command that starts the server; or the server of a case, which needs no --get
+    #[arg(value_name = "CMD")]
+    pub command: String,
+    #[command(flatten)]
+    pub requests: Requests,
+    #[command(flatten)]
+    pub server: OwnServer,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub open: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The triage chooses its own loads.
+const ALONE: OwnLoad = OwnLoad { users: 1, think_ms: 0 };
+
+pub fn run(places: &Places, options: &Options) -> ExitCode {
+    let page = match interruptible(examine(places, options)) {
+        Ok(Ended::Finished(page)) => page,
+        Ok(Ended::Interrupted) => return interrupted("nothing was written"),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    if options.open
+        && let Err(error) = super::open(&page)
+    {
+        eprintln!("error: {error:#}");
+        return ExitCode::from(2);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Measures and reports; returns the path of the page.
+async fn examine(places: &Places, options: &Options) -> anyhow::Result<std::path::PathBuf> {
+    let name = program(&options.command);
+    let results = places.results()?.join("triage");
+    let output = Output::begin(results.join(&name))?;
+    let scratch = Scratch::within(&results)?;
+    let progress = Progress::new(&name);
+    progress.step("asking it for its answers");
+    let comparison = match of_case(places, &options.command).await? {
+        Some(comparison) => comparison,
+        None => {
+            let servers = [("server", options.command.as_str(), None)];
+            options.server.comparison(&name, ALONE, &options.requests, &servers).await?
+        }
+    };
+    let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
+    let mut subjects = Subjects::own(comparison, None)?;
+    subjects.scene.load = Triage::load_in_words();
+    let triage = Triage {
+        comparison: subjects.comparison(),
+        profilers: &profilers,
+        scratch: scratch.path(),
+        progress: &progress,
+    };
+    let measured = triage.run().await?;
+    progress.step("drawing");
+    let card = Card::new(&name, subjects.comparison().asks.len(), &measured, &Rules::read()?);
+    let seen = Seen {
+        profiler: measured.profiler,
+        observations: vec![measured.observation],
+        heaps: Vec::new(),
+        notices: Vec::new(),
+    };
+    let mut page = draw_page(&subjects.scene, &seen, &output)?;
+    page.title = format!("What ails {name}?");
+    card.add_to(&mut page, &output)?;
+    output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;
+    page.files.push("triage.json".to_owned());
+    output.write("index.html", &page.html())?;
+    drop(progress);
+    let path = output.finish()?.join("index.html");
+    if options.json {
+        let mut document = json!(card);
+        document["page"] = json!(path);
+        out!("{document}");
+    } else {
+        card.print();
+    }
+    eprintln!("  Page        {}", path.display());
+    Ok(path)
+}
+
+/// The server of a case with this name, and the case's requests.
+async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Comparison>> {
+    let Ok(workspace) = places.workspace() else { return Ok(None) };
+    for case in workspace.cases()? {
+        if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
+            let variants = [variant.clone()];
+            return Comparison::of_case(&workspace, &case, &variants).await.map(Some);
+        }
+    }
+    Ok(None)
+}

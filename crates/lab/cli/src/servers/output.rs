@@ -1,0 +1,166 @@
+//! What a server prints: its last lines for error messages, and what it announces.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use http::Uri;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    sync::Notify,
+    task::JoinHandle,
+    time::timeout,
+};
+
+use super::announcement;
+
+/// What a server that counts its allocations announces. Each allocation updates counters that all
+/// threads share, so such a server must not be timed.
+const COUNTING: &str = "counting allocations";
+/// What a server that is built for profiling announces. It does more than the one users run.
+const PROFILING: &str = "profiling";
+/// How many of its last lines are shown when it fails.
+const LAST_LINES: usize = 12;
+/// How much of its output is kept for these lines, at least. No announcement is longer.
+const LAST_BYTES: usize = 8 << 10;
+
+/// The output of a process, read until its end: a full pipe would block it, and a closed one would
+/// kill it.
+#[derive(Debug, Default)]
+pub struct Output {
+    heard: Arc<Heard>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    said: Mutex<Said>,
+    /// Notified of each line, until the server is found.
+    line: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    /// The last bytes, which need not be text.
+    tail: Vec<u8>,
+    /// Nobody reads announcements after the server is found.
+    is_found: bool,
+    /// What came after `listening on`, as the workspace's own servers print it.
+    url: Option<String>,
+    ports: BTreeSet<u16>,
+    busy_with: Option<&'static str>,
+}
+
+impl Output {
+    /// Also reads this stream from now on.
+    pub fn follow(&mut self, mut stream: impl AsyncRead + Send + Unpin + 'static) {
+        let heard = self.heard.clone();
+        self.readers.push(tokio::spawn(async move {
+            let (mut piece, mut line) = ([0; 4096], Vec::new());
+            while let Ok(read @ 1..) = stream.read(&mut piece).await {
+                heard.said().take(&piece[..read], &mut line);
+                heard.line.notify_one();
+            }
+        }));
+    }
+
+    /// Waits for the line `listening on URL`.
+    pub async fn url(&self) -> anyhow::Result<Uri> {
+        loop {
+            if let Some(url) = self.heard.said().url.take() {
+                return url.parse().with_context(|| format!("`{url}` is no URL"));
+            }
+            self.heard.line.notified().await;
+        }
+    }
+
+    /// The ports that it has named so far.
+    pub fn ports(&self) -> BTreeSet<u16> {
+        self.heard.said().ports.clone()
+    }
+
+    /// Announcements do not matter any more. Returns what the server announced to be doing besides
+    /// serving.
+    pub fn found(&self) -> Option<&'static str> {
+        let mut said = self.heard.said();
+        said.is_found = true;
+        said.busy_with
+    }
+
+    /// The last lines, as the end of an error message.
+    ///
+    /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
+    /// server started may keep the pipe open.
+    pub async fn words(&mut self) -> String {
+        for reader in self.readers.iter_mut().filter(|reader| !reader.is_finished()) {
+            let _ = timeout(Duration::from_millis(250), reader).await;
+        }
+        let said = self.heard.said();
+        let text = String::from_utf8_lossy(&said.tail);
+        let lines: Vec<_> = text.lines().collect();
+        if lines.is_empty() {
+            return "; it printed nothing".to_owned();
+        }
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        let last = last.iter().map(|line| format!("\n  | {line}"));
+        format!("; its last lines:{}", last.collect::<String>())
+    }
+}
+
+impl Heard {
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Said {
+    /// Takes a piece of a stream; `line` is what its last line has so far.
+    fn take(&mut self, piece: &[u8], line: &mut Vec<u8>) {
+        self.tail.extend_from_slice(piece);
+        if self.tail.len() > 2 * LAST_BYTES {
+            let surplus = self.tail.len() - LAST_BYTES;
+            self.tail.drain(..surplus);
+        }
+        if self.is_found {
+            return;
+        }
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(part);
+            if line.ends_with(b"\n") || line.len() > LAST_BYTES {
+                self.hear(String::from_utf8_lossy(line).trim_end());
+                line.clear();
+            }
+        }
+    }
+
+    fn hear(&mut self, line: &str) {
+        let busy_with = [COUNTING, PROFILING].into_iter().find(|what| line == *what);
+        self.busy_with = busy_with.or(self.busy_with);
+        if let Some(url) = line.strip_prefix("listening on ") {
+            self.url = Some(url.trim().to_owned());
+        }
+        self.ports.extend(announcement::ports(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn announcements_come_in_pieces_over_both_streams() {
+        let mut output = Output::default();
+        output.follow(&b"\xff\ncounting allocations\nlistening on http://127.0.0.1:80"[..]);
+        output.follow(&b"metrics on :9100\nlast words"[..]);
+        let words = output.words().await;
+        assert!(words.contains("  | \u{fffd}\n") && words.contains("  | last words"), "{words}");
+        // A line without an end may be half of one.
+        assert_eq!(output.ports(), [9100].into());
+        output.follow(&b"listening on http://127.0.0.1:81\n"[..]);
+        assert_eq!(output.url().await.unwrap(), "http://127.0.0.1:81/");
+        assert_eq!(output.found(), Some("counting allocations"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Named figures of what was measured: the language of the rules.
+//!
+//! The end of a name says the unit: `_share` is from 0 to 1, `_ms` is milliseconds, `_rps` is answers
+//! per second, `_per_request` is a count. What could not be measured has no figure, and a rule that
+//! needs it is not checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab_display::{significant, thousands, time_ms};
+use lab_flame::{Profiler, State, Thread, ThreadStates};
+use lab_load::Outcome;
+use lab_stats::Usl;
+use serde::Serialize;
+
+use super::measure::{DELAYED, Measured, WATCHED, delayed};
+
+/// Figures and words by name.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Facts {
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, f64>,
+    /// Names, such as the system call in which most threads sleep.
+    #[serde(flatten)]
+    pub words: BTreeMap<String, String>,
+}
+
+/// How many answers each user needs before a cost per answer is meaningful.
+const ENOUGH: u64 = 10;
+
+/// Shares of fewer samples than this are too rough.
+pub const ENOUGH_SAMPLES: u64 = 100;
+
+/// System calls in which a thread sleeps because the program says so.
+const SLEEPING: [&str; 4] = ["clock_nanosleep", "nanosleep", "select", "pselect6"];
+/// System calls that wait for the disk.
+const DISK: [&str; 4] = ["fsync", "fdatasync", "sync_file_range", "msync"];
+/// The system call in which a thread waits for a lock, or idles.
+const LOCK: [&str; 1] = ["futex"];
+
+impl Facts {
+    /// The facts of a measurement. `groups` names functions that belong together, by parts of their
+    /// names; each becomes `NAME_cpu_share`.
+    pub fn of(measured: &Measured, groups: &BTreeMap<String, BTreeSet<String>>) -> Self {
+        let mut facts = Self::default();
+        facts.throughput(measured);
+        facts.latency(measured);
+        facts.threads(measured);
+        if let Some(counts) = &measured.counts {
+            facts.counts(counts);
+        }
+        if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
+            // Without the kernel's part, these are shares of less than the whole.
+            let seen = match recording.profiler {
+                Profiler::PerfUserOnly => recording.cpu_agreement().unwrap_or(1.0).min(1.0),
+                _ => 1.0,
+            };
+            for (group, parts) in groups {
+                let is_in = |name: &str| parts.iter().any(|part| name.contains(part.as_str()));
+                facts.put(&format!("{group}_cpu_share"), seen * recording.stacks.share(is_in));
+            }
+        }
+        // A flush waits for the disk, and works before that.
+        let shares = ["disk_share", "flush_cpu_share"].map(|name| facts.get(name).unwrap_or(0.0));
+        facts.put("flush_share", shares[0].max(shares[1]));
+        facts
+    }
+
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.figures.get(name).copied()
+    }
+
+    pub fn put(&mut self, name: &str, value: f64) {
+        if value.is_finite() {
+            self.figures.insert(name.to_owned(), value);
+        }
+    }
+
+    /// A fact as a reader sees it.
+    pub fn shown(&self, name: &str) -> Option<String> {
+        if let Some(word) = self.words.get(name) {
+            return Some(word.clone());
+        }
+        let value = self.get(name)?;
+        Some(match name {
+            name if name.ends_with("_share") => percent(value),
+            name if name.ends_with("_ms") => time_ms(value),
+            name if name.ends_with("_rps") => rate(value),
+            name if name.ends_with("_per_request") && value < 0.005 => "0".to_owned(),
+            _ if (value - value.round()).abs() < 0.005 * value.abs() => thousands(value),
+            _ => significant(value),
+        })
+    }
+
+    fn throughput(&mut self, measured: &Measured) {
+        let points: Vec<_> =
+            measured.levels.iter().map(|(users, it)| (*users as f64, it.throughput())).collect();
+        let Some(((first, one), (last, most))) =
+            points.first().copied().zip(points.last().copied())
+        else {
+            return;
+        };
+        let (peak_users, peak) =
+            points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((last, most));
+        self.put("users", last);
+        self.put("one_user_rps", one);
+        self.put("peak_rps", peak);
+        self.put("peak_users", peak_users);
+        self.put("after_peak_share", most / peak);
+        self.put("lost_share", 1.0 - most / peak);
+        // Little's law: the requests inside the server, if each takes as long at the peak as alone.
+        self.put("alone_ms", 1e3 * first / one);
+        self.put("at_once", peak * first / one);
+        self.put("at_once_share", peak * first / one / last);
+        self.put("turn_ms", 1e3 / peak);
+        // With this many users, the rest wait for their turn.
+        self.put("queue_share", (1.0 - peak * first / one / WATCHED as f64).max(0.0));
+        if let Some(usl) = Usl::fit(&points) {
+            self.put("sigma", usl.sigma);
+            self.put("kappa", usl.kappa);
+            self.put("usl_error_share", usl.error);
+        }
+        let used = |outcome: &Outcome| {
+            Some(outcome.server_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
+        };
+        let most = measured.levels.iter().filter_map(|(_, outcome)| used(outcome)).reduce(f64::max);
+        if let Some(cores) = most {
+            self.put("server_cores", cores);
+            // Without the threads' states, the CPU time that it got is the only estimate of what it wanted.
+            self.wants(cores, measured.cores);
+        }
+        let at_peak = measured.levels.iter().find(|(users, _)| *users as f64 == peak_users);
+        // With few answers, those in flight at both ends distort the cost.
+        let cost = |level: Option<&(usize, Outcome)>| {
+            let (users, outcome) = level?;
+            outcome.cpu_us_per_request().filter(|_| outcome.ok_in_time >= ENOUGH * *users as u64)
+        };
+        if let (Some(peak), Some(last)) = (cost(at_peak), cost(measured.levels.last())) {
+            self.put("cpu_growth", last / peak);
+        }
+        let limited = at_peak.is_some_and(|(_, outcome)| outcome.limited_by_generator().is_some());
+        self.put("generator_limited", f64::from(limited));
+        let watched = measured.at(WATCHED);
+        if let Some(us) = watched.and_then(Outcome::cpu_us_per_request) {
+            self.put("cpu_ms", us / 1e3);
+        }
+        let sum = |of: fn(&Outcome) -> u64| {
+            measured.levels.iter().map(|(_, it)| of(it) as f64).sum::<f64>()
+        };
+        let all = sum(|it| it.ok + it.wrong + it.failed).max(1.0);
+        self.put("reopened_per_request", sum(|it| it.reopened) / all);
+        let faults = |it: &Outcome| {
+            (it.wrong + it.failed) as f64 / (it.ok + it.wrong + it.failed).max(1) as f64
+        };
+        let worst = measured.levels.iter().max_by(|a, b| faults(&a.1).total_cmp(&faults(&b.1)));
+        if let Some((users, outcome)) = worst {
+            self.put("fault_share", faults(outcome));
+            self.put("fault_users", *users as f64);
+            let fault = outcome.first_fault.clone().unwrap_or_else(|| "no answer".to_owned());
+            self.words.insert("fault".to_owned(), fault);
+        }
+    }
+
+    fn latency(&mut self, measured: &Measured) {
+        let (rate, open) = &measured.open;
+        self.put("open_rps", *rate);
+        for (name, percent) in [("open_p50_ms", 50.0), ("open_p99_ms", 99.0)] {
+            if let Some(ms) = open.latency.percentile_ms(percent) {
+                self.put(name, ms);
+            }
+        }
+        if let Some(mode) = lab_record::second_mode(&open.latency) {
+            let share: u64 =
+                open.latency.buckets().filter(|(ms, _)| mode.contains(ms)).map(|(_, n)| n).sum();
+            self.put("mode_share", share as f64 / open.latency.count().max(1) as f64);
+            self.put("mode_ms", *mode.start());
+        }
+        let (Some(outcome), Some(quick)) = (measured.at(WATCHED), &measured.quick_ack) else {
+            self.put("delayed_share", 0.0);
+            return;
+        };
+        let share = delayed(outcome);
+        self.put("delayed_share", share);
+        self.put("quick_ack_removes_share", (1.0 - delayed(quick) / share).max(0.0));
+        // As a share of the time that all answers took together.
+        let of = |is: &dyn Fn(f64) -> bool| -> f64 {
+            let them = outcome.latency.buckets().filter(|(ms, _)| is(*ms));
+            them.map(|(ms, count)| ms * count as f64).sum()
+        };
+        self.put("delayed_time_share", of(&|ms| DELAYED.contains(&ms)) / of(&|_| true));
+    }
+
+    fn threads(&mut self, measured: &Measured) {
+        if let Some(outbound) = measured.outbound {
+            self.put("outbound", outbound as f64);
+            if let Some(at_once) = self.get("at_once") {
+                self.put("outbound_over_at_once", outbound as f64 / at_once);
+            }
+        }
+        let Some([idle, busy]) = &measured.threads else { return };
+        // A runtime has threads that sleep or wait all the time. What counts is what the load adds.
+        let more = |calls: &[&str]| (blocked(busy, calls) - blocked(idle, calls)).max(0.0);
+        self.put("sleeping_threads", more(&SLEEPING));
+        self.put("disk_share", any(busy, &DISK));
+        self.put("lock_threads", more(&LOCK));
+        self.put("threads", busy.threads.len() as f64);
+        if let Some(at_once) = self.get("at_once") {
+            self.put("sleeping_over_at_once", more(&SLEEPING) / at_once);
+        }
+        let calls = SLEEPING.iter().max_by(|a, b| more(&[**a]).total_cmp(&more(&[**b])));
+        self.words.insert("sleep_call".to_owned(), calls.map_or("", |call| *call).to_owned());
+        // A thread that waits for a core wants one: on a busy machine a server gets less than it wants.
+        let looks = busy.looks.max(1) as f64;
+        let looked = |thread: &Thread, is: fn(&State) -> bool| {
+            thread.states.iter().filter(|state| is(state)).count() as f64 / looks
+        };
+        let ready = |it: &State| matches!(it, State::Ready);
+        let wants = |it: &State| matches!(it, State::Running | State::Ready);
+        let sum = |is| busy.threads.iter().map(|thread| looked(thread, is)).sum::<f64>();
+        let wanted = busy.threads.iter().map(|thread| looked(thread, wants));
+        self.put("busiest_thread_share", wanted.fold(0.0, f64::max));
+        self.put("starved_share", sum(ready) / sum(wants).max(0.01));
+        self.wants(sum(wants), measured.cores);
+    }
+
+    fn wants(&mut self, wanted: f64, cores: usize) {
+        self.put("wanted_cores", wanted);
+        self.put("wanted_core_share", wanted / cores as f64);
+    }
+
+    fn counts(&mut self, counts: &BTreeMap<&'static str, f64>) {
+        let of =
+            |events: &[&str]| -> f64 { events.iter().filter_map(|event| counts.get(event)).sum() };
+        self.put("system_calls_per_request", of(&["raw_syscalls:sys_enter"]));
+        self.put("connects_per_request", of(&["syscalls:sys_enter_connect"]));
+        self.put("opens_per_request", of(&["syscalls:sys_enter_openat"]));
+        let flushes = ["syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync"];
+        self.put("flushes_per_request", of(&flushes));
+        let clones = ["syscalls:sys_enter_clone", "syscalls:sys_enter_clone3"];
+        self.put("starts_per_request", of(&clones));
+        self.put("futexes_per_request", of(&["syscalls:sys_enter_futex"]));
+        self.put("page_faults_per_request", of(&["page-faults"]));
+        self.put("context_switches_per_request", of(&["context-switches"]));
+    }
+}
+
+/// How many threads were in one of these system calls at once, on average.
+fn blocked(states: &ThreadStates, calls: &[&str]) -> f64 {
+    let all = states.threads.iter().flat_map(|thread| &thread.states);
+    let blocked = all.filter(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)));
+    blocked.count() as f64 / states.looks.max(1) as f64
+}
+
+/// The share of looks at which some thread was in one of these system calls.
+fn any(states: &ThreadStates, calls: &[&str]) -> f64 {
+    let is_in = |look: &usize| {
+        let mut states = states.threads.iter().filter_map(|thread| thread.states.get(*look));
+        states.any(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)))
+    };
+    (0..states.looks).filter(is_in).count() as f64 / states.looks.max(1) as f64
+}
+
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "none".to_owned(),
+        percent if percent.abs() < 0.095 => format!("{percent:.2} %"),
+        percent if percent.abs() < 9.95 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// `1,292 answers per second`.
+fn rate(per_second: f64) -> String {
+    format!("{} req/s", significant(per_second))
+}

@@ -1,0 +1,288 @@
+//! What a triage measures: one server, kept running, under one kind of load after the other.
+
+use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
+
+use anyhow::{Context as _, bail, ensure};
+use http::Uri;
+use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, ThreadStates};
+use lab_load::{Arrivals, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target, process};
+
+use crate::{
+    bench::{Comparison, generate},
+    count::Counter,
+    servers::Stage,
+    watch::{Progress, Watch},
+};
+
+/// The levels of the closed loop.
+const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// The level at which the server is watched closely: more users than most machines have cores, and
+/// few enough for a slow server.
+pub const WATCHED: usize = 16;
+const WARM_UP: Duration = Duration::from_millis(400);
+const LEVEL: Duration = Duration::from_millis(1500);
+const WATCH: Duration = Duration::from_secs(3);
+const PROFILE: Duration = Duration::from_secs(4);
+const OPEN: Duration = Duration::from_secs(4);
+const GRACE: Duration = Duration::from_millis(500);
+/// How long the threads of the unloaded server are watched.
+const IDLE: Duration = Duration::from_millis(500);
+/// A level lasts for about this many answers of one user, but not much longer than a fast server's.
+const ANSWERS: f64 = 16.0;
+const LONGEST: Duration = Duration::from_secs(4);
+/// The share of the throughput at which random arrivals come.
+const SHARE: f64 = 0.5;
+/// Answers that take this long, in milliseconds, may have waited for a delayed acknowledgement, which
+/// Linux sends after 40 ms. The range is wider than that, so that the experiment has to remove such
+/// answers and cannot merely shift them.
+pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
+/// Where most of the delayed answers, or their mode, begin.
+const ONSET: std::ops::Range<f64> = 38.0..60.0;
+
+/// What is counted for each request, by the events of `perf stat`.
+pub const EVENTS: [&str; 11] = [
+    "raw_syscalls:sys_enter",
+    "syscalls:sys_enter_connect",
+    "syscalls:sys_enter_openat",
+    "syscalls:sys_enter_fsync",
+    "syscalls:sys_enter_fdatasync",
+    "syscalls:sys_enter_clone",
+    "syscalls:sys_enter_clone3",
+    "syscalls:sys_enter_futex",
+    "syscalls:sys_enter_madvise",
+    "page-faults",
+    "context-switches",
+];
+
+/// A server, its requests, and the tools to watch it.
+#[derive(Debug)]
+pub struct Triage<'a> {
+    pub comparison: &'a Comparison,
+    pub profilers: &'a Profilers,
+    pub scratch: &'a Path,
+    pub progress: &'a Progress,
+}
+
+/// Everything that was measured. What the system does not show is absent.
+#[derive(Debug)]
+pub struct Measured {
+    pub cores: usize,
+    /// Users and outcome of each level of the closed loop.
+    pub levels: Vec<(usize, Outcome)>,
+    /// The outcome at [`WATCHED`] users with a client that acknowledges at once, if answers took as
+    /// long as a delayed acknowledgement.
+    pub quick_ack: Option<Outcome>,
+    /// Arrivals per second, and their outcome.
+    pub open: (f64, Outcome),
+    /// The threads without load, and with [`WATCHED`] users.
+    pub threads: Option<[ThreadStates; 2]>,
+    /// Connections to other servers under that load.
+    pub outbound: Option<usize>,
+    /// [`EVENTS`] per request, with [`WATCHED`] users.
+    pub counts: Option<BTreeMap<&'static str, f64>>,
+    pub profiler: Profiler,
+    pub observation: Observation,
+    pub notices: Vec<String>,
+}
+
+impl Measured {
+    pub fn at(&self, users: usize) -> Option<&Outcome> {
+        self.levels.iter().find(|(level, _)| *level == users).map(|(_, outcome)| outcome)
+    }
+
+    pub fn recording(&self) -> Option<&Recording> {
+        self.observation.recording.as_ref()
+    }
+}
+
+impl Triage<'_> {
+    pub fn load_in_words() -> String {
+        let [first, .., last] = LEVELS;
+        format!("{first} to {last} users without a pause, {WATCHED} while recorded")
+    }
+
+    pub async fn run(&self) -> anyhow::Result<Measured> {
+        let (_, launch) = self.comparison.subjects.first().context("there is a server")?;
+        let mut stage = Stage::set(launch).await?;
+        stage.server.ensure_it_can_be_timed()?;
+        let target = stage.server.target()?;
+        let stage_is_own = stage.server.is_own();
+        let url = stage.server.url().clone();
+        let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
+        let watched = stage.watch(on.run()).await;
+        stage.clear().await?;
+        let (mut measured, counter) = watched?;
+        // `perf stat` reports when the server has exited.
+        let counts = async {
+            let (counter, requests) = counter?;
+            let totals = counter.totals(&EVENTS, stage_is_own).await?;
+            let per_request = |(event, total)| (event, total as f64 / requests.max(1) as f64);
+            anyhow::Ok(totals.into_iter().map(per_request).collect())
+        };
+        match counts.await {
+            Ok(counts) => measured.counts = Some(counts),
+            Err(error) => measured.notices.push(format!("nothing is counted: {error:#}")),
+        }
+        Ok(measured)
+    }
+}
+
+/// The server under load.
+struct Loaded<'a> {
+    triage: &'a Triage<'a>,
+    target: Target,
+    url: &'a Uri,
+    pid: u32,
+}
+
+impl Loaded<'_> {
+    async fn run(&self) -> anyhow::Result<(Measured, anyhow::Result<(Counter, u64)>)> {
+        let progress = self.triage.progress;
+        progress.step("watching it without load");
+        let idle = ThreadStates::watch(self.pid, IDLE).await;
+        let mut levels: Vec<(usize, Outcome)> = Vec::new();
+        let (mut busy, mut outbound) = (None, None);
+        for users in LEVELS {
+            let peak = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
+            // With more users than answers, what is counted depends on when the level begins.
+            if users > WATCHED && peak * LONGEST.as_secs_f64() < users as f64 {
+                break;
+            }
+            progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
+            let alone = levels.first().map_or(0.0, |(_, outcome)| 1.0 / outcome.throughput());
+            let length = Duration::from_secs_f64((ANSWERS * alone).min(LONGEST.as_secs_f64()));
+            let length = length.max(if users == WATCHED { WATCH } else { LEVEL });
+            let load = self.load(users, WARM_UP, length);
+            let outcome = if users == WATCHED {
+                let watch = async {
+                    tokio::time::sleep(WARM_UP + GRACE / 2).await;
+                    let states = ThreadStates::watch(self.pid, length - GRACE).await;
+                    Ok((states, process::outbound_connections(self.pid)))
+                };
+                let (outcome, seen) = tokio::try_join!(generate(&load), watch)?;
+                (busy, outbound) = seen;
+                outcome
+            } else {
+                generate(&load).await?
+            };
+            let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
+            ensure!(users > 1 || outcome.ok_in_time > 0, "no right answer: {first_fault}");
+            levels.push((users, outcome));
+        }
+        let quick_ack = match levels.iter().find(|(users, _)| *users == WATCHED) {
+            Some((_, outcome)) if may_be_delayed(outcome) => {
+                progress.step("a client that acknowledges at once");
+                let load = self.load(WATCHED, WARM_UP, WATCH);
+                Some(generate(&LoadPlan { quick_ack: true, ..load }).await?)
+            }
+            _ => None,
+        };
+        let open = self.open_loop(&levels).await?;
+        let (profiler, mut observation, notices) = self.profile().await?;
+        observation.threads = busy.clone();
+        progress.step("counting");
+        let counter = self.count().await;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = idle.zip(busy).map(|(idle, busy)| [idle, busy]);
+        let measured = Measured {
+            cores,
+            levels,
+            quick_ack,
+            open,
+            threads,
+            outbound,
+            counts: None,
+            profiler,
+            observation,
+            notices,
+        };
+        Ok((measured, counter))
+    }
+
+    /// Random arrivals at half of what the server manages.
+    async fn open_loop(&self, levels: &[(usize, Outcome)]) -> anyhow::Result<(f64, Outcome)> {
+        let capacity = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
+        let rate = SHARE * capacity;
+        self.triage.progress.step(&format!("{rate:.0} arrivals per second"));
+        let open = OpenLoop {
+            rate_per_s: rate,
+            connections: 64,
+            connections_per_user: 1,
+            spacing: Spacing::default(),
+        };
+        let load = self.load(1, WARM_UP, OPEN);
+        let outcome = generate(&LoadPlan { arrivals: Arrivals::OpenLoop(open), ..load }).await?;
+        Ok((rate, outcome))
+    }
+
+    /// Where CPU time goes, by the first profiler that works.
+    async fn profile(&self) -> anyhow::Result<(Profiler, Observation, Vec<String>)> {
+        let Triage { comparison, profilers, scratch, progress } = *self.triage;
+        let watch = Watch {
+            comparison,
+            profilers,
+            has_sampler: false,
+            has_spans: false,
+            shows_threads: false,
+            spans_file: None,
+            unwinder: OnceLock::new(),
+            window: PROFILE,
+            scratch,
+        };
+        let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
+        let mut notices = Vec::new();
+        for profiler in profilers.usable() {
+            progress.step("recording a profile");
+            let plan = watch.plan(self.target.clone(), self.pid, load);
+            match watch.under_load(*profiler, "server", self.url, plan).await {
+                Ok(observation) => {
+                    let recording = observation.recording.iter();
+                    notices.extend(recording.flat_map(|it| it.notices.clone()));
+                    return Ok((*profiler, observation, notices));
+                }
+                Err(Failure::Fatal(error)) => return Err(error),
+                Err(Failure::Profiler(obstacle)) => notices.push(format!("{profiler}: {obstacle}")),
+            }
+        }
+        bail!("no profiler works here; `lab doctor` says what is missing")
+    }
+
+    /// Counts from the first request to the last, so that the totals can be divided by the requests.
+    /// The totals are known once the counter has ended.
+    async fn count(&self) -> anyhow::Result<(Counter, u64)> {
+        let mut counter = Counter::of_events(self.pid, &EVENTS).await?;
+        counter.begin().await?;
+        let outcome = generate(&self.load(WATCHED, Duration::ZERO, LEVEL)).await?;
+        counter.end().await?;
+        Ok((counter, outcome.ok + outcome.wrong + outcome.unfinished))
+    }
+
+    fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
+        let comparison = self.triage.comparison;
+        LoadPlan {
+            target: self.target.clone(),
+            server_pid: Some(self.pid),
+            arrivals: Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load }),
+            warm_up,
+            measurement,
+            grace: GRACE,
+            asks: comparison.asks.clone(),
+            pin: false,
+            quick_ack: false,
+        }
+    }
+}
+
+/// Whether most answers, or a second mode, took as long as a delayed acknowledgement.
+fn may_be_delayed(outcome: &Outcome) -> bool {
+    let median = outcome.latency.percentile_ms(50.0);
+    let mode = lab_record::second_mode(&outcome.latency).map(|mode| *mode.start());
+    [median, mode].into_iter().flatten().any(|ms| ONSET.contains(&ms))
+}
+
+/// The share of answers that took as long as a delayed acknowledgement.
+pub fn delayed(outcome: &Outcome) -> f64 {
+    let delayed = outcome.latency.buckets().filter(|(ms, _)| DELAYED.contains(ms));
+    let delayed: u64 = delayed.map(|(_, count)| count).sum();
+    delayed as f64 / outcome.latency.count().max(1) as f64
+}

@@ -1,0 +1,18 @@
+//! `lab triage`: measures one server for a minute and says what ails it.
+//!
+//! - `measure` puts load on the server at several levels and watches it;
+//! - `facts` turns what was measured into named figures;
+//! - `rules` are data (`rules.toml`): which figures make a suspect, and what to do about it;
+//! - `card` shows the result as text, JSON and a page.
+
+mod card;
+mod curve;
+mod facts;
+mod limit;
+mod measure;
+mod rules;
+
+pub use card::Card;
+pub use facts::Facts;
+pub use measure::{Measured, Triage};
+pub use rules::{Rules, Suspect};

@@ -1,0 +1,36 @@
+//! `lab triage`, on a server with one fault.
+
+use serde_json::Value;
+
+use crate::toy::{Toy, stderr, stdout};
+
+#[test]
+fn a_lock_held_across_a_wait_is_the_first_suspect() {
+    let toy = Toy::new(&["--turn-ms=20"]);
+    let output = toy.run(&["triage", "toy-slow", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let card: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(card["limit"], "one-at-a-time", "{card:#}");
+    assert_eq!(card["suspects"][0]["id"], "lock", "{card:#}");
+    // Each level has its figures, and the page is there with its pictures.
+    assert!(
+        card["levels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|level| level["throughput_rps"].as_f64() > Some(0.0))
+    );
+    for file in ["index.html", "throughput.svg", "triage.json"] {
+        assert!(toy.path("target/lab/triage/toy-slow").join(file).is_file(), "{file}");
+    }
+    toy.wait_until_all_servers_ended();
+}
+
+#[test]
+fn a_server_without_a_right_answer_is_an_error_and_leaves_no_page() {
+    let toy = Toy::new(&["--answer=7"]);
+    let output = toy.run(&["triage", "toy-slow"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no right answer: "), "{}", stderr(&output));
+    assert!(!toy.path("target/lab/triage/toy-slow").exists());
+}

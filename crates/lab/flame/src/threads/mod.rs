@@ -1,0 +1,122 @@
+//! What the threads of a server do: run, wait for a core, or block, and in which system call.
+//!
+//! A profiler samples only what runs. A server that is idle and slow is blocked, and the system shows
+//! where: nothing has to be built into the server, and its parent needs no privileges.
+
+mod calls;
+mod watch;
+
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
+
+/// What each thread of a process and its descendants did, looked at every 10 ms.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadStates {
+    /// How long the threads were watched.
+    pub window: Duration,
+    /// How often each thread was looked at; fewer than 100 a second on a machine that is busy.
+    pub looks: usize,
+    /// Those that waited for work least come first.
+    pub threads: Vec<Thread>,
+    /// How many more threads there were, which were not watched.
+    pub left_out: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// At most 15 characters: the system cuts longer names.
+    pub name: String,
+    /// One state for each look.
+    pub states: Vec<State>,
+}
+
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum State {
+    Running,
+    /// Waits for a core.
+    Ready,
+    /// Blocked in this system call: `futex`.
+    Blocked(Cow<'static, str>),
+    /// It had not started, or it had ended.
+    Absent,
+}
+
+/// System calls in which a thread usually waits for something to do.
+#[rustfmt::skip]
+const FOR_WORK: [&str; 14] = [
+    "accept", "accept4", "epoll_pwait", "epoll_pwait2", "epoll_wait", "futex", "io_uring_enter",
+    "poll", "ppoll", "pselect6", "rt_sigtimedwait", "select", "wait4", "waitid",
+];
+
+impl ThreadStates {
+    /// The threads by their names, numbers apart, in the order of the first thread of each.
+    pub fn kinds(&self) -> Vec<(&str, Vec<&Thread>)> {
+        let mut kinds: Vec<(&str, Vec<&Thread>)> = Vec::new();
+        for thread in &self.threads {
+            match kinds.iter_mut().find(|(name, _)| *name == thread.kind()) {
+                Some((_, threads)) => threads.push(thread),
+                None => kinds.push((thread.kind(), vec![thread])),
+            }
+        }
+        kinds
+    }
+}
+
+impl State {
+    /// Whether the thread waits where idle threads wait. A contended lock looks the same.
+    pub fn waits_for_work(&self) -> bool {
+        matches!(self, Self::Blocked(call) if FOR_WORK.contains(&&**call))
+    }
+}
+
+impl Thread {
+    /// The name without a number at its end: `worker` for `worker-12`.
+    fn kind(&self) -> &str {
+        let name = self.name.trim_end_matches(|it: char| it.is_ascii_digit());
+        let name = name.trim_end_matches(['-', '_', '#', ':', '/', ' ']);
+        if name.is_empty() { &self.name } else { name }
+    }
+}
+
+/// The share of looks for each state, the largest first. Looks at an absent thread do not count.
+pub fn shares(threads: &[&Thread]) -> Vec<(State, f64)> {
+    let mut counts: BTreeMap<&State, usize> = BTreeMap::new();
+    let states = threads.iter().flat_map(|thread| &thread.states);
+    for state in states.filter(|state| **state != State::Absent) {
+        *counts.entry(state).or_default() += 1;
+    }
+    let all: usize = counts.values().sum();
+    let share = |(state, count): (&State, usize)| (state.clone(), count as f64 / all as f64);
+    let mut shares: Vec<_> = counts.into_iter().map(share).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A thread whose states are letters: `r` runs, `s` waits for a core, `f` is futex, `d` fsync.
+    pub fn thread(name: &str, states: &str) -> Thread {
+        let state = |letter| match letter {
+            'r' => State::Running,
+            's' => State::Ready,
+            'f' => State::Blocked("futex".into()),
+            'd' => State::Blocked("fsync".into()),
+            _ => State::Absent,
+        };
+        Thread { name: name.to_owned(), states: states.chars().map(state).collect() }
+    }
+
+    #[test]
+    fn threads_of_one_pool_are_one_kind_and_absence_does_not_count() {
+        let threads =
+            [thread("w-1", "--rd"), thread("main", "f"), thread("w-12", "dd"), thread("7", "-")];
+        let states = ThreadStates { threads: threads.to_vec(), ..ThreadStates::default() };
+        let kinds = states.kinds();
+        let found: Vec<_> = kinds.iter().map(|(name, threads)| (*name, threads.len())).collect();
+        assert_eq!(found, [("w", 2), ("main", 1), ("7", 1)]);
+        let fsync = State::Blocked("fsync".into());
+        assert_eq!(shares(&kinds[0].1), [(fsync, 0.75), (State::Running, 0.25)]);
+        assert!(shares(&kinds[2].1).is_empty());
+    }
+}

@@ -1,0 +1,136 @@
+//! Connections with TLS where the target asks for it.
+//!
+//! Only the generator's own loops over plain TCP have to be as fast as possible. They dial
+//! [`Tcp`](super::Tcp) instead, whose stream has a type of its own.
+
+use std::{io, sync::Arc};
+
+use anyhow::{Context as _, ensure};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{
+        ClientConfig, RootCertStore,
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName},
+    },
+};
+
+use super::{Dial, Target, Tcp};
+
+/// Dials a target over TCP, or over TLS if it has a name for that.
+#[derive(Clone)]
+pub struct Net {
+    tcp: Tcp,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+}
+
+pub trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
+
+impl Net {
+    pub fn to(target: &Target) -> anyhow::Result<Self> {
+        let tls = match &target.tls {
+            None => None,
+            Some(name) => {
+                let server = ServerName::try_from(name.clone());
+                let server = server.with_context(|| format!("`{name}` is no host name"))?;
+                Some((trusting(rustls_native_certs::load_native_certs().certs)?, server))
+            }
+        };
+        Ok(Self { tcp: Tcp(target.address), tls })
+    }
+}
+
+impl Dial for Net {
+    type Stream = Box<dyn Stream>;
+
+    async fn dial(&self) -> io::Result<Self::Stream> {
+        let stream = self.tcp.dial().await?;
+        let Some((connector, name)) = &self.tls else { return Ok(Box::new(stream)) };
+        let explained = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidData => io::Error::other(format!(
+                "no TLS: {error} (without TLS, use http://; SSL_CERT_FILE names authorities to trust)"
+            )),
+            _ => error,
+        };
+        Ok(Box::new(connector.connect(name.clone(), stream).await.map_err(explained)?))
+    }
+}
+
+fn trusting(authorities: Vec<CertificateDer<'static>>) -> anyhow::Result<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(authorities);
+    ensure!(!roots.is_empty(), "no certificate authority is known here: set SSL_CERT_FILE");
+    let config = ClientConfig::builder_with_provider(ring::default_provider().into())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots);
+    let mut config = config.with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
+    use tokio_rustls::{
+        TlsAcceptor,
+        rustls::{ServerConfig, pki_types::PrivatePkcs8KeyDer},
+    };
+
+    use super::*;
+    use crate::{Answer, Ask, Visitor};
+
+    /// More than the buffers of a socket hold.
+    const BODY: usize = 8 << 20;
+
+    /// Reads a request until its last byte, `!`, from each connection, and answers with `6`.
+    async fn serve(listener: TcpListener, tls: TlsAcceptor) -> io::Result<()> {
+        loop {
+            let Ok(mut stream) = tls.accept(listener.accept().await?.0).await else { continue };
+            let (mut piece, mut read) = (vec![0; 1 << 16], 0);
+            while !piece[..read].ends_with(b"!") {
+                read = stream.read(&mut piece).await?;
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6").await?;
+            stream.flush().await?;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_request_is_answered_over_tls_and_a_stranger_is_refused() {
+        let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = issued.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(issued.signing_key.serialize_der()).into();
+        let config = ServerConfig::builder_with_provider(ring::default_provider().into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve(listener, Arc::new(config).into()));
+
+        let body = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(body.path(), "x".repeat(BODY) + "!").unwrap();
+        let ask = Ask {
+            method: "POST".to_owned(),
+            body: Some(body.path().to_owned()),
+            ..Ask::get("/", Answer::Text("6".to_owned()))
+        };
+        let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let visitor = async |trusted: CertificateDer<'static>| {
+            let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
+            let net = Net { tcp: Tcp(address), tls };
+            Visitor::over(net, &address.into(), std::slice::from_ref(&ask)).await
+        };
+        visitor(certificate).await.unwrap().visit().await.unwrap();
+        let error = visitor(other.cert.der().clone()).await.err().unwrap().to_string();
+        assert!(error.contains("SSL_CERT_FILE"), "{error}");
+    }
+}
