@@ -15,8 +15,8 @@ const FEWEST: u64 = 10;
 /// A mode is narrow: its longest answer took at most this many times as long as its shortest.
 const WIDTH: f64 = 2.0;
 
-/// A server that uses less of a core than this is idle.
-const IDLE: f64 = 0.2;
+/// A server that uses less of a core than this mostly waits.
+const IDLE: f64 = 0.5;
 
 /// Delays in milliseconds, from and to, with their usual cause and where to look first.
 const SIGNATURES: [(f64, f64, &str); 5] = [
@@ -54,15 +54,15 @@ pub fn note(side: (&str, &Latency), other: (&str, &Latency)) -> Option<String> {
     ))
 }
 
-/// A sentence about a side that answers nearly everything after the same known delay, while it uses
-/// little of a core.
+/// A sentence about a side that answers most requests after the same known delay, while it uses
+/// less than half a core.
 pub fn delay(variant: &str, latency: &Latency, used_cores: f64) -> Option<String> {
-    let [low, high] = [5.0, 95.0].map(|percent| latency.percentile_ms(percent));
+    let [low, high] = [10.0, 90.0].map(|percent| latency.percentile_ms(percent));
     let (low, high) = (low?, high?);
     let is_delay = |(from, to, _): &&(f64, f64, &str)| low >= *from && high < *to;
     let (.., cause) = SIGNATURES.iter().find(is_delay).filter(|_| used_cores < IDLE)?;
     Some(format!(
-        "nearly all answers of {variant} took {} to {}, while it was idle. {cause} `lab triage` checks \
+        "most answers of {variant} took {} to {}, while it mostly waited. {cause} `lab triage` checks \
          this.",
         time_ms(low),
         time_ms(high)
@@ -130,7 +130,7 @@ mod tests {
     fn a_delay_of_all_answers_is_named_if_the_server_is_idle() {
         let delayed = latency(&[(40.5, 500)]);
         let words = delay("baseline", &delayed, 0.02).unwrap();
-        assert!(words.starts_with("nearly all answers of baseline took 40."), "{words}");
+        assert!(words.starts_with("most answers of baseline took 40."), "{words}");
         assert!(words.contains("set TCP_NODELAY"), "{words}");
         assert_eq!(delay("baseline", &delayed, 0.9), None);
         assert_eq!(delay("baseline", &latency(&[(51.3, 500)]), 0.02), None);
