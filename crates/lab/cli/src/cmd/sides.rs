@@ -187,8 +187,8 @@ impl SideOptions {
 }
 
 impl Side {
-    /// The requests of this side: those of both, and a GET of each of its own paths. A URL is asked as
-    /// it is if there are none.
+    /// The requests of this side: those of both, and a GET of each of its own paths. Without any, `lab`
+    /// asks for the URL itself.
     fn asks(&self, requests: &Requests, own: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
         let Self::Running(url) = self else { return requests.asks_and(own, dir) };
         if requests.is_empty() && own.is_empty() {

@@ -1,7 +1,8 @@
 //! `lab triage`: what ails a server, in a minute.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
+use anyhow::ensure;
 use lab_flame::{Profilers, Seen, draw_page};
 use lab_record::Output;
 use serde_json::json;
@@ -67,7 +68,7 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 }
 
 /// Measures and reports; returns the path of the page.
-async fn examine(places: &Places, options: &Options) -> anyhow::Result<std::path::PathBuf> {
+async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let name = program(&options.command);
     let results = places.results()?.join("triage");
     let output = Output::begin(results.join(&name))?;
@@ -75,7 +76,14 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<std::path
     let progress = Progress::new(&name);
     progress.step("asking it for its answers");
     let comparison = match of_case(places, &options.command).await? {
-        Some(comparison) => comparison,
+        Some(comparison) => {
+            let server = &options.command;
+            ensure!(
+                options.requests.is_empty(),
+                "{server} has the requests of its case: leave out yours"
+            );
+            comparison
+        }
         None => {
             let servers = [("server", options.command.as_str(), None)];
             options.server.comparison(&name, ALONE, &options.requests, &servers).await?

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
-use super::Facts;
+use super::{Facts, measure::WATCHED};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,15 +129,16 @@ impl Rule {
 }
 
 /// What a share is a share of.
-fn whole(share: &str) -> &'static str {
-    match share {
-        "queue_share" => "the time with 16 users",
+fn whole(share: &str) -> String {
+    let whole = match share {
+        "queue_share" => return format!("the time with {WATCHED} users"),
         "delayed_time_share" => "the time of all answers",
         "fault_share" => "the answers",
         "lost_share" => "the throughput",
         "flush_share" => "the time",
         _ => "the CPU time",
-    }
+    };
+    whole.to_owned()
 }
 
 /// Puts the facts into a text with `{NAME}`.
