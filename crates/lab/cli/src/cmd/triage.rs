@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    servers::{Requests, Scratch},
+    servers::{Requests, Scratch, current},
     triage::{Card, Rules, Triage},
     watch::{Progress, Subjects},
 };
@@ -132,6 +132,9 @@ async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Compari
     for case in workspace.cases()? {
         if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
             let variants = [variant.clone()];
+            if places.bin_dir.is_none() {
+                current::build(&workspace, &[(&case, variants.to_vec())])?;
+            }
             return Comparison::of_case(&workspace, &case, &variants).await.map(Some);
         }
     }
