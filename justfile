@@ -1,6 +1,7 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
 lab := "cargo run --release --quiet --bin lab --"
+book := "cargo run --release --quiet --bin lab-book --"
 
 # Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
 # the dependencies each time, and compiles them once.
@@ -87,7 +88,7 @@ bench-generator *FLAGS:
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
-    {{ lab }} record {{ FLAGS }}
+    {{ book }} record {{ FLAGS }}
 
 # Build the course and open it (`--mine`: your figures)
 [group('read')]
@@ -156,7 +157,7 @@ fmt:
 # Fill in the course's pages (`--check`: only say what is stale)
 [group('course')]
 docs *FLAGS:
-    @{{ lab }} docs {{ FLAGS }}
+    @{{ book }} docs {{ FLAGS }}
 
 # Load a case with Locust: 3 minutes (`--help`)
 [group('replicate')]

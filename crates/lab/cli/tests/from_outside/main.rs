@@ -5,7 +5,6 @@
 
 mod bench;
 mod compare;
-mod docs;
 mod engine;
 mod flame;
 mod pull_request;
