@@ -8,6 +8,7 @@ mod compare;
 mod docs;
 mod engine;
 mod flame;
+mod packages;
 mod pull_request;
 mod reach;
 mod records;
