@@ -106,11 +106,9 @@ impl Picture {
                 figcaption {
                     (caption) " " a class="alone" href=(name) { "Open it alone" }
                     @if let Self::File { standard: Some(file), .. } = self {
-                        span class="alone" {
-                            ", or "
-                            a href=(file) {
-                                "the standard flame graph, drawn by the crate " code { "flamegraph" }
-                            }
+                        br;
+                        a class="alone" href=(file) {
+                            "The standard flame graph, drawn by the crate " code { "flamegraph" }
                         }
                     }
                 }
