@@ -90,6 +90,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         }
     };
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
+    let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
     subjects.scene.load = Triage::load_in_words();
     let triage = Triage {
@@ -107,7 +108,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         heaps: Vec::new(),
         notices: Vec::new(),
     };
-    let mut page = draw_page(&subjects.scene, &seen, &output)?;
+    let mut page = draw_page(&subjects.scene, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What ails {name}?");
     card.add_to(&mut page, &output)?;
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;

@@ -7,6 +7,7 @@ mod bench;
 mod compare;
 mod engine;
 mod flame;
+mod packages;
 mod pull_request;
 mod reach;
 mod records;
