@@ -1,6 +1,7 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
 lab := "cargo run --release --quiet --bin lab --"
+lab_from_anywhere := "cargo run --release --quiet --manifest-path '" + justfile_directory() / "Cargo.toml' --bin lab --"
 book := "cargo run --release --quiet --bin lab-book --"
 
 # Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
@@ -14,7 +15,7 @@ shared := "--workspace --exclude lock-scope --exclude lab-load"
 apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
 
-_list:
+_list: _lab
     @{{ just_executable() }} --list --unsorted
 
 # Measure all cases (`--quick`: a first look, without Criterion)
@@ -32,7 +33,7 @@ bench *CASES_AND_FLAGS: _lab
 # Draw where the time goes, before and after (`--open`)
 [group('measure')]
 [positional-arguments]
-flame *CASES_AND_FLAGS: _lab
+flame *CASES_AND_FLAGS: _lab_and_flamegraph
     {{ lab }} flame "$@"
 
 # Count what a page costs: allocations and more
@@ -44,30 +45,30 @@ count *CASES_AND_FLAGS: _lab
 [group('measure')]
 [no-cd]
 [positional-arguments]
-triage *FLAGS:
-    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- triage "$@"
+triage *FLAGS: _lab_and_flamegraph
+    @{{ lab_from_anywhere }} triage "$@"
 
 # Compare two builds of your own server (`--help`)
 [group('measure')]
 [no-cd]
 [positional-arguments]
-compare *FLAGS:
-    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare "$@"
+compare *FLAGS: _lab
+    @{{ lab_from_anywhere }} compare "$@"
 
 # Say what distorts figures on this machine
 [group('measure')]
-doctor:
+doctor: _lab
     @{{ lab }} doctor
 
 # Run any verb of the laboratory (`--help`)
 [group('measure')]
 [positional-arguments]
-lab *ARGS:
+lab *ARGS: _lab
     @{{ lab }} "$@"
 
 # Name the cases and their variants
 [group('measure')]
-list:
+list: _lab
     @{{ lab }} list
 
 # Start one server by hand: `just serve lock-scope-slow`
@@ -98,7 +99,7 @@ book *FLAGS:
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    cargo test --release {{ shared }}
+    cargo test --release {{ shared }} -- --test-threads 4
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
@@ -157,6 +158,7 @@ fmt:
 # Fill in the course's pages (`--check`: only say what is stale)
 [group('course')]
 docs *FLAGS:
+    cargo build {{ release }} --bin lab-book
     @{{ book }} docs {{ FLAGS }}
 
 # Load a case with Locust: 3 minutes (`--help`)
@@ -227,6 +229,9 @@ new-case NAME:
 
 _lab:
     cargo build {{ release }} --bin lab
+
+_lab_and_flamegraph:
+    cargo build {{ release }} --bin lab --bin lab-flamegraph
 
 _build:
     cargo build {{ release }}
