@@ -6,6 +6,9 @@ lab := "cargo run --release --quiet --bin lab --"
 # with them, cargo would build Tokio and everything above it once more. They are tested on their own.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
 stop_the_clock := "--package lock-scope --package lab-load"
+replications := '"locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
+    '"heaptrack hot-clone --short" "dhat hot-clone --short" "cachegrind hot-clone --short" "hotspot hot-clone --short" ' + \
+    '"replicate-proxy --short" "replicate-varnish --short" _replication-tests'
 replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
 
 _list:
@@ -109,7 +112,7 @@ update-counts: (count "--update")
 prose:
     @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
-# Check the GitHub action with shellcheck and actionlint
+# Check scripts and workflows, shellcheck and actionlint
 [group('check')]
 lint-action:
     @.github/actions/compare/lint.sh
@@ -119,9 +122,10 @@ lint-action:
 browser-test:
     @python3 docs/browser_test.py
 
-# All that CI checks
+# Run every check, and list what passed, failed or was skipped
 [group('check')]
-ci: fmt-check lint test api-docs docs-check
+ci:
+    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" api-docs docs-check browser-test {{ replications }}
 
 # Check that the code is formatted
 [group('check')]
@@ -209,7 +213,11 @@ ci-replications: (replicate-mongodb "--short") test-replications
 
 # Check the replications that need no long build, as CI does
 [group('replicate')]
-test-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
+test-replications:
+    @.ci/checks.py {{ replications }}
+
+# What the replications compute, without their tools.
+_replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
     @{{ replicate }}/test_replications.py
 
