@@ -1,39 +1,46 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
 lab := "cargo run --release --quiet --bin lab --"
+book := "cargo run --release --quiet --bin lab-book --"
 
-# Measuring and testing share one build. Left out are two packages whose tests stop Tokio's clock:
-# with them, cargo would build Tokio and everything above it once more. They are tested on their own.
+# Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
+# the dependencies each time, and compiles them once.
+release := "--release --workspace"
+# Measuring and testing share that build. Left out are two packages whose tests stop Tokio's clock: with
+# them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
-stop_the_clock := "--package lock-scope --package lab-load"
+# Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
+# features that its dependencies have in the first one.
+apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
+replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
 replications := '"locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
     '"heaptrack hot-clone --short" "dhat hot-clone --short" "cachegrind hot-clone --short" "hotspot hot-clone --short" ' + \
     '"replicate-proxy --short" "replicate-varnish --short" _replication-tests'
-replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
 
 _list:
     @{{ just_executable() }} --list --unsorted
 
-# Measure all cases (`--quick`: a rough look)
+# Measure all cases (`--quick`: a first look, without Criterion)
 [group('measure')]
-bench-all *FLAGS: _build
-    cargo bench {{ shared }} --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
-    {{ lab }} bench --criterion {{ FLAGS }}
+bench-all *FLAGS:
+    cargo build {{ release }} --bin lab --bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch
+    {{ if FLAGS =~ '--quick' { '' } else { 'cargo bench ' + shared + ' --quiet --' } }}
+    {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]
-bench *CASES_AND_FLAGS: _build
+bench *CASES_AND_FLAGS: _lab
     {{ lab }} bench {{ CASES_AND_FLAGS }}
 
 # Draw where the time goes, before and after (`--open`)
 [group('measure')]
 [positional-arguments]
-flame *CASES_AND_FLAGS: _build
+flame *CASES_AND_FLAGS: _lab
     {{ lab }} flame "$@"
 
 # Count what a page costs: allocations and more
 [group('measure')]
-count *CASES_AND_FLAGS: _build
+count *CASES_AND_FLAGS: _lab
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
 # Say what ails a server: your own or `lock-scope-slow`
@@ -84,7 +91,7 @@ bench-generator *FLAGS:
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
-    {{ lab }} record {{ FLAGS }}
+    {{ book }} record {{ FLAGS }}
 
 # Build the course and open it (`--mine`: your figures)
 [group('read')]
@@ -95,12 +102,11 @@ book *FLAGS:
 [group('check')]
 test: _build && (verify) (count "--check")
     cargo test --release {{ shared }}
-    cargo test {{ stop_the_clock }}
-    cargo test --package case-probe --all-features
+    cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
 [group('check')]
-verify *CASES: _build
+verify *CASES: _lab
     {{ lab }} verify {{ CASES }}
 
 # Make the counts of now the reference
@@ -155,7 +161,7 @@ fmt:
 # Fill in the course's pages (`--check`: only say what is stale)
 [group('course')]
 docs *FLAGS:
-    @{{ lab }} docs {{ FLAGS }}
+    @{{ book }} docs {{ FLAGS }}
 
 # Load a case with Locust: 3 minutes (`--help`)
 [group('replicate')]
@@ -227,8 +233,11 @@ new-case NAME:
     @{{ lab }} new-case {{ NAME }}
     @cargo fmt --all
 
+_lab:
+    cargo build {{ release }} --bin lab
+
 _build:
-    cargo build --release --workspace
+    cargo build {{ release }}
 
 # The alternatives to each fix, and where it stops mattering.
 _alternatives:

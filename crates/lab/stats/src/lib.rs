@@ -16,6 +16,6 @@ mod verdict;
 
 pub use median::median_of;
 pub use schedule::{Slot, control_pairs, schedule};
-pub use speedup::Speedup;
+pub use speedup::{Speedup, count_error};
 pub use usl::Usl;
 pub use verdict::{Judgement, Verdict, judge};

@@ -5,7 +5,6 @@ mod bench_generator;
 mod compare;
 mod completions;
 mod count;
-mod docs;
 mod doctor;
 mod effort;
 mod flame;
@@ -18,7 +17,6 @@ mod man;
 mod new_case;
 mod own_server;
 mod places;
-mod record;
 mod report;
 mod sides;
 mod supervise;
@@ -64,10 +62,6 @@ enum Command {
     History(history::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    /// Publish the newest results as a record; `just record` measures them first
-    Record(record::Options),
-    /// Write figures and excerpts into the course, or check them
-    Docs(docs::Options),
     /// Write a new case that compiles and runs, for you to fill in
     NewCase(new_case::Options),
     /// Ask every server its case's requests once, and say what a case still lacks
@@ -104,8 +98,6 @@ pub fn run() -> ExitCode {
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::History(options) => history::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::Record(options) => record::run(&lab.places, &options),
-        Command::Docs(options) => docs::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
