@@ -14,8 +14,11 @@ shared := "--workspace --exclude lock-scope --exclude lab-load"
 # features that its dependencies have in the first one.
 apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
+replications := '"locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
+    '"heaptrack hot-clone --short" "dhat hot-clone --short" "cachegrind hot-clone --short" "hotspot hot-clone --short" ' + \
+    '"replicate-proxy --short" "replicate-varnish --short" _replication-tests'
 
-_list: _lab
+_list:
     @{{ just_executable() }} --list --unsorted
 
 # Measure all cases (`--quick`: a first look, without Criterion)
@@ -107,6 +110,11 @@ test: _build && (verify) (count "--check")
 verify *CASES: _lab
     {{ lab }} verify {{ CASES }}
 
+# Check that no command compiles what another one has
+[group('check')]
+build-once:
+    @.ci/build_once.py
+
 # Make the counts of now the reference
 [group('check')]
 update-counts: (count "--update")
@@ -116,7 +124,7 @@ update-counts: (count "--update")
 prose:
     @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
-# Check the GitHub action with shellcheck and actionlint
+# Check scripts and workflows, shellcheck and actionlint
 [group('check')]
 lint-action:
     @.github/actions/compare/lint.sh
@@ -126,9 +134,10 @@ lint-action:
 browser-test:
     @python3 docs/browser_test.py
 
-# All that CI checks
+# Run every check, and list what passed, failed or was skipped
 [group('check')]
-ci: fmt-check lint test api-docs docs-check
+ci:
+    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ replications }}
 
 # Check that the code is formatted
 [group('check')]
@@ -138,13 +147,13 @@ fmt-check:
 # Check with clippy; a warning is an error
 [group('check')]
 lint:
-    cargo clippy --workspace --all-targets --features benches/alternatives,benches/replications -- -D warnings
-    cargo clippy --package case-probe --package case-server --all-targets --all-features -- -D warnings
+    cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
+    cargo clippy --release --package case-probe --package case-server --all-targets --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [group('check')]
 api-docs:
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc {{ release }} --no-deps
 
 # Check the course's pages; a stale figure is an error
 [group('check')]
@@ -217,7 +226,11 @@ ci-replications: (replicate-mongodb "--short") test-replications
 
 # Check the replications that need no long build, as CI does
 [group('replicate')]
-test-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
+test-replications:
+    @.ci/checks.py {{ replications }}
+
+# What the replications compute, without their tools.
+_replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
     @{{ replicate }}/test_replications.py
 
