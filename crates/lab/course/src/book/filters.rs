@@ -3,7 +3,7 @@
 use lab_display::{NONE, significant, time_ms};
 use lab_flame::Unit;
 use lab_stats::Speedup;
-use minijinja::{Environment, Error, Value};
+use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::names::failed;
 
@@ -43,6 +43,7 @@ fn shown(value: &Value, show: fn(f64) -> String) -> Result<String, Error> {
     match f64::try_from(value.clone()) {
         _ if value.is_none() => Ok(NONE.to_owned()),
         Ok(number) if number.is_finite() => Ok(show(number)),
+        _ if value.is_undefined() => Err(ErrorKind::UndefinedError.into()),
         _ => Err(failed(format!("`{value}` is not a number: put arithmetic in parentheses"))),
     }
 }
