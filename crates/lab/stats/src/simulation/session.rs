@@ -88,8 +88,8 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
 #[derive(Clone)]
 pub struct Session {
     /// The runs of the baseline and of the candidate, pair by pair.
-    pub baseline: Vec<f64>,
-    pub candidate: Vec<f64>,
+    baseline: Vec<f64>,
+    candidate: Vec<f64>,
     /// The ratios of the control's pairs.
     control: Vec<f64>,
 }
@@ -121,17 +121,9 @@ impl Session {
         Self { candidate, ..self.clone() }
     }
 
-    /// The logarithm of each pair's ratio.
-    pub fn log_ratios(&self) -> impl Iterator<Item = f64> {
-        self.baseline.iter().zip(&self.candidate).map(|(a, b)| b - a)
-    }
-
-    pub fn speedup(&self) -> Speedup {
-        Speedup::of_pairs(self.log_ratios().map(f64::exp)).unwrap()
-    }
-
     pub fn verdict(&self, minimum_effect: f64) -> Verdict {
+        let pairs = self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp());
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        judge(Some(&self.speedup()), control.as_ref(), minimum_effect).verdict
+        judge(Speedup::of_pairs(pairs).as_ref(), control.as_ref(), minimum_effect).verdict
     }
 }
