@@ -110,7 +110,7 @@ impl Book {
         match error.kind() {
             ErrorKind::UnknownFilter => {
                 let name = detail.split(' ').nth(1).unwrap_or_default();
-                unknown("filter", name, filters::NAMES.split(' '))
+                unknown("filter", name, filters::names())
             }
             ErrorKind::UndefinedError | ErrorKind::UnknownMethod => anyhow!("{}", self.missing),
             ErrorKind::InvalidOperation if detail.contains("unsupported types") => {
