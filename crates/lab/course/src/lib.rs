@@ -16,3 +16,7 @@ mod words;
 
 pub use publish::{Draft, remove_older};
 pub use words::origin;
+
+#[cfg(test)]
+#[path = "../../display/testing/probe.rs"]
+mod probe;

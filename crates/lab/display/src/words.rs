@@ -57,6 +57,16 @@ pub fn time_ms(ms: f64) -> String {
     }
 }
 
+/// A share of 0.873 as `87 %`; a smaller one with more digits, and 0 as `none`.
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "none".to_owned(),
+        percent if percent.abs() < 0.095 => format!("{percent:.2} %"),
+        percent if percent.abs() < 9.95 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
 /// `276×`.
 pub fn factor(value: f64) -> String {
     format!("{}×", significant(value))

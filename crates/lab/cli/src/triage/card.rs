@@ -1,15 +1,11 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{page::Table, paragraph, significant, time_ms};
+use lab_display::{page::Table, paragraph, percent, significant, time_ms};
 use lab_flame::{Page, Section, View, top_inclusive};
 use serde::Serialize;
 
-use super::{
-    Facts, Measured, Rules, Suspect,
-    facts::{ENOUGH_SAMPLES, percent},
-    limit::Limit,
-};
+use super::{Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, limit::Limit};
 
 /// How many functions the card names.
 const FUNCTIONS: usize = 6;

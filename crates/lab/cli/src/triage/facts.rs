@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_display::{significant, thousands, time_ms};
+use lab_display::{percent, significant, thousands, time_ms};
 use lab_flame::{Profiler, State, Thread, ThreadStates};
 use lab_load::Outcome;
 use serde::Serialize;
@@ -247,15 +247,6 @@ fn any(states: &ThreadStates, calls: &[&str]) -> f64 {
         states.any(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)))
     };
     (0..states.looks).filter(is_in).count() as f64 / states.looks.max(1) as f64
-}
-
-pub fn percent(share: f64) -> String {
-    match 100.0 * share {
-        0.0 => "none".to_owned(),
-        percent if percent.abs() < 0.095 => format!("{percent:.2} %"),
-        percent if percent.abs() < 9.95 => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
-    }
 }
 
 /// `1,292 answers per second`.

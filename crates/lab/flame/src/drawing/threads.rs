@@ -142,7 +142,7 @@ fn in_words(shares: &[(State, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab_display::picture::probe::{assert_nothing_overflows_a_figure, elements};
+    use crate::probe::{assert_nothing_overflows_a_figure, elements};
 
     use super::*;
     use crate::threads::tests::thread;
