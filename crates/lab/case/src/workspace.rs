@@ -9,6 +9,11 @@ use anyhow::{Context as _, bail};
 
 use super::{Case, Reference, unknown};
 
+/// The path of the running `lab`, which also generates load and ends servers.
+pub fn lab_itself() -> anyhow::Result<PathBuf> {
+    env::current_exe().context("cannot find the path of `lab` itself")
+}
+
 /// The directories of the cases, of their binaries and of the results.
 #[derive(Clone, Debug)]
 pub struct Workspace {
@@ -28,10 +33,7 @@ impl Workspace {
         };
         let bin_dir = match bin_dir {
             Some(dir) => dir.to_owned(),
-            None => {
-                let lab = env::current_exe().context("cannot find the path of `lab` itself")?;
-                lab.parent().context("`lab` has no directory")?.to_owned()
-            }
+            None => lab_itself()?.parent().context("`lab` has no directory")?.to_owned(),
         };
         Ok(Self { root, bin_dir })
     }
@@ -44,7 +46,7 @@ impl Workspace {
         &self.bin_dir
     }
 
-    /// The same workspace with its binaries elsewhere.
+    /// This workspace with its binaries elsewhere.
     pub fn with_bin_dir(&self, bin_dir: PathBuf) -> Self {
         Self { root: self.root.clone(), bin_dir }
     }

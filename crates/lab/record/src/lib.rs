@@ -20,7 +20,7 @@ pub use document::{
     VERSION, VariantRecord,
 };
 pub use files::write_whole;
-pub use machine::{Build, Machine, load_average};
+pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;
 pub use notes::notes;
 pub use output::Output;
