@@ -78,7 +78,7 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
-/// The same, or the text for a missing value.
+/// A speedup as `276× (275–278)`, or the text for a missing one.
 pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }

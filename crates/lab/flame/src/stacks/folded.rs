@@ -37,7 +37,7 @@ impl Folded {
         self.total() == 0
     }
 
-    /// The same shares of another total, such as the CPU time of one request instead of samples.
+    /// These stacks with their shares of another total, such as the CPU time of one request instead of samples.
     ///
     /// Rounds down, so each stack loses less than one unit.
     pub fn scaled_to(&self, total: u64) -> Self {
