@@ -24,7 +24,7 @@ fn clone(user_ids: &[String], rounds: u64) -> u64 {
     result
 }
 
-/// The same code with another type. A clone adds one to a counter of owners, and its drop subtracts one.
+/// `clone` with ids that are shared. A clone adds one to a counter of owners, and its drop subtracts one.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the alternative that is measured")]
 fn arc_str(user_ids: &[Arc<str>], rounds: u64) -> u64 {
@@ -35,7 +35,7 @@ fn arc_str(user_ids: &[Arc<str>], rounds: u64) -> u64 {
     result
 }
 
-/// The same code again. The clone of a borrowed `Cow` copies a pointer; the clone of an owned `Cow`
+/// `clone` with ids that may be borrowed. The clone of a borrowed `Cow` copies a pointer; the clone of an owned `Cow`
 /// copies the string.
 #[inline(never)]
 #[expect(clippy::redundant_iter_cloned, reason = "the alternative that is measured")]

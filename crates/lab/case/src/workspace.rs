@@ -9,6 +9,11 @@ use anyhow::{Context as _, bail};
 
 use super::{Case, Reference, unknown};
 
+/// The path of the running `lab`, which also generates load and ends servers.
+pub fn lab_itself() -> anyhow::Result<PathBuf> {
+    env::current_exe().context("cannot find the path of `lab` itself")
+}
+
 /// The directories of the cases, of their binaries and of the results.
 #[derive(Clone, Debug)]
 pub struct Workspace {
@@ -37,7 +42,7 @@ impl Workspace {
         &self.bin_dir
     }
 
-    /// The same workspace with its binaries elsewhere.
+    /// This workspace with its binaries elsewhere.
     pub fn with_bin_dir(&self, bin_dir: PathBuf) -> Self {
         Self { root: self.root.clone(), bin_dir }
     }
@@ -116,7 +121,7 @@ pub fn find_bin_dir(dir: Option<&Path>) -> anyhow::Result<PathBuf> {
     if let Some(dir) = dir {
         return Ok(dir.to_owned());
     }
-    let lab = env::current_exe().context("cannot find the path of `lab` itself")?;
+    let lab = lab_itself()?;
     Ok(lab.parent().context("`lab` has no directory")?.to_owned())
 }
 

@@ -3,3 +3,7 @@
 pub mod chart;
 pub mod report;
 pub mod words;
+
+#[cfg(test)]
+#[path = "../../display/testing/probe.rs"]
+mod probe;

@@ -57,6 +57,16 @@ pub fn time_ms(ms: f64) -> String {
     }
 }
 
+/// A share of 0.873 as `87 %`; a smaller one with more digits, and 0 as `none`.
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "none".to_owned(),
+        percent if percent.abs() < 0.095 => format!("{percent:.2} %"),
+        percent if percent.abs() < 9.95 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
 /// `276×`.
 pub fn factor(value: f64) -> String {
     format!("{}×", significant(value))
@@ -68,7 +78,7 @@ pub fn speedup(speedup: &Speedup) -> String {
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
-/// The same, or the text for a missing value.
+/// A speedup as `276× (275–278)`, or the text for a missing one.
 pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }

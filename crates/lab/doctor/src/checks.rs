@@ -1,8 +1,12 @@
 //! The checks, in the order in which they are printed.
 
-use super::{Finding, System, install, perf_package};
+use super::{Finding, System};
 
-/// Runs every check. The noise floor is measured separately.
+/// Debian's command, and the names of the package elsewhere.
+pub const INSTALL_PERF: &str =
+    "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic, others: perf";
+
+/// Runs every check.
 pub fn examine(system: &System) -> Vec<Finding> {
     [cores, quota, governor, load, steal, open_files, perf_rights, binaries]
         .map(|check| check(system))
@@ -151,7 +155,7 @@ fn perf_rights(system: &System) -> Finding {
     };
     if system.program("perf").is_none() {
         let found = "perf is missing: flame graphs come from the server's own sampler";
-        return Finding::note(topic, found).fix(install(system, &perf_package(system)));
+        return Finding::note(topic, found).fix(INSTALL_PERF);
     }
     let setting = format!("perf_event_paranoid is {level}");
     let fix = "sudo sysctl kernel.perf_event_paranoid=1";

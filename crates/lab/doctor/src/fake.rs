@@ -45,7 +45,6 @@ impl Fake {
         let fake = Self { system, dir };
         FILES.iter().for_each(|(path, text)| fake.write(path, text));
         fake.program("perf", "echo 1.5,msec,task-clock,1 >&2; echo 900,,cycles,1 >&2");
-        fake.program("apt-get", ":");
         fake.write("target/release/toy-slow", "");
         fake.write("target/release/toy-fixed", "");
         fake

@@ -8,15 +8,11 @@ mod checks;
 #[cfg(unix)]
 pub mod fake;
 mod finding;
-mod noise_floor;
-mod packages;
 mod report;
 mod system;
 
-pub use checks::examine;
+pub use checks::{INSTALL_PERF, examine};
 pub use finding::{Finding, Status};
-pub use noise_floor::noise_floor;
-pub use packages::{container_sign, install, perf_package};
 pub use report::{summary, text};
 pub use system::{Needs, System};
 

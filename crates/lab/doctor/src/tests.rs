@@ -103,15 +103,6 @@ fn root_may_profile_whatever_the_setting() {
 }
 
 #[test]
-fn ubuntu_has_its_own_package_for_perf() {
-    let fake = Fake::healthy();
-    fake.remove("bin/perf");
-    fake.write("etc/os-release", "NAME=Ubuntu\nID=ubuntu\n");
-    let fix = finding(&fake, "perf rights").fix.unwrap();
-    assert_eq!(fix, "sudo apt-get install linux-tools-generic");
-}
-
-#[test]
 fn a_system_that_exposes_nothing_has_no_faults() {
     let mut fake = Fake::healthy();
     for gone in ["proc", "sys", "bin"] {

@@ -23,3 +23,7 @@ pub use profilers::{
 pub use seen::{Heap, Observation, Scene, Seen, Spans, meta};
 pub use stacks::{Folded, Unit, View, top_inclusive};
 pub use threads::{State, Thread, ThreadStates};
+
+#[cfg(test)]
+#[path = "../../display/testing/probe.rs"]
+mod probe;

@@ -121,7 +121,7 @@ impl<D: Dial> Connection<D> {
         Ok((status, body))
     }
 
-    /// The same with a request that is sent in pieces, and `idle` awaited after each but the last.
+    /// Sends a request in pieces and awaits `idle` after each but the last; compares the answer.
     pub(super) async fn ask_in_steps(
         &mut self,
         request: &Prepared,

@@ -36,7 +36,7 @@ impl Latency {
         self.record_n(latency, 1);
     }
 
-    /// The same, for several requests.
+    /// Records the latency of several requests, or an hour if it is longer.
     pub fn record_n(&mut self, latency: Duration, requests: u64) {
         let micros = latency.min(LONGEST).as_micros() as u64;
         self.0.saturating_record_n(micros.max(1), requests);
@@ -63,7 +63,7 @@ impl Latency {
         (beyond > BEYOND - 1e-6).then(|| self.quantile_ms(percent)).flatten()
     }
 
-    /// The same, however few requests there are.
+    /// The latency that `percent` of all requests did not exceed, however few there are.
     pub(super) fn quantile_ms(&self, percent: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
     }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
 use lab_display::{NONE, noise, speedup_or};
 use lab_load::{Outcome, Spacing};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Machine};
+use super::{
+    Build, Machine,
+    percentile::{ByPercentile, Percentile, factors},
+};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 3;
@@ -178,10 +182,8 @@ pub struct OpenLoopRecord {
 /// Percentiles of latency in milliseconds. A percentile without ten samples beyond it is `None`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Latencies {
-    pub p50: Option<f64>,
-    pub p90: Option<f64>,
-    pub p99: Option<f64>,
-    pub p999: Option<f64>,
+    #[serde(flatten)]
+    pub by: ByPercentile<f64>,
     /// The p99 of the worst run.
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
@@ -194,51 +196,64 @@ pub struct Latencies {
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
-    pub latency_p50: Option<Speedup>,
-    pub latency_p99: Option<Speedup>,
-    pub latency_p999: Option<Speedup>,
+    #[serde(flatten, with = "factors")]
+    pub latency: ByPercentile<Speedup>,
 }
 
-/// What a verdict can be about.
+/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `latency-p999`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Metric {
     /// Right answers per second.
     #[default]
     Throughput,
     /// CPU time of the server per right answer.
     Cpu,
-    LatencyP50,
-    LatencyP99,
-    LatencyP999,
+    Latency(Percentile),
 }
 
 impl Metric {
-    pub const ALL: [Self; 5] =
-        [Self::Throughput, Self::Cpu, Self::LatencyP50, Self::LatencyP99, Self::LatencyP999];
+    pub fn all() -> impl Iterator<Item = Self> {
+        let latencies = Percentile::all().filter(|it| it.metric().is_some());
+        [Self::Throughput, Self::Cpu].into_iter().chain(latencies.map(Self::Latency))
+    }
 
     /// The name in tables and sentences.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Self::Throughput => "throughput",
-            Self::Cpu => "CPU per request",
-            Self::LatencyP50 => "p50 latency",
-            Self::LatencyP99 => "p99 latency",
-            Self::LatencyP999 => "p99.9 latency",
+            Self::Throughput => "throughput".to_owned(),
+            Self::Cpu => "CPU per request".to_owned(),
+            Self::Latency(percentile) => format!("{} latency", percentile.name()),
         }
+    }
+}
+
+impl From<Metric> for &'static str {
+    fn from(metric: Metric) -> Self {
+        match metric {
+            Metric::Throughput => "throughput",
+            Metric::Cpu => "cpu",
+            Metric::Latency(percentile) => percentile.metric().unwrap_or_default(),
+        }
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = anyhow::Error;
+
+    fn try_from(name: String) -> anyhow::Result<Self> {
+        let found = Self::all().find(|it| <&str>::from(*it) == name);
+        found.with_context(|| format!("`{name}` is not a metric"))
     }
 }
 
 impl Speedups {
     pub fn of(&self, metric: Metric) -> Option<&Speedup> {
         match metric {
-            Metric::Throughput => &self.throughput,
-            Metric::Cpu => &self.cpu_per_request,
-            Metric::LatencyP50 => &self.latency_p50,
-            Metric::LatencyP99 => &self.latency_p99,
-            Metric::LatencyP999 => &self.latency_p999,
+            Metric::Throughput => self.throughput.as_ref(),
+            Metric::Cpu => self.cpu_per_request.as_ref(),
+            Metric::Latency(percentile) => self.latency.get(percentile),
         }
-        .as_ref()
     }
 }
 

@@ -11,6 +11,7 @@ mod machine;
 mod modes;
 mod notes;
 mod output;
+mod percentile;
 mod rows;
 mod store;
 
@@ -19,9 +20,10 @@ pub use document::{
     VERSION, VariantRecord,
 };
 pub use files::write_whole;
-pub use machine::{Build, Machine, load_average};
+pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;
 pub use notes::notes;
 pub use output::Output;
+pub use percentile::{ByPercentile, Percentile};
 pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};
 pub use store::{Store, read};

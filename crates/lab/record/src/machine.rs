@@ -60,11 +60,11 @@ impl Build {
     /// What cargo puts into `bin_dir` now, from the working tree `root`. It describes binaries only if
     /// cargo has just built them or found them up to date.
     pub fn of(root: &Path, bin_dir: &Path) -> Self {
-        let status = output(root, "git", &["status", "--porcelain"]);
+        let status = output_of(root, "git", &["status", "--porcelain"]);
         Self {
-            rustc: output(root, "rustc", &["--version"]),
+            rustc: output_of(root, "rustc", &["--version"]),
             profile: bin_dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            commit: output(root, "git", &["rev-parse", "HEAD"]),
+            commit: output_of(root, "git", &["rev-parse", "HEAD"]),
             dirty: status.map(|changes| !changes.is_empty()),
         }
     }
@@ -85,7 +85,7 @@ fn line(path: &str) -> Option<String> {
 }
 
 /// The trimmed output of a program; `None` if it is missing or fails.
-fn output(dir: &Path, program: &str, args: &[&str]) -> Option<String> {
+pub fn output_of(dir: &Path, program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).current_dir(dir).output().ok()?;
     let text = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
     Some(text.trim().to_owned())
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn missing_programs_and_repositories_are_no_error() {
-        assert_eq!(output(Path::new("."), "no-such-program-anywhere", &[]), None);
+        assert_eq!(output_of(Path::new("."), "no-such-program-anywhere", &[]), None);
         let elsewhere = tempfile::tempdir().unwrap();
         let build = Build::of(elsewhere.path(), Path::new("target/release"));
         assert_eq!((build.commit, build.dirty), (None, None));

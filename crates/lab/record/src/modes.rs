@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use lab_display::time_ms;
+use lab_display::{percent, time_ms};
 use lab_load::Latency;
 
 /// A mode begins after a gap: no answer took between one and this many times as long.
@@ -85,15 +85,6 @@ pub fn second_mode(latency: &Latency) -> Option<RangeInclusive<f64>> {
         end = start;
     }
     None
-}
-
-fn percent(share: f64) -> String {
-    match 100.0 * share {
-        0.0 => "none".to_owned(),
-        percent if percent < 0.095 => format!("{percent:.2} %"),
-        percent if percent < 9.95 => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
-    }
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn contradictions(case: &CaseRecord) -> Vec<String> {
         let [metric, chosen] = [metric, case.metric].map(Metric::name);
         format!("{metric} is {word} by {found}, which contradicts the verdict on {chosen}")
     };
-    Metric::ALL.into_iter().filter(contradicts).map(note).collect()
+    Metric::all().filter(contradicts).map(note).collect()
 }
 
 /// Delays and second modes in the latencies of the two sides of the verdict.

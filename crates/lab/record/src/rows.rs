@@ -4,7 +4,7 @@ use lab_display::{NONE, noise, significant, speedup_or, thousands, time_ms};
 use lab_load::Spacing;
 use lab_stats::Verdict;
 
-use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, VariantRecord};
+use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, VariantRecord};
 
 /// Throughput and CPU per request, each followed by its speedup over the baseline.
 pub fn claim_row(variant: &VariantRecord) -> Vec<String> {
@@ -35,7 +35,7 @@ pub fn metric_rows(case: &CaseRecord) -> Vec<Vec<String>> {
             shows,
         ]
     };
-    Metric::ALL.into_iter().filter(measured).map(row).collect()
+    Metric::all().filter(measured).map(row).collect()
 }
 
 /// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
@@ -65,26 +65,20 @@ pub fn open_loop_rows(case: &CaseRecord) -> (Vec<&'static str>, Vec<Vec<String>>
     with_percentiles(case.variants.iter().filter_map(row).collect(), ["queued", "errors"])
 }
 
-/// The name of a percentile, and where it is.
-type Percentile = (&'static str, fn(&Latencies) -> Option<f64>);
-
 /// Rows with the percentiles that at least one of them has between the name and the last columns.
 fn with_percentiles(
     rows: Vec<(String, Latencies, [String; 2])>,
     last: [&'static str; 2],
 ) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let mut percentiles: Vec<Percentile> = vec![
-        ("p50", |it| it.p50),
-        ("p90", |it| it.p90),
-        ("p99", |it| it.p99),
-        ("p99.9", |it| it.p999),
-        ("worst p99", |it| it.worst_p99),
-    ];
-    percentiles.retain(|(_, of)| rows.iter().any(|(_, latency, _)| of(latency).is_some()));
-    let head = percentiles.iter().map(|(name, _)| *name).chain(last).collect();
+    let is_known = |of: &dyn Fn(&Latencies) -> bool| rows.iter().any(|(_, it, _)| of(it));
+    let percentiles: Vec<_> =
+        Percentile::all().filter(|at| is_known(&|it| it.by.get(*at).is_some())).collect();
+    let worst = is_known(&|it| it.worst_p99.is_some()).then_some("worst p99");
+    let head = percentiles.iter().map(|at| at.name()).chain(worst).chain(last).collect();
     let row = |(name, latency, last): (String, Latencies, [String; 2])| {
-        let shown = percentiles.iter().map(|(_, of)| latency.shown(of(&latency)));
-        std::iter::once(name).chain(shown).chain(last).collect()
+        let shown = percentiles.iter().map(|at| latency.at(*at));
+        let worst = worst.map(|_| latency.shown(latency.worst_p99));
+        std::iter::once(name).chain(shown).chain(worst).chain(last).collect()
     };
     (head, rows.into_iter().map(row).collect())
 }
@@ -102,8 +96,12 @@ impl OpenLoopRecord {
 
 impl Latencies {
     /// A percentile of these, with `≥` if it is a lower bound.
-    pub fn shown(&self, percentile: Option<f64>) -> String {
-        let Some(ms) = percentile else { return NONE.to_owned() };
+    pub fn at(&self, percentile: Percentile) -> String {
+        self.shown(self.by.get(percentile).copied())
+    }
+
+    fn shown(&self, latency: Option<f64>) -> String {
+        let Some(ms) = latency else { return NONE.to_owned() };
         let bound = if self.exact_below.is_some_and(|age| ms >= age) { "≥" } else { "" };
         format!("{bound}{}", time_ms(ms))
     }

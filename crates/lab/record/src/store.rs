@@ -63,7 +63,7 @@ impl Store {
         let found: Vec<_> = paths.iter().filter(starts).collect();
         match found.as_slice() {
             [path] => Ok((*path).clone()),
-            [] => bail!("no run is named `{name}`; `lab history CASE` lists them"),
+            [] => bail!("no run is named `{name}`; the runs are in {}", self.dir.display()),
             several => {
                 bail!("`{name}` is the start of {} runs; give more of the name", several.len())
             }

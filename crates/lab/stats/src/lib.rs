@@ -3,7 +3,7 @@
 //! Numbers go in and numbers come out; nothing reads a clock or a file. [`schedule`] orders the runs
 //! of a comparison. [`Speedup::of_pairs`] takes the ratio of each pair, a factor without a unit, and
 //! returns an estimate with its interval. [`judge`] compares it with the noise and returns the
-//! verdict. [`Usl`] fits the law of how throughput grows with users.
+//! verdict.
 
 mod median;
 mod schedule;
@@ -11,11 +11,9 @@ mod signed_rank;
 #[cfg(test)]
 mod simulation;
 mod speedup;
-mod usl;
 mod verdict;
 
 pub use median::median_of;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};
-pub use usl::Usl;
 pub use verdict::{Judgement, Verdict, judge};

@@ -74,7 +74,7 @@ mod tests {
     /// less is significant.
     const TABLE: [(usize, &[usize]); 3] =
         [(6, &[0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52]), (25, &[89]), (30, &[137])];
-    /// The same for one-sided 5 %, from 5 on.
+    /// One-sided 5 % critical values of `T`, from an `n` of 5 on.
     const ONE_SIDED: &[usize] = &[0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 30, 35, 41, 47, 53, 60];
 
     #[test]

@@ -3,7 +3,7 @@
 //! A machine's speed drifts. Two consecutive runs share most of the drift, so it cancels in their
 //! ratio. It does not cancel in a ratio of two averages. The remaining noise has outliers, because
 //! other processes sometimes take the machine for a while. Ranks tolerate outliers and means do not;
-//! `simulation/` measures the difference.
+//! `docs/src/method.md` has the difference.
 
 use serde::{Deserialize, Serialize};
 

@@ -16,7 +16,7 @@ use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{
     excerpt::{excerpt, fenced, language, without_expectations, without_module_doc},
-    names::{Names, failed},
+    names::failed,
     page::CHAPTERS,
     sources::Sources,
 };
@@ -77,8 +77,8 @@ pub(super) fn add_to(
         Ok::<_, Error>(format!("{diff}\n\n*From [`{a}`]({from}) to [`{b}`]({to})*"))
     });
     let its = Arc::clone(sources);
-    env.add_function("flame", move |state: &State, case: &Names, file: &str, caption: &str| {
-        let path = its.flame(&case.of)?.join(file);
+    env.add_function("flame", move |state: &State, case: &Value, file: &str, caption: &str| {
+        let path = its.flame(&text(case, "case")?)?.join(file);
         if !path.is_file() {
             return Err(failed(format!("{} is missing: `just record` draws it", path.display())));
         }
@@ -87,14 +87,21 @@ pub(super) fn add_to(
         Ok(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
     });
     let (its, drawn) = (Arc::clone(sources), Arc::clone(drawn));
-    env.add_function("chart", move |state: &State, kind: &str, of: &Names| {
+    env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let (name, chart) = match kind {
-            "throughput" => (format!("case-{}", of.of), chart::throughput(its.measured(&of.of)?)),
+            "throughput" => {
+                let case = text(of, "case")?;
+                (format!("case-{case}"), chart::throughput(its.measured(&case)?))
+            }
             "pair" => {
-                let pair = its.pair(&of.of)?;
+                let pair = its.pair(&text(of, "case")?)?;
                 (format!("pair-{}", pair.case), chart::throughput(&pair))
             }
-            "sweep" => (of.of.clone(), sweep(&its, &of.of)?),
+            "sweep" => {
+                let group = text(of, "name")?;
+                let chart = sweep(&its, &group)?;
+                (group, chart)
+            }
             kind => return Err(failed(unknown("chart", kind, ["throughput", "pair", "sweep"]))),
         };
         let path = format!("charts/{name}.svg");
@@ -104,6 +111,11 @@ pub(super) fn add_to(
         Ok(format!("![{}]({link})", bracketed(&chart.alt)))
     });
     Ok(())
+}
+
+/// What a case or a group of benches is called.
+fn text(of: &Value, name: &str) -> Result<String, Error> {
+    Ok(of.get_attr(name)?.to_string())
 }
 
 /// A table, and below it that of the reader's own runs, if there are any.

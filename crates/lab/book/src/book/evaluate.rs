@@ -26,9 +26,12 @@ pub struct Book {
     pub root: PathBuf,
     env: Environment<'static>,
     drawn: Drawn,
+    /// The error for a name that has no value.
+    missing: String,
 }
 
-const MISSING: &str = "the record has no such figure, or one that must not be quoted";
+const MISSING: &str = "the record has no such figure, or one that must not be quoted: \
+                       `lab docs --eval CASE` lists what it has, and `just record` makes a new one";
 
 impl Book {
     /// Reads what the pages quote. With `mine`, tables come with those of the reader's own runs.
@@ -43,7 +46,9 @@ impl Book {
         for case in &sources.cases {
             let own = mine.and_then(|mine| mine.case(&case.name));
             let own = own.map(|(own, origin)| Value::from(sources.own(case, own, origin)));
-            let value = Value::from(sources.case(case).with("mine", own));
+            let mut names = sources.case(case);
+            names.insert("mine".to_owned(), own.into());
+            let value = Value::from(names);
             env.add_global(normal(&case.name), value.clone());
             cases.push(value);
         }
@@ -51,7 +56,8 @@ impl Book {
         env.add_global("record", sources.about_record());
         env.add_global("benches", sources.bench_groups());
         env.add_global("replications", sources.replications()?);
-        Ok(Self { root: sources.root.clone(), env, drawn })
+        let missing = sources.record.as_ref().err().cloned().unwrap_or(MISSING.to_owned());
+        Ok(Self { root: sources.root.clone(), env, drawn, missing })
     }
 
     /// Evaluates an expression for a page in this directory, where its links start.
@@ -63,13 +69,14 @@ impl Book {
         let value = self.value(expression, page_dir);
         // Taken even if the expression failed: the next one must not find them.
         let drawn = std::mem::take(&mut *self.drawn.lock().unwrap_or_else(PoisonError::into_inner));
-        let value = value.map_err(|error| in_words(&error))?;
+        let value = value.map_err(|error| self.in_words(&error))?;
         if value.as_object().is_some() {
-            let names = value.try_iter()?.map(|name| normal(&name.to_string()));
+            let names = value.try_iter()?.map(|name| name.to_string());
             bail!("it is a group of values: {}", names.collect::<Vec<_>>().join(", "));
         }
         let text = value.to_string();
-        ensure!(!value.is_undefined() && !value.is_none() && text != NONE, MISSING);
+        let is_missing = value.is_undefined() || value.is_none() || text == NONE;
+        ensure!(!is_missing, "{}", self.missing);
         Ok((text, drawn))
     }
 
@@ -92,25 +99,25 @@ impl Book {
         }
         expression.eval(context! { page => page_dir.to_string_lossy() })
     }
-}
 
-/// The innermost cause: the one that the author of the page can fix.
-fn in_words(error: &Error) -> anyhow::Error {
-    let cause = std::error::Error::source(error);
-    if let Some(cause) = cause.and_then(|cause| cause.downcast_ref()) {
-        return in_words(cause);
-    }
-    let detail = error.detail().unwrap_or_default();
-    match error.kind() {
-        ErrorKind::UnknownFilter => {
-            let name = detail.split(' ').nth(1).unwrap_or_default();
-            unknown("filter", name, filters::NAMES.split(' '))
+    /// The innermost cause: the one that the author of the page can fix.
+    fn in_words(&self, error: &Error) -> anyhow::Error {
+        let cause = std::error::Error::source(error);
+        if let Some(cause) = cause.and_then(|cause| cause.downcast_ref()) {
+            return self.in_words(cause);
         }
-        ErrorKind::UndefinedError => anyhow!(MISSING),
-        ErrorKind::InvalidOperation if detail.contains("unsupported types") => {
-            anyhow!("{detail}: put arithmetic in parentheses before a filter")
+        let detail = error.detail().unwrap_or_default();
+        match error.kind() {
+            ErrorKind::UnknownFilter => {
+                let name = detail.split(' ').nth(1).unwrap_or_default();
+                unknown("filter", name, filters::names())
+            }
+            ErrorKind::UndefinedError | ErrorKind::UnknownMethod => anyhow!("{}", self.missing),
+            ErrorKind::InvalidOperation if detail.contains("unsupported types") => {
+                anyhow!("{detail}: put arithmetic in parentheses before a filter")
+            }
+            ErrorKind::InvalidOperation if !detail.is_empty() => anyhow!("{detail}"),
+            kind => anyhow!("{kind}: {detail}"),
         }
-        ErrorKind::InvalidOperation if !detail.is_empty() => anyhow!("{detail}"),
-        kind => anyhow!("{kind}: {detail}"),
     }
 }

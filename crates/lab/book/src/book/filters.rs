@@ -2,14 +2,18 @@
 
 use lab_display::{NONE, significant, time_ms};
 use lab_flame::Unit;
+use lab_record::Percentile;
 use lab_stats::Speedup;
-use minijinja::{Environment, Error, Value};
+use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::names::failed;
 
 /// For the error of an unknown filter.
-pub const NAMES: &str =
-    "bytes factor figure interval mib ms noise ns p50 p90 p99 percent rps s thousands us";
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let others =
+        "bytes factor figure interval mib ms noise ns percent rps s thousands us".split(' ');
+    others.chain(Percentile::all().map(Percentile::key))
+}
 
 /// Adds the filters to an environment. All of them show a missing value as [`NONE`].
 pub fn add_to(env: &mut Environment<'_>) {
@@ -30,7 +34,7 @@ pub fn add_to(env: &mut Environment<'_>) {
     });
     env.add_filter("interval", |value: Value| in_words(&value, lab_display::speedup));
     env.add_filter("noise", |value: Value| in_words(&value, lab_display::noise));
-    for name in ["p50", "p90", "p99"] {
+    for name in Percentile::all().map(Percentile::key) {
         env.add_filter(name, move |latencies: Value| percentile(&latencies, name));
     }
 }
@@ -43,6 +47,7 @@ fn shown(value: &Value, show: fn(f64) -> String) -> Result<String, Error> {
     match f64::try_from(value.clone()) {
         _ if value.is_none() => Ok(NONE.to_owned()),
         Ok(number) if number.is_finite() => Ok(show(number)),
+        _ if value.is_undefined() => Err(ErrorKind::UndefinedError.into()),
         _ => Err(failed(format!("`{value}` is not a number: put arithmetic in parentheses"))),
     }
 }

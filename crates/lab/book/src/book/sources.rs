@@ -9,11 +9,10 @@ use anyhow::Context as _;
 use lab_case::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace};
 use lab_course::words::{self, origin};
 use lab_record::{CaseRecord, Record, VariantRecord, confidence};
-use minijinja::{Error, Value};
-use serde_json::json;
+use minijinja::{Error, Value, context, value::Serde};
 
 use super::{
-    names::{Names, failed, fields},
+    names::{Names, failed, fields, normal},
     stacks::Stacks,
 };
 use crate::publish::Benches;
@@ -30,7 +29,7 @@ pub struct Sources {
     pub root: PathBuf,
     pub cases: Vec<Case>,
     dir: Result<PathBuf, String>,
-    record: Result<Record, String>,
+    pub record: Result<Record, String>,
     benches: Result<Benches, String>,
 }
 
@@ -88,17 +87,17 @@ impl Sources {
             Ok(record) => record,
             Err(why) => return failed(why).into(),
         };
-        Names::new("record")
-            .with("date", words::day(record.created))
-            .with("machine", words::machine_in_words(&record.machine))
-            .with("pairs", record.cases.iter().map(|case| case.pairs).min())
-            .with("confidence", confidence(&record.cases))
-            .with("command", words::command_line(&record.command))
-            .with("build", Names::new("build").with_fields(fields(&record.build)))
-            .into()
+        context! {
+            date => words::day(record.created),
+            machine => words::machine_in_words(&record.machine),
+            pairs => record.cases.iter().map(|case| case.pairs).min(),
+            confidence => confidence(&record.cases),
+            command => words::command_line(&record.command),
+            build => fields(&record.build),
+        }
     }
 
-    /// Criterion's figures: a group, and in it a bench.
+    /// Criterion's figures: a group, and in it its benches, also as the list `all`.
     pub fn bench_groups(&self) -> Value {
         let benches = match &self.benches {
             Ok(benches) => benches,
@@ -106,15 +105,20 @@ impl Sources {
         };
         let groups: BTreeSet<_> = benches.benches.iter().map(|bench| &bench.group).collect();
         let group = |name: &String| {
-            let own = benches.benches.iter().filter(|bench| bench.group == *name);
-            own.fold(Names::new(name), |group, bench| {
-                let id = bench.id();
-                let value = Names::new(&id).with("id", id.as_str()).with_fields(fields(bench));
-                group.with(&id, value)
-            })
+            let own = benches.benches.iter().filter(|bench| bench.group == *name).map(|bench| {
+                let mut figures = fields(bench);
+                figures.insert("id".to_owned(), bench.id().into());
+                (normal(&bench.id()), Value::from(figures))
+            });
+            let own: Vec<_> = own.collect();
+            let all: Value = own.iter().map(|(_, bench)| bench.clone()).collect();
+            let mut group = Names::from_iter(own);
+            group.extend([("name".to_owned(), name.into()), ("all".to_owned(), all)]);
+            (normal(name), Value::from(group))
         };
-        let all = Names::new("benches").with("made", benches.made.as_str());
-        groups.into_iter().fold(all, |all, name| all.with(name, group(name))).into()
+        let mut all: Names = groups.into_iter().map(group).collect();
+        all.insert("made".to_owned(), benches.made.as_str().into());
+        all.into()
     }
 
     /// The records of the replications, each by the name of its file.
@@ -123,28 +127,22 @@ impl Sources {
         let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
         files.retain(|path| path.extension().is_some_and(|it| it == "json"));
         files.sort();
-        let mut all = Names::new("replications");
+        let mut all = Names::new();
         for file in files {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&file)?;
-            let json = serde_json::from_str(&text)
+            let json: serde_json::Value = serde_json::from_str(&text)
                 .with_context(|| format!("cannot read {}", file.display()))?;
-            all = all.with(&name, Names::new(&name).with_fields(json));
+            all.insert(normal(&name), fields(&json).into());
         }
         Ok(all.into())
     }
 
     /// A case as the record has it.
     pub fn case(&self, case: &Case) -> Names {
-        let record = match &self.record {
-            Ok(record) => record,
-            Err(why) => return self.names(case, None, "").missing(why.clone()),
-        };
-        let origin = origin(&record.command, &record.machine, record.created);
-        match record.cases.iter().find(|record| record.case == case.name) {
-            Some(measured) => self.names(case, Some(measured), &origin),
-            None => self.names(case, None, "").missing(not_in_the_record(&case.name)),
-        }
+        let Ok(record) = &self.record else { return self.names(case, None, "") };
+        let measured = record.cases.iter().find(|record| record.case == case.name);
+        self.names(case, measured, &origin(&record.command, &record.machine, record.created))
     }
 
     /// A case as the reader measured it.
@@ -155,40 +153,38 @@ impl Sources {
     }
 
     fn names(&self, case: &Case, measured: Option<&CaseRecord>, origin: &str) -> Names {
-        let variants: Vec<_> = case
-            .variants
-            .iter()
-            .map(|name| {
-                let record = measured.and_then(|measured| measured.variant(name));
-                (name, Value::from(self.variant(case, name, record)))
-            })
-            .collect();
-        let args = case.args.windows(2).filter_map(|pair| {
-            let value = &pair[1];
-            let whole = value.parse::<i64>().map(Value::from).ok();
-            let value = whole.or_else(|| value.parse::<f64>().map(Value::from).ok())?;
-            Some((pair[0].strip_prefix("--")?, value))
+        let mut names = Names::new();
+        if let Some(measured) = measured {
+            let without_runs = CaseRecord {
+                runs: Vec::new(),
+                open_runs: Vec::new(),
+                variants: Vec::new(),
+                ..measured.clone()
+            };
+            names = fields(&without_runs);
+            let words = measured.cpu_in_words().to_vec();
+            names.insert("cpu_in_words".to_owned(), words.into());
+            names.insert("confidence".to_owned(), confidence([measured]).into());
+        }
+        let variants = case.variants.iter().map(|name| {
+            let record = measured.and_then(|measured| measured.variant(name));
+            (normal(name), Value::from(self.variant(case, name, record)))
         });
-        let args = args.fold(Names::new("args"), |args, (name, value)| args.with(name, value));
-        let all: Vec<_> = variants.iter().map(|(_, variant)| variant.clone()).collect();
-        let names = Names::new(&case.name)
-            .with("case", case.name.as_str())
-            .with("alias", case.masked().shown)
-            .with("args", args)
-            .with("origin", origin)
-            .with("variants", all);
-        let names = variants.into_iter().fold(names, |names, (name, it)| names.with(name, it));
-        let Some(measured) = measured else { return names };
-        let without_runs = CaseRecord {
-            runs: Vec::new(),
-            open_runs: Vec::new(),
-            variants: Vec::new(),
-            ..measured.clone()
-        };
+        let variants: Vec<_> = variants.collect();
+        let args = case.args.windows(2).filter_map(|pair| {
+            let name = normal(pair[0].strip_prefix("--")?);
+            Some((name, Serde(pair[1].parse::<serde_json::Number>().ok()?).into()))
+        });
+        let all: Value = variants.iter().map(|(_, variant)| variant.clone()).collect();
+        names.extend(variants);
+        names.extend([
+            ("case".to_owned(), case.name.as_str().into()),
+            ("alias".to_owned(), case.masked().shown.into()),
+            ("args".to_owned(), args.collect::<Names>().into()),
+            ("origin".to_owned(), origin.into()),
+            ("variants".to_owned(), all),
+        ]);
         names
-            .with("confidence", confidence([measured]))
-            .with("cpu_in_words", measured.cpu_in_words().to_vec())
-            .with_fields(fields(&without_runs))
     }
 
     fn variant(&self, case: &Case, name: &str, record: Option<&VariantRecord>) -> Names {
@@ -201,25 +197,23 @@ impl Sources {
         let share_of = Value::from_function(move |function: &str, kind: Option<&str>| {
             share.function(function, kind).map(|(own, all)| own / all)
         });
-        let names = Names::new(&format!("{}.{name}", case.name))
-            .with("variant", name)
-            .with("counts", self.counts(case, name).unwrap_or_else(|error| failed(error).into()))
-            .with("profile", stacks.profile().unwrap_or_else(|error| failed(error).into()))
-            .with("cost", cost_of)
-            .with("share", share_of)
-            .with("top", Value::from_function(move || top.top()));
-        let Some(record) = record else {
-            return names.missing(not_in_the_record(name));
-        };
-        let open_loop = match &record.open_loop {
-            Some(open_loop) if open_loop.invalid.is_none() => fields(open_loop),
-            // Late arrivals make latencies that must not be quoted.
-            Some(open_loop) => json!({ "latency_ms": null, "rate_per_s": open_loop.rate_per_s }),
-            None => json!({ "latency_ms": null, "rate_per_s": null }),
-        };
+        let mut names = record.map(fields).unwrap_or_default();
+        // Late arrivals make latencies that must not be quoted.
+        let open_loop = record.and_then(|record| record.open_loop.as_ref());
+        if open_loop.is_none_or(|open_loop| open_loop.invalid.is_some()) {
+            let rate_per_s = open_loop.map(|open_loop| open_loop.rate_per_s);
+            names.insert("open_loop".to_owned(), context! { latency_ms => (), rate_per_s });
+        }
+        let or_error = |value: anyhow::Result<Value>| value.unwrap_or_else(|e| failed(e).into());
+        names.extend([
+            ("variant".to_owned(), name.into()),
+            ("counts".to_owned(), or_error(self.counts(case, name))),
+            ("profile".to_owned(), or_error(stacks.profile())),
+            ("cost".to_owned(), cost_of),
+            ("share".to_owned(), share_of),
+            ("top".to_owned(), Value::from_function(move || top.top())),
+        ]);
         names
-            .with("open_loop", Names::new("open_loop").with_fields(open_loop))
-            .with_fields(fields(record))
     }
 
     /// The exact counts of a variant, as the case's `counts.toml` has them today. A count that only
@@ -233,12 +227,9 @@ impl Sources {
             "{} has no counts of `{variant}`: `just update-counts` writes them",
             file.display()
         );
-        let all: BTreeSet<_> =
-            case.variants.iter().flat_map(|variant| reference.of(variant).into_keys()).collect();
-        let counts = all
-            .iter()
-            .fold(Names::new("counts"), |counts, name| counts.with(name, own.get(name).copied()));
-        Ok(counts.into())
+        let all = case.variants.iter().flat_map(|variant| reference.of(variant).into_keys());
+        let counts = all.map(|name| (normal(&name), own.get(&name).copied().into()));
+        Ok(counts.collect::<Names>().into())
     }
 }
 

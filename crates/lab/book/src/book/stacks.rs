@@ -9,7 +9,7 @@ use lab_flame::{Folded, top_inclusive};
 use lab_record::Machine;
 use minijinja::{Error, Value, context};
 
-use super::names::{Names, failed};
+use super::names::{failed, fields};
 
 /// How many functions the table of the most expensive ones lists.
 const TOP: usize = 8;
@@ -85,6 +85,8 @@ impl Stacks {
         let own = meta.variants.remove(&self.variant);
         let own = own.with_context(|| format!("{} was not profiled", self.variant))?;
         let origin = origin(&meta.command, &meta.machine, meta.created);
-        Ok(Names::new("profile").with("origin", origin).with_fields(own).into())
+        let mut profile = fields(&own);
+        profile.insert("origin".to_owned(), origin.into());
+        Ok(profile.into())
     }
 }

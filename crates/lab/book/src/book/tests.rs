@@ -31,7 +31,7 @@ fn stale_and_empty_markers_are_named_and_filled() {
         found.stale.iter().chain(&found.faults).map(ToString::to_string).collect();
     assert_eq!(problems[0], "docs/src/README.md:3: `toy.users` is stale: `just docs` fills it");
     assert_eq!(problems[1], "docs/src/README.md:3: `toy.pairs` is empty: `just docs` fills it");
-    assert!(problems[2].starts_with("docs/src/README.md:3: `toy.usrs`: no value of toy is named"));
+    assert!(problems[2].starts_with("docs/src/README.md:3: `toy.usrs`: the record has no such"));
     assert!(found.text.contains("-->3000<!--") && found.text.contains("-->9<!--"));
 }
 
@@ -40,23 +40,23 @@ fn a_mistake_in_an_expression_is_explained() {
     let fixture = Fixture::new();
     for (expression, why) in [
         ("tow.users", "no value or function is named `tow`; did you mean `toy`?"),
-        ("toy.fxed.throughput_rps", "no value of toy is named `fxed`; did you mean `fixed`?"),
-        ("toy.slow.shar(\"parse\")", "did you mean `share`?"),
+        ("toy.fxed.throughput_rps", "`lab docs --eval CASE` lists what it has"),
+        ("toy.slow.shar(\"parse\")", "the record has no such figure"),
         ("toy.slow.share(\"prase\")", "no function is named `prase`; did you mean `parse`?"),
         ("toy.slow.share(\"parse\", \"heap\")", "no kind is named `heap`"),
         ("toy.slow.share(\"parse\", \"waits\")", "slow.waits.folded is missing: `just record`"),
-        ("toy.slow.counts.tcp_connections", "did you mean `upstream_tcp_connections`?"),
+        ("toy.slow.counts.tcp_connections", "the record has no such figure"),
         ("toy.fixed.counts.upstream_tcp_connections", "the record has no such figure"),
         ("toy.users | thousand", "no filter is named `thousand`; did you mean `thousands`?"),
         ("toy.users / toy.pairs | figure", "put arithmetic in parentheses before a filter"),
-        ("toy.slow", "it is a group of values: variant, counts,"),
-        ("toy.no_clone.throughput_rps", "the record has nothing of `no-clone`: `just record`"),
+        ("toy.slow", "it is a group of values: cost, counts,"),
+        ("toy.no_clone.throughput_rps", "`just record` makes a new one"),
         ("toy.slow.speedup.throughput", "the record has no such figure"),
         ("toy.fixed.open_loop.latency_ms | p50", "or one that must not be quoted"),
         ("toy.fixed.profile.samples", "fixed was not profiled"),
-        ("benches.alternatives_toy.rwlok.ns", "did you mean `rwlock`?"),
+        ("benches.alternatives_toy.rwlok.ns", "the record has no such figure"),
         ("table(\"sumary\", cases)", "no table is named `sumary`; did you mean `summary`?"),
-        ("table(\"steps\", toy)", "the record has nothing of `no-clone`"),
+        ("table(\"steps\", toy)", "`just record` makes a new one"),
         ("chart(\"sweep\", benches.alternatives_toy)", "`alternatives-toy` is not a sweep"),
         ("flame(toy, \"fixed.svg\", \"x\")", "flame/toy/fixed.svg is missing"),
         ("code(\"crates/toy/src/slo.rs\")", "cannot read crates/toy/src/slo.rs"),

@@ -10,7 +10,6 @@ mod tests;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     time::{Duration, SystemTime},
 };
 
@@ -207,8 +206,8 @@ fn other_build(what: &str, then: &Build, now: &Build) -> Option<String> {
 
 /// When the commit that is checked out was made.
 fn commit_time(root: &Path) -> Option<SystemTime> {
-    let git = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
-    let seconds = String::from_utf8(git.ok()?.stdout).ok()?.trim().parse().ok()?;
+    let seconds =
+        lab_record::output_of(root, "git", &["log", "-1", "--format=%ct"])?.parse().ok()?;
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_load::{Latency, OpenLoop, Outcome};
 use lab_record::{
-    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Requests, Run, Speedups, VariantRecord,
+    ByPercentile, CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Percentile, Requests,
+    Run, Speedups, VariantRecord,
 };
 use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, count_error, median_of};
 
@@ -112,7 +113,7 @@ fn missing(metric: Metric) -> &'static str {
     match metric {
         Metric::Throughput => "no pair of runs has a factor",
         Metric::Cpu => "the server's CPU time is not known exactly",
-        Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
+        Metric::Latency(_) => {
             "a run has fewer than ten answers beyond this percentile, or unfinished requests below \
              it; use a longer --measurement"
         }
@@ -185,10 +186,7 @@ fn latencies(outcomes: &[&Outcome]) -> Latencies {
     let worst_p99 = p99.collect::<Option<Vec<_>>>();
     let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
     Latencies {
-        p50: latency.percentile_ms(50.0),
-        p90: latency.percentile_ms(90.0),
-        p99: latency.percentile_ms(99.0),
-        p999: latency.percentile_ms(99.9),
+        by: ByPercentile::of(|at| latency.percentile_ms(at.percent())),
         // One run is its own worst.
         worst_p99: worst_p99
             .filter(|runs| runs.len() > 1)
@@ -218,9 +216,9 @@ fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
         Speedup::of_pairs(ratios)
     };
     let (more, less) = (|one, other| other / one, |one, other| one / other);
-    let latency = |percent| {
+    let latency = |at: Percentile| {
         factor(less, &|outcome| {
-            let ms = outcome.latency.percentile_ms(percent)?;
+            let ms = outcome.latency.percentile_ms(at.percent())?;
             // From the age of the youngest unfinished request on, a percentile is only a bound.
             let bound = outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3);
             bound.is_none_or(|bound| ms < bound).then_some(ms)
@@ -235,9 +233,7 @@ fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
     Speedups {
         throughput: per_answer(factor(more, &throughput)),
         cpu_per_request: per_answer(factor(less, &Outcome::cpu_us_per_request)),
-        latency_p50: latency(50.0),
-        latency_p99: latency(99.0),
-        latency_p999: latency(99.9),
+        latency: ByPercentile::of(latency),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
-use lab_case::{Case, Request, Workspace};
+use lab_case::{Case, Request, Workspace, lab_itself};
 use lab_display::plural;
 use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
 use lab_record::{Run, load_average};
@@ -225,8 +225,7 @@ async fn first_answer(plan: &LoadPlan) {
 
 /// Runs the generator in its own process, which separates its CPU time.
 pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
-    let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
-    let mut generator: Child = Command::new(lab)
+    let mut generator: Child = Command::new(lab_itself()?)
         .arg("generate")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

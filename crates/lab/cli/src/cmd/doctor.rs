@@ -7,15 +7,12 @@ use lab_load::open_files;
 
 use super::Places;
 
-/// Checks the machine and measures its noise floor. Fails if a measurement would.
+/// Checks the machine. Fails if a measurement would.
 pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
-    let mut findings = lab_doctor::examine(&System::this(needs(places)));
+    let findings = lab_doctor::examine(&System::this(needs(places)));
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
     out!("{}", lab_doctor::text(&findings, width).trim_end());
-    let noise_floor = lab_doctor::noise_floor();
-    out!("{}", lab_doctor::text(noise_floor.as_slice(), width).trim_end());
-    findings.extend(noise_floor);
     out!("\n{}", lab_doctor::summary(&findings));
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

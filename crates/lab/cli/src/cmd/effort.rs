@@ -66,14 +66,7 @@ impl EffortOptions {
 }
 
 fn metrics() -> impl clap::builder::TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(["throughput", "cpu", "latency-p50", "latency-p99"]).map(|name| {
-        match name.as_str() {
-            "cpu" => Metric::Cpu,
-            "latency-p50" => Metric::LatencyP50,
-            "latency-p99" => Metric::LatencyP99,
-            _ => Metric::Throughput,
-        }
-    })
+    PossibleValuesParser::new(Metric::all().map(<&str>::from)).try_map(Metric::try_from)
 }
 
 /// A number from 0.1 to `most`.

@@ -3,17 +3,13 @@
 mod bench;
 mod bench_generator;
 mod compare;
-mod completions;
 mod count;
 mod doctor;
 mod effort;
 mod flame;
 mod generate;
-mod help;
-mod history;
 mod interrupt;
 mod list;
-mod man;
 mod new_case;
 mod own_server;
 mod places;
@@ -26,7 +22,7 @@ mod verify;
 use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use clap::{FromArgMatches as _, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use interrupt::{Ended, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
@@ -36,7 +32,13 @@ use crate::bench_generator::answer;
 
 /// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
-#[command(name = "lab", version, arg_required_else_help = true)]
+#[command(
+    name = "lab",
+    version,
+    arg_required_else_help = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs"
+)]
 struct Lab {
     #[command(subcommand)]
     command: Command,
@@ -46,49 +48,45 @@ struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the cases and their variants
-    List,
-    /// Find what distorts figures on this machine, and how to fix it
-    Doctor,
-    /// Measure `slow` against `fixed` under the case's load
-    Bench(bench::Options),
+    // Your own server.
     /// Say in a minute what ails your own server, in any language
     Triage(Box<triage::Options>),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
     /// Draw where the time goes, before and after the fix
     Flame(Box<flame::Options>),
-    /// List the earlier runs of a case
-    History(history::Options),
+    /// Find what distorts figures on this machine, and how to fix it
+    Doctor,
+    // The cases.
+    /// List the cases and their variants
+    List,
+    /// Measure `slow` against `fixed` under the case's load
+    Bench(bench::Options),
+    /// Count each variant's allocations, system calls and connections
+    Count(count::Options),
+    /// Check every server's answers, and say what a case still lacks
+    Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
+    // The workspace.
     /// Write a new case that compiles and runs, for you to fill in
     NewCase(new_case::Options),
-    /// Ask every server its case's requests once, and say what a case still lacks
-    Verify(verify::Options),
-    /// Count what a visit costs each variant: allocations, system calls, connections
-    Count(count::Options),
+    /// Measure the load generator itself against wrk
+    BenchGenerator(bench_generator::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
     /// Run a server that does not watch its parent, and end it with `lab`
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Measure the load generator itself against wrk
-    BenchGenerator(bench_generator::Options),
     /// Serve a minimal HTTP answer for `bench-generator`
     #[command(hide = true)]
     Answer,
-    /// Print a script with which your shell completes verbs and flags
-    Completions(completions::Options),
-    /// Write the manual pages `lab.1`, `lab-compare.1`, …
-    Man(man::Options),
 }
 
 /// Runs the verb of the command line.
 pub fn run() -> ExitCode {
-    let lab =
-        Lab::from_arg_matches(&help::lab().get_matches()).unwrap_or_else(|error| error.exit());
+    let lab = Lab::parse();
     let result = match lab.command {
         Command::List => list::run(&lab.places),
         Command::Doctor => doctor::run(&lab.places),
@@ -96,7 +94,6 @@ pub fn run() -> ExitCode {
         Command::Triage(options) => Ok(triage::run(&lab.places, &options)),
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),
-        Command::History(options) => history::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
@@ -105,8 +102,6 @@ pub fn run() -> ExitCode {
         Command::Supervise(options) => supervise::run(&options),
         Command::BenchGenerator(options) => bench_generator::run(&options),
         Command::Answer => answer::run(),
-        Command::Completions(options) => completions::run(&options),
-        Command::Man(options) => man::run(&options),
     };
     match result {
         Ok(code) => code,

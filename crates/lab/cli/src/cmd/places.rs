@@ -10,10 +10,10 @@ const FLAMEGRAPH: &str = "lab-flamegraph";
 
 #[derive(Debug, clap::Args)]
 pub struct Places {
-    /// The workspace, instead of the one that contains the current directory
+    /// The workspace, if the current directory is outside it
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// The directory of the server binaries, instead of the directory of `lab`
+    /// Where the server binaries are, if not next to `lab`
     #[arg(long, global = true, value_name = "DIR")]
     pub bin_dir: Option<PathBuf>,
 }

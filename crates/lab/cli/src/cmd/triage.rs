@@ -110,7 +110,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     };
     let mut page = draw_page(&subjects.scene, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What ails {name}?");
-    card.add_to(&mut page, &output)?;
+    card.add_to(&mut page);
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;
     page.files.push("triage.json".to_owned());
     output.write("index.html", &page.html())?;

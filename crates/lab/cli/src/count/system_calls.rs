@@ -28,7 +28,7 @@ impl Counter {
         Self::of_events(pid, &[EVENT]).await
     }
 
-    /// The same for other events of `perf stat`.
+    /// Counts other events of `perf stat`.
     pub async fn of_events(pid: u32, events: &[&str]) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
@@ -53,7 +53,7 @@ impl Counter {
         count(&self.lines(exits).await?, EVENT)
     }
 
-    /// The same for each of these events.
+    /// How many of each of these events there were; see [`Self::total`].
     pub async fn totals<'a>(
         self,
         events: &[&'a str],

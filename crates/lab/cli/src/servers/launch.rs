@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_case::{Case, Workspace};
+use lab_case::{Case, Workspace, lab_itself};
 use lab_load::Target;
 
 /// A recipe for starting a server, again and again.
@@ -104,7 +104,6 @@ impl Launch {
 
     /// `lab` itself as a server.
     pub fn of_lab(name: &str, args: Vec<String>) -> anyhow::Result<Self> {
-        let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
-        Ok(Self::announced(name, lab, args))
+        Ok(Self::announced(name, lab_itself()?, args))
     }
 }

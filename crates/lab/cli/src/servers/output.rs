@@ -33,19 +33,19 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// kill it.
 #[derive(Debug, Default)]
 pub struct Output {
-    heard: Arc<Heard>,
+    shared: Arc<Shared>,
     readers: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
-    said: Mutex<Said>,
+struct Shared {
+    printed: Mutex<Printed>,
     /// Notified of each line, until the server is found.
     line: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct Printed {
     /// The last bytes, which need not be text.
     tail: Vec<u8>,
     /// Nobody reads announcements after the server is found.
@@ -59,12 +59,12 @@ struct Said {
 impl Output {
     /// Also reads this stream from now on.
     pub fn follow(&mut self, mut stream: impl AsyncRead + Send + Unpin + 'static) {
-        let heard = self.heard.clone();
+        let shared = self.shared.clone();
         self.readers.push(tokio::spawn(async move {
             let (mut piece, mut line) = ([0; 4096], Vec::new());
             while let Ok(read @ 1..) = stream.read(&mut piece).await {
-                heard.said().take(&piece[..read], &mut line);
-                heard.line.notify_one();
+                shared.printed().take(&piece[..read], &mut line);
+                shared.line.notify_one();
             }
         }));
     }
@@ -72,24 +72,24 @@ impl Output {
     /// Waits for the line `listening on URL`.
     pub async fn url(&self) -> anyhow::Result<Uri> {
         loop {
-            if let Some(url) = self.heard.said().url.take() {
+            if let Some(url) = self.shared.printed().url.take() {
                 return url.parse().with_context(|| format!("`{url}` is no URL"));
             }
-            self.heard.line.notified().await;
+            self.shared.line.notified().await;
         }
     }
 
     /// The ports that it has named so far.
     pub fn ports(&self) -> BTreeSet<u16> {
-        self.heard.said().ports.clone()
+        self.shared.printed().ports.clone()
     }
 
     /// Announcements do not matter any more. Returns what the server announced to be doing besides
     /// serving.
     pub fn found(&self) -> Option<&'static str> {
-        let mut said = self.heard.said();
-        said.is_found = true;
-        said.busy_with
+        let mut printed = self.shared.printed();
+        printed.is_found = true;
+        printed.busy_with
     }
 
     /// The last lines, as the end of an error message.
@@ -100,8 +100,8 @@ impl Output {
         for reader in self.readers.iter_mut().filter(|reader| !reader.is_finished()) {
             let _ = timeout(LAST_WORDS, reader).await;
         }
-        let said = self.heard.said();
-        let text = String::from_utf8_lossy(&said.tail);
+        let printed = self.shared.printed();
+        let text = String::from_utf8_lossy(&printed.tail);
         let lines: Vec<_> = text.lines().collect();
         if lines.is_empty() {
             return "; it printed nothing".to_owned();
@@ -112,13 +112,13 @@ impl Output {
     }
 }
 
-impl Heard {
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    fn printed(&self) -> MutexGuard<'_, Printed> {
+        self.printed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Said {
+impl Printed {
     /// Takes a piece of a stream; `line` is what its last line has so far.
     fn take(&mut self, piece: &[u8], line: &mut Vec<u8>) {
         self.tail.extend_from_slice(piece);
@@ -132,13 +132,13 @@ impl Said {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(part);
             if line.ends_with(b"\n") || line.len() > LAST_BYTES {
-                self.hear(String::from_utf8_lossy(line).trim_end());
+                self.read_line(String::from_utf8_lossy(line).trim_end());
                 line.clear();
             }
         }
     }
 
-    fn hear(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         let busy_with = [COUNTING, PROFILING].into_iter().find(|what| line == *what);
         self.busy_with = busy_with.or(self.busy_with);
         if let Some(url) = line.strip_prefix("listening on ") {

@@ -1,17 +1,11 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{page::Table, paragraph, significant, time_ms};
-use lab_flame::{Page, Picture, Section, View, top_inclusive};
-use lab_record::Output;
-use lab_stats::Usl;
+use lab_display::{page::Table, paragraph, percent, significant, time_ms};
+use lab_flame::{Page, Section, View, top_inclusive};
 use serde::Serialize;
 
-use super::{
-    Facts, Measured, Rules, Suspect, curve,
-    facts::{ENOUGH_SAMPLES, percent},
-    limit::Limit,
-};
+use super::{Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, limit::Limit};
 
 /// How many functions the card names.
 const FUNCTIONS: usize = 6;
@@ -29,7 +23,6 @@ pub struct Card {
     /// What could not be checked, by the titles of the suspects.
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
-    pub usl: Option<Usl>,
     pub levels: Vec<Level>,
     /// The functions that cost most, with what they call, and their share of the CPU time.
     pub functions: Vec<(String, f64)>,
@@ -71,7 +64,6 @@ impl Card {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),
         });
-        let levels: Vec<_> = levels.collect();
         Self {
             server: server.to_owned(),
             limit,
@@ -79,8 +71,7 @@ impl Card {
             suspects,
             unchecked,
             requests_per_visit,
-            usl: Usl::fit(&points(&levels)),
-            levels,
+            levels: levels.collect(),
             functions: functions(measured),
             facts,
             // What few samples say of an idle server is said above, from better figures.
@@ -121,7 +112,7 @@ impl Card {
     }
 
     /// Puts the card before the other sections of a page.
-    pub fn add_to(&self, page: &mut Page, output: &Output) -> anyhow::Result<()> {
+    pub fn add_to(&self, page: &mut Page) {
         page.question = self.headline();
         let mut suspects = Vec::new();
         for (index, suspect) in self.suspects.iter().enumerate() {
@@ -138,17 +129,11 @@ impl Card {
         }
         let mut limits =
             Section::new("What limits it", format!("{} {}", self.limited_by, self.shape()));
-        let svg = curve::draw(&points(&self.levels), self.usl.as_ref());
-        let name = "throughput.svg".to_owned();
-        output.write(&name, &svg.0)?;
-        let caption = "A straight line would be perfect scaling.".to_owned();
-        limits.pictures.push(Picture::Inline { name, caption, svg });
         limits.tables.push(self.table());
         limits.tables.push(self.counted());
         suspects.push(limits);
         page.sections.splice(0..0, suspects);
         page.notices.extend(self.notes());
-        Ok(())
     }
 
     fn headline(&self) -> String {
@@ -161,24 +146,14 @@ impl Card {
 
     /// The form of the throughput curve.
     fn shape(&self) -> String {
-        let Some(usl) = &self.usl else {
-            return "Too few levels had answers for a fit.".to_owned();
-        };
-        let shown = |name| self.facts.shown(name).unwrap_or_default();
         let bend = match self.facts.get("at_once") {
             Some(at_once) if at_once < 60.0 => {
                 format!("bends at about {} users", significant(at_once))
             }
             _ => "does not bend up to 64 users".to_owned(),
         };
-        format!(
-            "The throughput curve {bend}, and its peak is {}. Universal Scalability Law: σ = {} \
-             (contention), κ = {} (coherency), off by {} on average.",
-            shown("peak_rps"),
-            significant(usl.sigma),
-            curve::short(usl.kappa),
-            percent(usl.error),
-        )
+        let peak = self.facts.shown("peak_rps").unwrap_or_default();
+        format!("The throughput curve {bend}, and its peak is {peak}.")
     }
 
     fn table(&self) -> Table {
@@ -258,10 +233,6 @@ impl Suspect {
             ("Read", format!("docs/src/{}", self.chapter)),
         ]
     }
-}
-
-fn points(levels: &[Level]) -> Vec<(f64, f64)> {
-    levels.iter().map(|level| (level.users as f64, level.throughput_rps)).collect()
 }
 
 /// Frames of runtimes and frameworks, which call everything.

@@ -6,10 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_display::{significant, thousands, time_ms};
+use lab_display::{percent, significant, thousands, time_ms};
 use lab_flame::{Profiler, State, Thread, ThreadStates};
 use lab_load::Outcome;
-use lab_stats::Usl;
 use serde::Serialize;
 
 use super::measure::{DELAYED, Measured, WATCHED, delayed};
@@ -102,7 +101,6 @@ impl Facts {
         let (peak_users, peak) =
             points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((last, most));
         self.put("users", last);
-        self.put("one_user_rps", one);
         self.put("peak_rps", peak);
         self.put("peak_users", peak_users);
         self.put("after_peak_share", most / peak);
@@ -114,17 +112,11 @@ impl Facts {
         self.put("turn_ms", 1e3 / peak);
         // With this many users, the rest wait for their turn.
         self.put("queue_share", (1.0 - peak * first / one / WATCHED as f64).max(0.0));
-        if let Some(usl) = Usl::fit(&points) {
-            self.put("sigma", usl.sigma);
-            self.put("kappa", usl.kappa);
-            self.put("usl_error_share", usl.error);
-        }
         let used = |outcome: &Outcome| {
             Some(outcome.server_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
         };
         let most = measured.levels.iter().filter_map(|(_, outcome)| used(outcome)).reduce(f64::max);
         if let Some(cores) = most {
-            self.put("server_cores", cores);
             // Without the threads' states, the CPU time that it got is the only estimate of what it wanted.
             self.wants(cores, measured.cores);
         }
@@ -161,8 +153,7 @@ impl Facts {
     }
 
     fn latency(&mut self, measured: &Measured) {
-        let (rate, open) = &measured.open;
-        self.put("open_rps", *rate);
+        let open = &measured.open;
         for (name, percent) in [("open_p50_ms", 50.0), ("open_p99_ms", 99.0)] {
             if let Some(ms) = open.latency.percentile_ms(percent) {
                 self.put(name, ms);
@@ -237,7 +228,6 @@ impl Facts {
         self.put("flushes_per_request", of(&flushes));
         let clones = ["syscalls:sys_enter_clone", "syscalls:sys_enter_clone3"];
         self.put("starts_per_request", of(&clones));
-        self.put("futexes_per_request", of(&["syscalls:sys_enter_futex"]));
         self.put("page_faults_per_request", of(&["page-faults"]));
         self.put("context_switches_per_request", of(&["context-switches"]));
     }
@@ -257,15 +247,6 @@ fn any(states: &ThreadStates, calls: &[&str]) -> f64 {
         states.any(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)))
     };
     (0..states.looks).filter(is_in).count() as f64 / states.looks.max(1) as f64
-}
-
-pub fn percent(share: f64) -> String {
-    match 100.0 * share {
-        0.0 => "none".to_owned(),
-        percent if percent.abs() < 0.095 => format!("{percent:.2} %"),
-        percent if percent.abs() < 9.95 => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
-    }
 }
 
 /// `1,292 answers per second`.

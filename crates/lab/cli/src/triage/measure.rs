@@ -40,7 +40,7 @@ pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
 const ONSET: std::ops::Range<f64> = 38.0..60.0;
 
 /// What is counted for each request, by the events of `perf stat`.
-pub const EVENTS: [&str; 11] = [
+pub const EVENTS: [&str; 9] = [
     "raw_syscalls:sys_enter",
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
@@ -48,8 +48,6 @@ pub const EVENTS: [&str; 11] = [
     "syscalls:sys_enter_fdatasync",
     "syscalls:sys_enter_clone",
     "syscalls:sys_enter_clone3",
-    "syscalls:sys_enter_futex",
-    "syscalls:sys_enter_madvise",
     "page-faults",
     "context-switches",
 ];
@@ -72,8 +70,8 @@ pub struct Measured {
     /// The outcome at [`WATCHED`] users with a client that acknowledges at once, if answers took as
     /// long as a delayed acknowledgement.
     pub quick_ack: Option<Outcome>,
-    /// Arrivals per second, and their outcome.
-    pub open: (f64, Outcome),
+    /// The outcome of random arrivals.
+    pub open: Outcome,
     /// The threads without load, and with [`WATCHED`] users.
     pub threads: Option<[ThreadStates; 2]>,
     /// Connections to other servers under that load.
@@ -200,7 +198,7 @@ impl Loaded<'_> {
     }
 
     /// Random arrivals at half of what the server manages.
-    async fn open_loop(&self, levels: &[(usize, Outcome)]) -> anyhow::Result<(f64, Outcome)> {
+    async fn open_loop(&self, levels: &[(usize, Outcome)]) -> anyhow::Result<Outcome> {
         let capacity = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
         let rate = SHARE * capacity;
         self.triage.progress.step(&format!("{rate:.0} arrivals per second"));
@@ -211,8 +209,7 @@ impl Loaded<'_> {
             spacing: Spacing::default(),
         };
         let load = self.load(1, WARM_UP, OPEN);
-        let outcome = generate(&LoadPlan { arrivals: Arrivals::OpenLoop(open), ..load }).await?;
-        Ok((rate, outcome))
+        generate(&LoadPlan { arrivals: Arrivals::OpenLoop(open), ..load }).await
     }
 
     /// Where CPU time goes, by the first profiler that works.

@@ -6,7 +6,6 @@
 //! - `card` shows the result as text, JSON and a page.
 
 mod card;
-mod curve;
 mod facts;
 mod limit;
 mod measure;

@@ -70,7 +70,7 @@ pub struct Suspect {
     pub title: String,
     /// The share of the time that it accounts for, from 0 to 1, if that is known.
     pub explains: Option<f64>,
-    /// The same in words: `94 % of the time with 16 users`.
+    /// That share in words: `94 % of the time with 16 users`.
     pub accounts_for: Option<String>,
     pub evidence: String,
     pub refute: String,

@@ -105,20 +105,7 @@ fn a_server_that_must_not_be_timed_is_rejected() {
 }
 
 #[test]
-fn ctrl_c_stops_the_servers_and_keeps_no_result() {
-    let toy = Toy::new(&[]);
-    let lab = toy.lab(&["bench", "--measurement", "60"]).spawn().unwrap();
-    toy.wait_for_a_server();
-    send("INT", lab.id());
-    let output = lab.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(stderr(&output).contains("nothing was written"), "{}", stderr(&output));
-    toy.wait_until_all_servers_ended();
-    assert!(toy.results().is_empty());
-}
-
-#[test]
-fn ctrl_c_keeps_the_finished_cases() {
+fn ctrl_c_stops_the_servers_and_keeps_the_finished_cases() {
     let toy = Toy::new(&[]);
     toy.copy_the_case("toy2");
     let lab = toy.lab(&[&["bench"], &SHORT[..]].concat()).spawn().unwrap();

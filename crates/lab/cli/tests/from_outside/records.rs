@@ -4,18 +4,6 @@ use serde_json::Value;
 
 use crate::toy::{Toy, stderr, stdout};
 
-#[test]
-fn history_lists_the_runs_of_a_case() {
-    let toy = Toy::new(&[]);
-    assert!(stdout(&toy.run(&["history", "toy"])).contains("`lab bench toy` makes one"));
-    let toy = Toy::with_record();
-    let history = stdout(&toy.run(&["history", "toy"]));
-    let name = toy.results()[0].file_stem().unwrap().to_str().unwrap().to_owned();
-    assert!(history.contains(&name), "{history}");
-    let unknown = toy.run(&["history", "tow"]);
-    assert!(stderr(&unknown).contains("did you mean `toy`?"));
-}
-
 /// The commit that is checked out says nothing of binaries that somebody put in a directory.
 #[test]
 fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
@@ -26,23 +14,6 @@ fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(record["build"]["commit"], Value::Null, "{}", record["build"]);
     assert_eq!(record["build"]["profile"], "unknown");
-}
-
-#[test]
-fn the_history_of_compare_needs_no_workspace() {
-    let toy = Toy::with_record();
-    let record = std::fs::read_to_string(&toy.results()[0]).unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let lab = || {
-        let mut lab = toy.lab(&["history", "compare"]);
-        lab.current_dir(elsewhere.path()).output().unwrap()
-    };
-    assert!(stdout(&lab()).contains("`lab compare` makes one"), "{}", stderr(&lab()));
-    let runs = elsewhere.path().join("target/lab/runs");
-    std::fs::create_dir_all(&runs).unwrap();
-    let record = record.replacen("\"case\":\"toy\"", "\"case\":\"compare\"", 1);
-    std::fs::write(runs.join("20261121T151556791Z.json"), record).unwrap();
-    assert!(stdout(&lab()).contains("20261121T151556791Z"), "{}", stderr(&lab()));
 }
 
 #[test]
@@ -74,9 +45,5 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
-        // The other runs can still be listed.
-        let history = toy.run(&["history", "toy"]);
-        assert!(history.status.success());
-        assert!(stderr(&history).contains("1 runs cannot be read"), "{}", stderr(&history));
     }
 }

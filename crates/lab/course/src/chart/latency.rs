@@ -6,7 +6,7 @@ use lab_display::{
     significant,
 };
 use lab_load::Latency;
-use lab_record::{CaseRecord, Latencies, Run, VariantRecord};
+use lab_record::{CaseRecord, Latencies, Percentile, Run, VariantRecord};
 use maud::{Markup, html};
 
 use super::{
@@ -14,8 +14,6 @@ use super::{
     parts::{self, Label},
 };
 
-/// The percentiles that are marked and named. The axis gives each further nine the same length.
-const MARKED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 const LEFT: f64 = 76.0;
 const NAME: f64 = 110.0;
 const HEIGHT: f64 = 250.0;
@@ -36,10 +34,10 @@ pub fn latency(case: &CaseRecord) -> Chart {
     let most = points().map(|point| point.nines).fold(nines(90.0), f64::max);
     let plot = Plot {
         ms: LogScale::covering(values, bottom, top),
-        nines: Scale { max: most - nines(MARKED[0]), start: LEFT, end: right },
+        nines: Scale { max: most - nines(50.0), start: LEFT, end: right },
     };
-    let marked = MARKED.into_iter().filter(|percent| nines(*percent) <= most + 1e-9);
-    let across = marked.map(|percent| (plot.x(nines(percent)), format!("p{percent}")));
+    let marked = Percentile::all().filter(|at| nines(at.percent()) <= most + 1e-9);
+    let across = marked.map(|at| (plot.x(nines(at.percent())), at.name().to_owned()));
     let up = plot.ms.ticks().into_iter().map(|ms| (plot.ms.at(ms), parts::time(ms * 1e6)));
     let labels: Vec<_> = curves.iter().filter_map(|curve| curve.label(&plot)).collect();
     let title = fit(&format!("Latency of {}", case.case), FIGURE_WIDTH);
@@ -63,13 +61,19 @@ struct Plot {
 
 impl Plot {
     fn x(&self, of: f64) -> f64 {
-        self.nines.at(of - nines(MARKED[0]))
+        self.nines.at(of - nines(50.0))
     }
 }
 
-/// How many nines a percentile has: 1 for 90 %, 2 for 99 %, 3 for 99.9 %.
+/// How many nines a percentile has: 1 for 90 %, 2 for 99 %, 3 for 99.9 %. The axis gives each the same
+/// length.
 fn nines(percent: f64) -> f64 {
     -(1.0 - percent / 100.0).log10()
+}
+
+/// The percentiles that are marked and named.
+fn marks() -> impl Iterator<Item = f64> {
+    Percentile::all().map(|at| nines(at.percent()))
 }
 
 struct Curve {
@@ -116,11 +120,10 @@ fn points(runs: &[Run]) -> Vec<Point> {
     runs.iter().for_each(|run| latency.add(&run.outcome.latency));
     let ages = runs.iter().filter_map(|run| run.outcome.youngest_unfinished);
     let youngest = ages.min().map(|age| age.as_secs_f64() * 1e3);
-    let last = nines(99.9) + 1e-9;
+    let last = marks().fold(0.0, f64::max) + 1e-9;
     let steps = (1..).map(|step| f64::from(step) * 0.05).take_while(|nines| *nines < last);
-    let places = MARKED.into_iter().map(nines).chain(steps);
-    let mut places: Vec<_> =
-        places.filter(|place| (nines(MARKED[0])..=last).contains(place)).collect();
+    let places = marks().chain(steps);
+    let mut places: Vec<_> = places.filter(|place| *place >= nines(50.0)).collect();
     places.sort_by(f64::total_cmp);
     let points = places.into_iter().filter_map(|nines| {
         let ms = latency.percentile_ms(100.0 - 100.0 / 10_f64.powf(nines))?;
@@ -135,8 +138,7 @@ impl Curve {
         let bound = self.points.iter().position(|point| point.at_least);
         let bound = bound.unwrap_or(self.points.len());
         let form = if self.is_open { "dashed" } else { "whole" };
-        let is_marked =
-            |point: &&Point| MARKED.iter().any(|it| (nines(*it) - point.nines).abs() < 1e-9);
+        let is_marked = |point: &&Point| marks().any(|it| (it - point.nines).abs() < 1e-9);
         html! {
             (parts::line(&format!("{} {form}", self.class), self.points[..bound].iter().map(place)))
             @if bound < self.points.len() {
@@ -175,10 +177,8 @@ fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
 
 fn alt(case: &CaseRecord, sides: &[(&VariantRecord, &str)]) -> String {
     let in_words = |variant: &VariantRecord, latency: Latencies| {
-        let known = [("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99)];
-        let known = known.into_iter().filter(|(_, percentile)| percentile.is_some());
-        let known: Vec<_> =
-            known.map(|(name, it)| format!("{name} {}", latency.shown(it))).collect();
+        let known = Percentile::all().filter(|at| latency.by.get(*at).is_some());
+        let known: Vec<_> = known.map(|at| format!("{} {}", at.name(), latency.at(at))).collect();
         format!("{} {}", variant.variant, join(&known)).replace('≥', "at least ")
     };
     let closed: Vec<_> = sides.iter().map(|(it, _)| in_words(it, it.latency_ms)).collect();

@@ -1,5 +1,5 @@
+use crate::probe::{assert_nothing_overflows_a_figure, elements};
 use lab_case::Sweep;
-use lab_display::picture::probe::{assert_nothing_overflows_a_figure, elements};
 use lab_record::{CaseRecord, Record, Run, criterion::Bench};
 
 use super::*;

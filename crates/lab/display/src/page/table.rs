@@ -16,7 +16,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The same for a terminal, without the caption.
+    /// The table for a terminal, without its caption.
     pub fn text(&self) -> String {
         let head: Vec<_> = self.head.iter().map(String::as_str).collect();
         crate::table(&head, self.rows.iter().cloned())

@@ -5,7 +5,6 @@
 //! thirds of that, still readable.
 
 mod log_scale;
-pub mod probe;
 mod scale;
 
 use maud::{Markup, PreEscaped, html};

@@ -74,7 +74,7 @@ impl Graph<'_> {
 
 #[cfg(test)]
 mod tests {
-    use lab_display::picture::probe::elements;
+    use crate::probe::elements;
 
     use super::*;
 

@@ -54,7 +54,7 @@ pub fn draw(server: &str, seen: &ThreadStates) -> Markup {
     figure(bottom + 30.0, &format!("The threads of {server}"), &desc, body)
 }
 
-/// The same as text, of all threads, by their names.
+/// The states of all threads as a table, by their names.
 pub fn table(server: &str, seen: &ThreadStates) -> Table {
     let row = |(name, threads): (&str, Vec<&Thread>)| {
         let name = match threads.len() {
@@ -142,7 +142,7 @@ fn in_words(shares: &[(State, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab_display::picture::probe::{assert_nothing_overflows_a_figure, elements};
+    use crate::probe::{assert_nothing_overflows_a_figure, elements};
 
     use super::*;
     use crate::threads::tests::thread;

@@ -44,7 +44,7 @@ pub struct Side<'a> {
 type Kinds = BTreeMap<String, SpanKind>;
 
 /// How the spans of one name are drawn.
-struct Look {
+struct Style {
     name: String,
     label: String,
     class: &'static str,
@@ -55,9 +55,9 @@ struct Look {
 pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
     let spans: Vec<_> = sides.iter().map(|side| side.spans).collect();
     let (stories, length_us) = Story::of_all(&spans, kinds);
-    let looks = if kinds.is_empty() { by_name(&stories) } else { by_role(kinds) };
+    let styles = if kinds.is_empty() { by_name(&stories) } else { by_role(kinds) };
     let (legend, end) =
-        legend(looks.iter().map(|look| (&*look.label, move |x, y| look.bar(x, x + 18.0, y))));
+        legend(styles.iter().map(|style| (&*style.label, move |x, y| style.bar(x, x + 18.0, y))));
     let words = match kinds.is_empty() {
         true => "Thin line: outside these spans. Right: the whole request.",
         false => "Left of a bar: the wait before. Right: the whole request.",
@@ -78,32 +78,32 @@ pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
         (time_axis(&scale, top - 4.0, bottom, 5))
         @for ((name, story), top) in stories.into_iter().zip(tops) {
             text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, story, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, &looks, kinds)) }
+            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, &styles, kinds)) }
             text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(story)) }
             @for (index, request) in story.rows.iter().enumerate() {
-                (row(request, index, story, &looks, &scale, top + index as f64 * PITCH))
+                (row(request, index, story, &styles, &scale, top + index as f64 * PITCH))
             }
         }
     };
     figure(bottom + 24.0, &title, &desc, body)
 }
 
-fn by_role(kinds: &Kinds) -> Vec<Look> {
+fn by_role(kinds: &Kinds) -> Vec<Style> {
     let mut kinds: Vec<_> = kinds.iter().collect();
     kinds.sort_by_key(|(_, kind)| kind.role);
-    let look = |(name, SpanKind { label, role }): (&String, &SpanKind)| {
+    let style = |(name, SpanKind { label, role }): (&String, &SpanKind)| {
         let (class, height) = match role {
             Role::Wait => ("wait", BAR),
             Role::Held => ("held", BAR),
             Role::Downstream => ("downstream", INSET),
         };
-        Look { name: name.clone(), label: label.clone(), class, height }
+        Style { name: name.clone(), label: label.clone(), class, height }
     };
-    kinds.into_iter().map(look).collect()
+    kinds.into_iter().map(style).collect()
 }
 
 /// The spans that take most time in the requests that are drawn.
-fn by_name(stories: &[Story]) -> Vec<Look> {
+fn by_name(stories: &[Story]) -> Vec<Style> {
     let mut times: BTreeMap<&str, u64> = BTreeMap::new();
     let rows = stories.iter().flat_map(|story| &story.rows);
     for part in rows.flat_map(|request| &request.parts) {
@@ -111,11 +111,11 @@ fn by_name(stories: &[Story]) -> Vec<Look> {
     }
     let mut times: Vec<_> = times.into_iter().collect();
     times.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
-    let look = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
+    let style = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
         let label = fit(name, FIGURE_WIDTH / 2.0 - 26.0);
-        Look { name: name.to_owned(), label, class, height }
+        Style { name: name.to_owned(), label, class, height }
     };
-    times.into_iter().zip(BY_NAME).map(look).collect()
+    times.into_iter().zip(BY_NAME).map(style).collect()
 }
 
 /// The finding in one line of counts.
@@ -133,10 +133,10 @@ fn heading(name: &str, story: &Story, length_us: f64) -> String {
 
 /// How a typical request holds what others wait for, and waits for another server: at the same time,
 /// or one after the other.
-fn note(story: &Story, looks: &[Look], kinds: &Kinds) -> String {
+fn note(story: &Story, styles: &[Style], kinds: &Kinds) -> String {
     if kinds.is_empty() {
-        let most = looks.iter().rev().filter_map(|look| {
-            Some(format!("{} {}", look.name, story.parts_at_once.get(&look.name)?))
+        let most = styles.iter().rev().filter_map(|style| {
+            Some(format!("{} {}", style.name, story.parts_at_once.get(&style.name)?))
         });
         let most = most.collect::<Vec<_>>().join(", ");
         return fit(&format!("at most at once: {most}"), FIGURE_WIDTH);
@@ -162,7 +162,7 @@ fn row(
     request: &Request,
     index: usize,
     story: &Story,
-    looks: &[Look],
+    styles: &[Style],
     scale: &Scale,
     y: f64,
 ) -> Markup {
@@ -173,9 +173,9 @@ fn row(
     html! {
         text class="label" x="22" y=(px(base)) text-anchor="end" { (index + 1) }
         (bar("request", x(request.start_us), x(end_us), y + BAR / 2.0 - 0.5, 1.0))
-        @for look in looks {
-            @for part in request.parts.iter().filter(|part| part.name == look.name) {
-                (look.bar(x(part.start_us), x(part.end_us), y))
+        @for style in styles {
+            @for part in request.parts.iter().filter(|part| part.name == style.name) {
+                (style.bar(x(part.start_us), x(part.end_us), y))
             }
         }
         @if waited_us > 0.0 {
@@ -190,7 +190,7 @@ fn row(
     }
 }
 
-impl Look {
+impl Style {
     fn bar(&self, from: f64, to: f64, y: f64) -> Markup {
         match self.class {
             // Such a short wait would be invisible.

@@ -47,7 +47,7 @@ impl Waits {
         self.longest_open.is_some_and(|it| it.as_nanos() > u128::from(self.stacks.total()))
     }
 
-    /// The same as text, with what the average leaves out.
+    /// The waits as a table, with what the average leaves out.
     pub fn table(&self, server: &str) -> Table {
         let total = self.stacks.total().max(1) as f64;
         let rows = self.stacks.iter().map(|(stack, ns)| {

@@ -154,7 +154,7 @@ fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
     let profilers = look(&fake);
     assert_eq!(profilers.usable(), [Profiler::None]);
     let samply = "`samply` is missing; fix: cargo install --locked samply@0.13.1 && samply setup";
-    let perf = "`perf` is missing; fix: sudo apt-get install linux-perf";
+    let perf = format!("`perf` is missing; fix: {}", lab_doctor::INSTALL_PERF);
     assert_eq!(obstacles(&fake), format!("{perf}\n{samply}"));
     // macOS.
     fake.remove("proc");

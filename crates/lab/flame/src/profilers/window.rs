@@ -41,7 +41,7 @@ pub fn ensure_alive(pid: u32) -> Result<(), Failure> {
     }
 }
 
-/// The same after the profiler has exited: a process with threads takes a moment to die, and the
+/// For use after the profiler has exited: a process with threads takes a moment to die, and the
 /// profiler sees the first thread go.
 pub async fn ensure_alive_for_a_while(pid: u32) -> Result<(), Failure> {
     for _ in 0..10 {

@@ -37,13 +37,13 @@ impl Folded {
         self.total() == 0
     }
 
-    /// The same stacks with the names that the source has.
+    /// These stacks with the names that the source has.
     pub fn demangled(&self) -> Self {
         let name = |frame: &String| format!("{:#}", rustc_demangle::demangle(frame));
         self.iter().map(|(stack, weight)| (stack.iter().map(name).collect(), weight)).collect()
     }
 
-    /// The same shares of another total, such as the CPU time of one request instead of samples.
+    /// These stacks with their shares of another total, such as the CPU time of one request instead of samples.
     ///
     /// Rounds down, so each stack loses less than one unit.
     pub fn scaled_to(&self, total: u64) -> Self {

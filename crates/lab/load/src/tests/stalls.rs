@@ -70,7 +70,7 @@ async fn an_open_loop_sees_the_whole_stall() {
     }
 }
 
-/// The same server and the same rate. A user who waits sends nothing, so one request in about 800
+/// Server and rate are those of the open loop. A user who waits sends nothing, so one request in about 800
 /// meets the stall, and the percentiles miss it.
 #[tokio::test(start_paused = true)]
 async fn a_closed_loop_hardly_sees_the_stall() {

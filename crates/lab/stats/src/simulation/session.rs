@@ -88,8 +88,8 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
 #[derive(Clone)]
 pub struct Session {
     /// The runs of the baseline and of the candidate, pair by pair.
-    pub baseline: Vec<f64>,
-    pub candidate: Vec<f64>,
+    baseline: Vec<f64>,
+    candidate: Vec<f64>,
     /// The ratios of the control's pairs.
     control: Vec<f64>,
 }
@@ -121,17 +121,8 @@ impl Session {
         Self { candidate, ..self.clone() }
     }
 
-    /// The logarithm of each pair's ratio.
-    pub fn log_ratios(&self) -> impl Iterator<Item = f64> {
-        self.baseline.iter().zip(&self.candidate).map(|(a, b)| b - a)
-    }
-
-    pub fn speedup(&self) -> Speedup {
-        Speedup::of_pairs(self.log_ratios().map(f64::exp)).unwrap()
-    }
-
     /// The verdict on runs of a third of a second: twice the noise, and a rate is a whole number of
-    /// answers, about this many of the baseline. If `in_step`, each run of a server begins at the same
+    /// answers, about this many of the baseline. If `in_step`, each run of a server begins at one
     /// point of its work.
     pub fn quick_verdict(&self, rng: &mut Rng, answers: f64, in_step: bool) -> Verdict {
         let phases = [rng.uniform(), rng.uniform()];
@@ -140,8 +131,8 @@ impl Session {
             let noise = 0.035 * rng.normal();
             (answers * (log + noise).exp() + phase).floor()
         };
-        let pairs: Vec<_> = self.baseline.iter().zip(&self.candidate).collect();
-        let pairs: Vec<_> = pairs.iter().map(|(a, b)| [count(0, a), count(1, b)]).collect();
+        let pairs = self.baseline.iter().zip(&self.candidate);
+        let pairs: Vec<_> = pairs.map(|(a, b)| [count(0, a), count(1, b)]).collect();
         if pairs.iter().flatten().any(|count| *count == 0.0) {
             return Verdict::Undecided;
         }
@@ -152,7 +143,8 @@ impl Session {
     }
 
     pub fn verdict(&self, minimum_effect: f64) -> Verdict {
+        let pairs = self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp());
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        judge(Some(&self.speedup()), control.as_ref(), minimum_effect).verdict
+        judge(Speedup::of_pairs(pairs).as_ref(), control.as_ref(), minimum_effect).verdict
     }
 }

@@ -1,4 +1,4 @@
-use lab_display::picture::probe::{Element, assert_nothing_overflows_a_figure, elements};
+use crate::probe::{Element, assert_nothing_overflows_a_figure, elements};
 
 use super::{super::example, *};
 

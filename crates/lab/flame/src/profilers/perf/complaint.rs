@@ -4,7 +4,7 @@ use super::{
     super::{Obstacle, Profiler, program::gist},
     Complaint,
 };
-use lab_doctor::{self as doctor, System};
+use lab_doctor::System;
 
 impl Complaint {
     /// Whether this `perf` was built without compression.
@@ -31,8 +31,8 @@ impl Complaint {
         }
         if self.says(&["not found for kernel"]) {
             let reason = format!("`perf` belongs to another kernel: {}", gist(message));
-            let install = doctor::install(system, "linux-tools");
-            return Obstacle::new(reason).fix(format!("{install}-$(uname -r)"));
+            return Obstacle::new(reason)
+                .fix("install your kernel's, as `linux-tools-$(uname -r)`");
         }
         if self.says(&["Function not implemented"]) {
             return Obstacle::new("this kernel, or the sandbox on top of it, has no perf events");
@@ -43,10 +43,6 @@ impl Complaint {
         Obstacle::new(self.to_string())
             .fix("run `perf record -p PID` by hand, or `just doctor`, to see more")
     }
-}
-
-pub fn install(system: &System) -> String {
-    doctor::install(system, &doctor::perf_package(system))
 }
 
 /// The kernel refuses: by its setting, or because of a container or a policy.

@@ -18,7 +18,7 @@ use super::{
     window,
 };
 pub use control::{Complaint, Control};
-use lab_doctor::System;
+use lab_doctor::{INSTALL_PERF, System};
 use lab_load::process;
 pub use script::JIT;
 
@@ -26,7 +26,7 @@ pub use script::JIT;
 /// needs, such as memory for its buffers, shows only when it records.
 pub fn look(system: &System, profiler: Profiler) -> Result<(), Obstacle> {
     if system.program("perf").is_none() {
-        return Err(Obstacle::new("`perf` is missing").fix(complaint::install(system)));
+        return Err(Obstacle::new("`perf` is missing").fix(INSTALL_PERF));
     }
     // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
     let event = if profiler == Profiler::PerfWithKernel { "cpu-clock:k" } else { "cpu-clock:u" };

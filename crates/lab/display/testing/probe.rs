@@ -1,10 +1,8 @@
-//! Reads a picture back, for tests: its elements and their places.
-
-#![expect(clippy::unwrap_used, reason = "only tests call it")]
+//! Reads a picture back: its elements and their places. The tests of the crates that draw include this.
 
 use std::collections::BTreeMap;
 
-use super::{FIGURE_WIDTH, figure_text_width};
+use lab_display::picture::{FIGURE_WIDTH, figure_text_width};
 
 /// An element of a picture.
 #[derive(Clone, Debug)]
