@@ -8,7 +8,7 @@ pub const INSTALL_PERF: &str =
 
 /// Runs every check.
 pub fn examine(system: &System) -> Vec<Finding> {
-    [cores, quota, governor, load, steal, open_files, perf_rights, binaries]
+    [cores, quota, governor, load, steal, open_files, perf_rights, build]
         .map(|check| check(system))
         .into()
 }
@@ -134,7 +134,7 @@ fn steal(system: &System) -> Finding {
 /// Every connection needs one.
 fn open_files(system: &System) -> Finding {
     let topic = "open files";
-    let needed = system.needs.open_files;
+    let needed = system.open_files_needed;
     match system.open_files {
         None => Finding::note(topic, "the limit is unknown on this system").fix("ulimit -Hn"),
         Some(hard) if hard < needed => {
@@ -167,27 +167,12 @@ fn perf_rights(system: &System) -> Finding {
     }
 }
 
-/// Debug builds are slower by a factor that differs from place to place.
-fn binaries(system: &System) -> Finding {
-    let topic = "binaries";
-    let needs = &system.needs;
-    let Some(dir) = &needs.bin_dir else {
-        return Finding::note(topic, "outside the workspace: no cases to check")
-            .fix("lab doctor --root WORKSPACE");
-    };
-    let is_missing =
-        |name: &&String| !dir.join(name).with_extension(std::env::consts::EXE_EXTENSION).is_file();
-    let missing: Vec<_> = needs.binaries.iter().filter(is_missing).collect();
-    let all = needs.binaries.len();
-    let found = match (missing.is_empty(), system.debug_build, dir.ends_with("debug")) {
-        // No name: those of the cases give their faults away.
-        (false, ..) => format!("{} of {all} missing", missing.len()),
-        (_, true, true) => {
-            "`lab` and the servers are debug builds: figures mean nothing".to_owned()
-        }
-        (_, true, false) => "`lab` is a debug build: its load generator is slow".to_owned(),
-        (_, false, true) => "the servers are debug builds: figures mean nothing".to_owned(),
-        _ => return Finding::ok(topic, format!("all {all} are release builds")),
-    };
-    Finding::warn(topic, found).fix("cargo build --release --workspace && just doctor")
+/// A debug build is slower by a factor that differs from place to place. The servers have the profile of
+/// `lab`, which builds them.
+fn build(system: &System) -> Finding {
+    match system.debug_build {
+        false => Finding::ok("build", "release"),
+        true => Finding::warn("build", "a debug build: figures mean nothing")
+            .fix("cargo build --release --workspace && just doctor"),
+    }
 }

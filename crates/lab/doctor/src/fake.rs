@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Needs, System};
+use super::{System};
 
 /// What a healthy machine exposes.
 const FILES: [(&str, &str); 8] = [
@@ -36,17 +36,11 @@ impl Fake {
             cores: Some(4),
             open_files: Some(1 << 20),
             debug_build: false,
-            needs: Needs {
-                open_files: 6_100,
-                bin_dir: Some(dir.path().join("target/release")),
-                binaries: vec!["toy-slow".to_owned(), "toy-fixed".to_owned()],
-            },
+            open_files_needed: 6_100,
         };
         let fake = Self { system, dir };
         FILES.iter().for_each(|(path, text)| fake.write(path, text));
         fake.program("perf", "echo 1.5,msec,task-clock,1 >&2; echo 900,,cycles,1 >&2");
-        fake.write("target/release/toy-slow", "");
-        fake.write("target/release/toy-fixed", "");
         fake
     }
 

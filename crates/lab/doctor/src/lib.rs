@@ -14,7 +14,7 @@ mod system;
 pub use checks::{INSTALL_PERF, examine};
 pub use finding::{Finding, Status};
 pub use report::{summary, text};
-pub use system::{Needs, System};
+pub use system::System;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -25,29 +25,19 @@ pub struct System {
     pub open_files: Option<u64>,
     /// Whether `lab` itself is a debug build.
     pub debug_build: bool,
-    pub needs: Needs,
-}
-
-/// What the cases of the workspace need from a machine.
-#[derive(Clone, Debug, Default)]
-pub struct Needs {
     /// Open files of the case with the most connections.
-    pub open_files: u64,
-    /// Where the server binaries are; `None` outside a workspace.
-    pub bin_dir: Option<PathBuf>,
-    /// The binaries that `lab bench` starts.
-    pub binaries: Vec<String>,
+    pub open_files_needed: u64,
 }
 
 impl System {
-    pub fn this(needs: Needs) -> Self {
+    pub fn this(open_files_needed: u64) -> Self {
         Self {
             root: PathBuf::from("/"),
             path: std::env::var_os("PATH").unwrap_or_default(),
             cores: std::thread::available_parallelism().ok().map(usize::from),
             open_files: rlimit::getrlimit(rlimit::Resource::NOFILE).ok().map(|(_, hard)| hard),
             debug_build: cfg!(debug_assertions),
-            needs,
+            open_files_needed,
         }
     }
 

@@ -59,19 +59,7 @@ const FAULTS: [Fault; 15] = [
         Status::Warn,
         "sudo sysctl kernel.perf_event_paranoid=1",
     ),
-    (|fake| fake.system.debug_build = true, "binaries", Status::Warn, "load generator is slow"),
-    (
-        |fake| {
-            fake.write("target/debug/toy-slow", "");
-            fake.write("target/debug/toy-fixed", "");
-            fake.system.needs.bin_dir = Some(fake.system.root.join("target/debug"));
-        },
-        "binaries",
-        Status::Warn,
-        "cargo build --release",
-    ),
-    (|fake| fake.remove("target/release/toy-fixed"), "binaries", Status::Warn, "1 of 2 missing"),
-    (|fake| fake.system.needs.bin_dir = None, "binaries", Status::Note, "--root"),
+    (|fake| fake.system.debug_build = true, "build", Status::Warn, "cargo build --release"),
 ];
 
 #[test]

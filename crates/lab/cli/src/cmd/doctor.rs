@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use lab_doctor::{Needs, Status, System};
+use lab_doctor::{Status, System};
 use lab_load::open_files;
 
 use super::Places;
 
 /// Checks the machine. Fails if a measurement would.
 pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
-    let findings = lab_doctor::examine(&System::this(needs(places)));
+    let findings = lab_doctor::examine(&System::this(open_files(connections(places))));
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
     out!("{}", lab_doctor::text(&findings, width).trim_end());
@@ -18,20 +18,9 @@ pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What the cases need: nothing outside the workspace.
-fn needs(places: &Places) -> Needs {
-    let Ok(workspace) = places.workspace() else {
-        return Needs { open_files: open_files(3_000), ..Needs::default() };
-    };
-    let cases = workspace.cases().unwrap_or_default();
-    let connections = cases.iter().map(|case| case.load.users * case.load.connections).max();
-    let binaries = cases.iter().flat_map(|case| {
-        let servers = case.variants.iter().map(|variant| case.server(variant));
-        servers.chain(case.helpers().cloned()).collect::<Vec<_>>()
-    });
-    Needs {
-        open_files: open_files(connections.unwrap_or(3_000)),
-        binaries: binaries.collect(),
-        bin_dir: Some(workspace.bin_dir().to_owned()),
-    }
+/// Of the case that opens most.
+fn connections(places: &Places) -> usize {
+    let cases = places.workspace().and_then(|workspace| workspace.cases()).unwrap_or_default();
+    let connections = cases.iter().map(|case| case.load.users * case.load.connections);
+    connections.max().unwrap_or(3_000)
 }

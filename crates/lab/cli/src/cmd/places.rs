@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use lab_case::{Workspace, find_bin_dir};
-use lab_doctor::{Needs, System};
+use lab_doctor::System;
 
 const FLAMEGRAPH: &str = "lab-flamegraph";
 
@@ -30,7 +30,7 @@ impl Places {
         let found = if ours.is_file() {
             Some(ours)
         } else {
-            System::this(Needs::default()).program(FLAMEGRAPH)
+            System::this(0).program(FLAMEGRAPH)
         };
         if found.is_none() {
             eprintln!(
