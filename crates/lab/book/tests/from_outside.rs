@@ -1,8 +1,6 @@
 //! The book from outside: `docs` fills markers, `--check` names what a person has to fix, and `record`
 //! publishes nothing by mistake.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{
     fs,
     process::{Command, Output},
