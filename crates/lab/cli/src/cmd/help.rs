@@ -11,7 +11,7 @@ use super::Lab;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Your own server", &["triage", "compare", "flame", "doctor"]),
     ("The cases", &["list", "bench", "count", "verify", "history", "report"]),
-    ("The course and its records", &["docs", "record", "new-case", "bench-generator"]),
+    ("The course and its records", &["docs", "record", "new-case"]),
     ("`lab` itself", &["completions", "man", "help"]),
 ];
 

@@ -1,7 +1,6 @@
 //! The verbs of `lab`, a file each.
 
 mod bench;
-mod bench_generator;
 mod compare;
 mod completions;
 mod count;
@@ -33,8 +32,6 @@ use clap::{FromArgMatches as _, Parser, Subcommand};
 use interrupt::{Ended, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
 use places::Places;
-
-use crate::bench_generator::answer;
 
 /// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
@@ -80,11 +77,6 @@ enum Command {
     /// Run a server that does not watch its parent, and end it with `lab`
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Measure the load generator itself against wrk
-    BenchGenerator(bench_generator::Options),
-    /// Serve a minimal HTTP answer for `bench-generator`
-    #[command(hide = true)]
-    Answer,
     /// Print a script with which your shell completes verbs and flags
     Completions(completions::Options),
     /// Write the manual pages `lab.1`, `lab-compare.1`, …
@@ -111,8 +103,6 @@ pub fn run() -> ExitCode {
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),
         Command::Supervise(options) => supervise::run(&options),
-        Command::BenchGenerator(options) => bench_generator::run(&options),
-        Command::Answer => answer::run(),
         Command::Completions(options) => completions::run(&options),
         Command::Man(options) => man::run(&options),
     };

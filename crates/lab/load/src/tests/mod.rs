@@ -27,8 +27,7 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
         measurement: Duration::from_secs(5),
         grace: Duration::from_secs(1),
         asks: vec![ask()],
-        pin: false,
-        quick_ack: false,
+        options: EngineOptions::default(),
     }
 }
 
