@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use memory::Memory;
 
-use super::{Alarm, Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing, run_over};
+use super::{
+    Alarm, Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing,
+    run_over,
+};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
