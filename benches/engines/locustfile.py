@@ -255,8 +255,7 @@ def report_each_second(runner):
 
 def exit_with_parent():
     """Ends this process if the script that started it was killed and could not do it."""
-    parent = os.getppid()
-    while os.getppid() == parent:
+    while os.getppid() == int(os.environ["LOCUST_PARENT"]):
         gevent.sleep(1)
     os._exit(1)
 

@@ -6,7 +6,6 @@ plus 20 s, plus a few seconds to start and stop: three minutes for lock-scope, a
 """
 
 import argparse
-import ipaddress
 import json
 import os
 import re
@@ -21,8 +20,6 @@ from harness.tools import require
 
 # What the article says. Its users wait 0.5 s, as the case's users do.
 ARTICLE = {"lock-scope": {"users": 3000, "slow": 19.5, "fixed": 820, "speedup": 40}}
-
-
 WEB_PORT = 8089
 
 
@@ -36,16 +33,6 @@ def counts(text):
     return list(dict.fromkeys(map(int, text.split(","))))
 
 
-def reachable(text):
-    try:
-        address = ipaddress.IPv4Address(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError("it takes an IPv4 address of this machine") from error
-    if address.is_unspecified:
-        raise argparse.ArgumentTypeError("other machines need one address that they reach, such as 192.168.1.5")
-    return str(address)
-
-
 def options():
     parser = argparse.ArgumentParser(prog="just locust", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
@@ -54,7 +41,7 @@ def options():
     parser.add_argument("--seconds", type=positive, default=20, help="how long to measure after the ramp [20]")
     parser.add_argument("--fast", action="store_true", help="only FastHttpUser; without it, HttpUser, and then FastHttpUser on the last variant")
     parser.add_argument("--workers", type=counts, metavar="N", help="a master and N workers; `1,2,4` compares them on the fixed server")
-    parser.add_argument("--listen", type=reachable, metavar="ADDR",
+    parser.add_argument("--listen", metavar="ADDR",
                         help="wait for N workers from other machines, at this machine's IPv4 address ADDR; only in a network that you trust")
     parser.add_argument("--ui", action="store_true", help=f"also show the load of each run in Locust's web UI on port {WEB_PORT}")
     add_options(parser, "2 s a server with at most 200 users")
@@ -118,17 +105,12 @@ def notes(row, load, lab):
     name = name_of(row)
     if row["lost"]:
         yield f"{name}: {row['lost']}; do not compare this row"
-    master = {"cores": row["master_cores"], "waited": 0}
-    busiest = max([*row["processes"], master], key=lambda process: process["cores"] + process["waited"])
+    busiest = max(row["processes"], key=lambda process: process["cores"] + process["waited"])
     if busiest["cores"] + busiest["waited"] >= LIMIT:
         other = lab.get(row["variant"])
         yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(busiest['cores'])} of a core" + (
             f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
             f"; lab gets {number(other['req_per_s'])} req/s from this server with {percent(other['generator_cores'])}" if other else "")
-    elif row["generator_cores"] + row["master_cores"] + (row["server_cores"] or 0) >= LIMIT * os.cpu_count():
-        yield f"{name}: the machine is saturated: Locust and the server share its {os.cpu_count()} cores"
-    elif not load["think_ms"] and row["generator_cores"] > (row["server_cores"] or 0):
-        yield f"{name}: Locust takes more CPU time per request than the server, and its users have no pause, so this rate is mostly Locust's own"
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if answer > 1.5 * row["p99_ms"] / 1000:
         yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
