@@ -242,7 +242,10 @@ def timeline(environment, is_alive):
         environment.process_exit_code = 1
     else:
         write()
-    return runner.quit()
+    runner.quit()
+    if environment.web_ui:
+        # Locust runs until nobody serves its page.
+        environment.web_ui.stop()
 
 
 def report_each_second(runner):
