@@ -84,11 +84,6 @@ serve SERVER *FLAGS:
 bench-instructions *FLAGS:
     cargo bench --package benches --features instructions --bench instructions {{ FLAGS }}
 
-# Measure the load generator against wrk
-[group('measure')]
-bench-generator *FLAGS:
-    @{{ lab }} bench-generator {{ FLAGS }}
-
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")

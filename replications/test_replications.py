@@ -5,6 +5,8 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,8 +14,7 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
-from crosscheck import generators
-from harness import cases, report
+from harness import cases, engines, report
 from harness.processes import started, stat_fields, wait_for, wait_for_url
 from hotspot import run as hotspot
 from memory import run as memory
@@ -25,7 +26,8 @@ from varnish import profiles, servers
 sys.path.append(str(Path(__file__).parent / "locust"))
 spec = importlib.util.spec_from_file_location("locust_run", Path(__file__).parent / "locust" / "run.py")
 spec.loader.exec_module(locust_run := importlib.util.module_from_spec(spec))
-swarm = locust_run.swarm
+ab, k6, locust, oha, wrk = map(engines.script, ("ab", "k6", "locust", "oha", "wrk"))
+protocol = sys.modules["protocol"]
 
 WRK = """Running 1s test @ http://127.0.0.1:1/read
   Latency Distribution
@@ -54,12 +56,10 @@ Requests per second:    177.11 [#/sec] (mean)
 K6 = {
     "http_reqs": {"values": {"count": 20, "rate": 9.5}},
     "http_req_duration": {"values": {"med": 51.2, "p(99)": 53.4}},
-    "http_req_failed": {"values": {"rate": 0.1, "passes": 2, "fails": 18}},
+    "ok": {"values": {"count": 18}},
+    "wrong": {"values": {"count": 2}},
+    "dropped_iterations": {"values": {"count": 1}},
 }
-# 25 latencies; `lab` says that their median is 199.807 ms.
-LATENCIES = (
-    "HISTEwAAADsAAAAAAAAAAwAAAAAAAAABAAAAANaTpAA/8AAAAAAAAOlxAqkBAjUClQ0CCQIbAtEBAkECAwK3AgLLAQI3Aj0CEQIrAgJNAhUCgwECbwI3AqEEAu8CAq8BAlUC"
-)
 DHAT = {
     "ftbl": ["[root]", "0x1: malloc (in /lib/dhat.so)", "0x2: opendir (opendir.c:63)", "0x3: main (in /bin/server)"],
     "pps": [{"tb": 300, "tbk": 3, "fs": [1, 3]}, {"tb": 32816, "tbk": 1, "fs": [1, 2, 3]}],
@@ -127,37 +127,82 @@ class CaseFiles(unittest.TestCase):
 
 
 class Output(unittest.TestCase):
-    def check(self, result, *expected):
-        for value, wanted in zip((result[key] for key in ("req_per_s", "p50_ms", "p99_ms", "failed")), expected, strict=True):
-            self.assertAlmostEqual(value, wanted)
+    def check(self, outcome, *expected):
+        counts = {key: outcome[key] for key in ("sent", "ok", "wrong", "failed", "unfinished")}
+        self.assertEqual(counts["sent"], sum(counts.values()) - counts["sent"])
+        for value, wanted in zip((engines.figures(outcome)[key] for key in ("req_per_s", "p50_ms", "p99_ms", "failed")), expected, strict=True):
+            self.assertAlmostEqual(value, wanted, places=1)
 
     def test_wrk_units_and_errors(self):
-        self.check(generators.parse_wrk(WRK), 48297.04, 0.116, 1030, 12)
+        self.check(wrk.parse(WRK), 48290.7, 0.116, 1030, 12)
 
     def test_oha_leaves_out_what_the_deadline_cut_off(self):
-        self.check(generators.parse_oha(json.dumps(OHA)), 190, 51.5, 55.7, 11)
+        self.check(oha.parse(json.dumps(OHA)), 185, 51.5, 55.7, 11)
+        self.assertEqual(oha.parse(json.dumps(OHA))["unfinished"], 10)
 
     def test_ab_reads_fractions_only_from_a_long_list(self):
         with tempfile.TemporaryDirectory() as directory:
             (Path(directory) / "ab.csv").write_text("Percentage served,Time in ms\n0,50.4\n50,51.25\n99,0.000\n")
-            self.check(generators.parse_ab(AB % 40, Path(directory)), 177.11, 51, 52, 3)
+            self.check(ab.parse(AB % 40, Path(directory)), 163.8, 51, 52, 3)
             (Path(directory) / "ab.csv").write_text("Percentage served,Time in ms\n0,50.4\n50,51.25\n99,51.929\n")
-            self.check(generators.parse_ab(AB % 182, Path(directory)), 177.11, 51.25, 51.929, 3)
+            self.check(ab.parse(AB % 182, Path(directory)), 174.2, 51.25, 51.929, 3)
 
-    def test_k6_counts_failures(self):
-        self.check(generators.parse_k6(json.dumps(K6)), 9.5, 51.2, 53.4, 2)
+    def test_k6_counts_failures_and_dropped_arrivals(self):
+        self.check(k6.parse(json.dumps(K6)), 8.55, 51.2, 53.4, 3)
 
-    def test_the_histogram_of_lab(self):
-        latencies = generators.histogram(LATENCIES)
-        self.assertEqual(sum(count for _, count in latencies), 25)
-        self.assertEqual(generators.percentile(latencies, 50), 199.807)
-        outcome = {"measured": {"secs": 1, "nanos": 250_000_000}, "ok_in_time": 25, "wrong": 1, "failed": 2, "latency": LATENCIES}
-        self.check(generators.parse_lab(json.dumps(outcome)), 20, 199.807, latencies[-1][0], 3)
+    def test_a_histogram_has_percentiles(self):
+        self.assertEqual([engines.percentile([[2000, 98], [9000, 2]], percent) for percent in (50, 98, 99)], [2, 2, 9])
+        self.assertIsNone(engines.percentile([], 50))
 
     def test_cut_off_output_is_an_error(self):
-        for parse, text in [(generators.parse_wrk, WRK[:60]), (generators.parse_oha, "{"), (generators.parse_k6, "")]:
-            with self.assertRaises((ValueError, AttributeError)):
-                parse(text)
+        for name, text in [("wrk", WRK[:60]), ("oha", "{"), ("k6", "")]:
+            with self.assertRaisesRegex(cases.Problem, f"cannot read the output of {name}"):
+                engines.parsed(name, text)
+
+
+class Plans(unittest.TestCase):
+    PLAN = {
+        "target": {"address": "127.0.0.1:1", "host": "127.0.0.1:1", "tls": None}, "arrivals": {"closed_loop": {"users": 2}}, "options": {},
+        "requests": [{"method": "GET", "path": "/", "headers": [], "body_file": None, "expected": {"status": 200, "answer": "any"}}],
+    }
+
+    def test_what_a_tool_cannot_do_is_refused(self):
+        for change, words in [
+            ({"requests": 2 * self.PLAN["requests"]}, "wrk repeats one request, and this visit has 2"),
+            ({"arrivals": {"open_loop": {"rate_per_s": 9, "connections": 2}}}, "wrk has no open loop"),
+            ({"arrivals": {"closed_loop": {"users": 2, "think_ms": 5}}}, "the users of wrk cannot pause"),
+            ({"arrivals": {"closed_loop": {"users": 2, "connections": 6}}}, "wrk has one connection for each user"),
+            ({"options": {"workers": 2}}, "wrk has no workers"),
+        ]:
+            with self.assertRaisesRegex(protocol.Refused, words):
+                protocol.only_request({**self.PLAN, **change}, "wrk")
+        request, load = protocol.only_request(self.PLAN, "wrk")
+        self.assertEqual((request["path"], load["users"]), ("/", 2))
+        random = {"arrivals": {"open_loop": {"rate_per_s": 9, "connections": 2, "spacing": {"random": {"seed": 1}}}}}
+        with self.assertRaisesRegex(protocol.Refused, "evenly"):
+            protocol.only_request({**self.PLAN, **random}, "oha", open_loop=True)
+
+    def test_a_plan_has_the_bodies_of_a_case(self):
+        case = cases.read("double-parse")
+        with tempfile.TemporaryDirectory() as directory:
+            scratch, kit = Path(directory), Path(directory) / "kit"
+            kit.mkdir()
+            (scratch / case.requests[0].body["bin"]).symlink_to("/bin/echo")
+            plan = engines.plan_for(case, scratch, scratch, self.PLAN["arrivals"], 2)
+            locust.write_files(plan, kit)
+            text = (kit / "plan.json").read_text()
+            (request,) = json.loads(text)["requests"]
+            self.assertEqual((kit / request["body_file"]).read_text(), "--documents 10000\n")
+            # It can be copied to another machine.
+            self.assertNotIn(directory, text)
+
+    def test_the_cpu_time_of_a_process_includes_its_children(self):
+        before = protocol.cpu_times(os.getpid())
+        self.assertGreater(before[os.getpid()], 0)
+        with subprocess.Popen(["sh", "-c", "read -r line"], stdin=subprocess.PIPE) as child:
+            self.assertEqual(set(protocol.cpu_times(os.getpid())), {os.getpid(), child.pid})
+            child.stdin.close()
+        self.assertEqual(protocol.cpu_times(None), {})
 
 
 class Proxies(unittest.TestCase):
@@ -312,51 +357,79 @@ class Processes(unittest.TestCase):
 
 
 class Locust(unittest.TestCase):
+    RESULT = {
+        "seconds": 2.0, "grace_s": 1.0, "longest_s": 0.03, "ok": 40, "ok_in_time": 38, "wrong": 1, "failed": 1, "late": 2, "first_fault": "status 503",
+        "latency_us": [[500, 20], [30000, 20]], "percentiles_ms": {"p50": 0.5, "p99": 30}, "ages_s": [0.2, 0.9], "master_cpu_s": 0.1, "lost_workers": [],
+        "processes": [{"cpu_s": 1.4, "waited_s": 0.0, "ok_in_time": 20}, {"cpu_s": 1.0, "waited_s": 0.9, "ok_in_time": 18}],
+    }
+
     def setUp(self):
         self.scratch = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
 
     def start(self, name, script):
-        return self.enterContext(started(name, ["sh", "-c", script], self.scratch))
+        process = locust.Process(name, ["sh", "-c", script], self.scratch)
+        self.addCleanup(process.child.stdout.close)
+        self.addCleanup(process.child.wait)
+        self.addCleanup(process.child.kill)
+        return process
 
-    def watch(self, *workers, master="echo Sending spawn jobs >&2; exec sleep 60"):
+    def swarm(self, *workers, master="echo Sending spawn jobs >&2; exec sleep 60"):
         master = self.start("locust", master)
         while not master.err.stat().st_size:
             time.sleep(0.01)
         for worker in workers:
             if worker.name == "gone":
                 worker.child.wait()
-        return swarm.watcher(master, workers, 60)
-
-    def test_a_plan_can_be_copied(self):
-        case = cases.read("double-parse")
-        (self.scratch / case.requests[0].body["bin"]).symlink_to("/bin/echo")
-        plan = json.loads(swarm.write_plan(case, self.scratch, self.scratch, fast=True).read_text())
-        self.assertTrue(plan["fast"])
-        (request,) = plan["requests"]
-        self.assertEqual((self.scratch / request["body_file"]).read_text(), "--documents 10000\n")
-        self.assertNotIn(str(self.scratch), json.dumps(plan))
+        return locust.Swarm(master, workers)
 
     def test_a_lost_worker_is_named_and_the_run_goes_on(self):
-        watch, lost = self.watch(self.start("gone", "kill -9 $$"), self.start("other", "exec sleep 60"))
-        watch()
-        self.assertEqual([(it["worker"], it["how"]) for it in lost.values()], [("gone", "was killed by SIGKILL")])
+        swarm = self.swarm(self.start("gone", "kill -9 $$"), self.start("other", "exec sleep 60"))
+        self.assertIsNone(swarm.look())
+        self.assertEqual(list(swarm.lost.values()), ["gone was killed by SIGKILL after 0 s"])
+        invalid = locust.outcome(self.RESULT, list(swarm.lost.values()))["invalid"]
+        self.assertEqual(invalid, "gone was killed by SIGKILL after 0 s, so the load was lighter than planned")
 
     def test_without_workers_the_run_ends(self):
-        watch, _ = self.watch(self.start("gone", "echo no memory >&2; exit 3"))
-        with self.assertRaisesRegex(cases.Problem, "no worker is left: gone died with status 3: no memory"):
-            watch()
+        swarm = self.swarm(self.start("gone", "echo no memory >&2; exit 3"))
+        self.assertEqual(swarm.look(), "no worker is left: gone ended with status 3: no memory")
+
+    def test_a_worker_that_does_not_start_ends_the_run(self):
+        swarm = self.swarm(self.start("gone", "echo no module named gevent >&2; exit 1"), master="echo waiting >&2; exec sleep 60")
+        self.assertEqual(swarm.look(), "gone ended with status 1: no module named gevent, before the load began")
 
     def test_a_worker_on_another_machine_is_missed(self):
         log = "Sending spawn jobs\nWorker east_9f failed to send heartbeat, setting state to missing.\nWorker 'west_1c' (index 1) quit."
-        watch, lost = self.watch(master=f"echo \"{log}\" >&2; exec sleep 60")
-        watch()
-        self.assertEqual(list(lost), ["east_9f", "west_1c"])
+        swarm = self.swarm(master=f"echo \"{log}\" >&2; exec sleep 60")
+        swarm.look()
+        self.assertEqual(list(swarm.lost), ["east_9f", "west_1c"])
 
     def test_workers_that_leave_after_the_window_are_not_lost(self):
-        watch, lost = self.watch(self.start("gone", "exit 0"), master="echo window closes; echo Sending spawn jobs >&2; exec sleep 60")
-        watch()
-        self.assertEqual(lost, {})
+        swarm = self.swarm(self.start("gone", "exit 0"))
+        swarm.is_over = True
+        self.assertIsNone(swarm.look())
+        self.assertEqual(swarm.lost, {})
+
+    def test_an_outcome_accounts_for_all_that_locust_counted(self):
+        outcome = locust.outcome(self.RESULT, [])
+        self.assertEqual((outcome["sent"], outcome["unfinished"], outcome["youngest_unfinished_s"]), (44, 2, 0.2))
+        self.assertEqual(sum(count for _, count in outcome["latency_us"]), 42)
+        # The busiest process has the least time left.
+        self.assertEqual((outcome["generator_cpu_s"], outcome["generator_waited_s"], outcome["total_cpu_s"]), (1.0, 0.9, 2.5))
+        # 14 answers a second: four requests take 0.3 s, and 0.6 s is too long.
+        self.assertEqual((outcome["lost"], outcome["invalid"]), (1, None))
+        self.assertIn("Locust lost 1 of its workers", locust.outcome({**self.RESULT, "lost_workers": ["x"]}, [])["invalid"])
+
+    def test_what_locust_cannot_do_is_refused(self):
+        plan = {"arrivals": {"closed_loop": {}}, "options": {"listen": "192.168.1.5"}}
+        self.assertEqual(locust.check(plan)[1]["workers"], 1)
+        for change, words in [
+            ({"arrivals": {"open_loop": {}}}, "Locust has no open loop"),
+            ({"options": {"quick_ack": True}}, "Locust has no quick_ack"),
+            ({"options": {"listen": "0.0.0.0"}}, "an address that they reach"),
+        ]:
+            with self.assertRaisesRegex(protocol.Refused, words):
+                locust.check({**plan, **change})
 
     def test_lab_is_quoted_only_for_the_same_load(self):
         load = {"users": 3000, "think_ms": 500, "requests": 1}
@@ -364,14 +437,14 @@ class Locust(unittest.TestCase):
         self.assertEqual(locust_run.from_lab(cases.read("lock-scope"), {**load, "users": 300}), {})
 
     def test_the_tables_are_narrow(self):
-        measured = {"req_per_s": 1294.4, "p50_ms": 152345, "p99_ms": 161234, "server_cores": 0.06, "master_cores": 0.01, "seconds": 20, "answers": 9,
-                    "processes": [{"req_per_s": 324, "cores": 0.94, "waited": 0.05}] * 4, "lost": [{"worker": "worker-1"}], "unfinished_ages_ms": [1]}
-        row = locust_run.as_row("fixed", "FastHttpUser", 4, measured)
+        outcome = {"measured_s": 20, "ok": 9, "ok_in_time": 25888, "unfinished": 1, "percentiles_ms": {"p50": 152345, "p99": 161234}, "server_cpu_s": 1.2,
+                   "master_cpu_s": 0.2, "invalid": "worker-1 left", "processes": [{"ok_in_time": 6480, "cpu_s": 18.8, "waited_s": 1}] * 4}
+        row = locust_run.as_row("fixed", "FastHttpUser", 4, outcome)
         for shown in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
             text = report.table(*shown)
             self.assertIn("1,294", text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
-        (note, *_) = locust_run.notes({**row, "lost": []}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
+        (note, *_) = locust_run.notes({**row, "lost": None}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
         self.assertIn("Locust is the limit, not the server: one of its processes uses 94 % of a core", note)
 
     def test_a_client_that_measured_only_fixed_is_compared_with_the_other_slow(self):

@@ -42,8 +42,7 @@ class Process:
         # A script reports that its child was killed as 128 and the signal.
         status = self.child.returncode if self.child.returncode <= 128 else 128 - self.child.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"died with status {status}"
-        # What Locust logs as information is not the cause.
-        lines = [line for line in self.err.read_text(errors="replace").strip().splitlines() if "/INFO/" not in line]
+        lines = self.err.read_text(errors="replace").strip().splitlines()
         return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])
 
     def family(self):
@@ -178,17 +177,15 @@ def wait_for(load, servers, seconds, watch=lambda: None):
         time.sleep(0.1)
 
 
-def free_port(wanted=0, address="127.0.0.1"):
-    """A free port at an address of this machine, or the wanted one if it is free."""
+def free_port(wanted=0):
+    """A free port, or the wanted one if it is free."""
     with socket.socket() as probe:
         # A port that only waits for late packets of an earlier run is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((address, wanted))
+            probe.bind(("127.0.0.1", wanted))
         except OSError as error:
-            if wanted:
-                raise Problem(f"port {wanted} is in use; choose another one") from error
-            raise Problem(f"cannot listen on {address}: {error.strerror}; is it an address of this machine?") from error
+            raise Problem(f"port {wanted} is in use; stop what uses it") from error
         return probe.getsockname()[1]
 
 

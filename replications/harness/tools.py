@@ -26,7 +26,7 @@ class Tool:
         return shutil.which(name)
 
 
-LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r replications/locust/requirements.txt"
+LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt"
 TOOLS = {
     "locust": Tool(LOCUST, "locust", path="target/locust/bin/locust"),
     "wrk": Tool("apt-get install wrk", "crosscheck, replicate-mongodb", ("-v",)),

@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from crosscheck.generators import TIMEOUT, parse_wrk
+from harness import engines
 from harness.cases import TARGET, Problem
 from harness.processes import allow_connections, run, started, used_by_children, wait_for, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
@@ -147,12 +147,11 @@ def check_answer(url):
 def measure_web(wrk, seconds, web, url, mongo, scratch):
     """One run of wrk, with the CPU time of all three in cores."""
     children, before = used_by_children(), [server.cpu_seconds() for server in (web, mongo)]
-    with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", f"{TIMEOUT}s", url], scratch) as load:
+    with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", "60s", url], scratch) as load:
         wait_for([load], [web, mongo], seconds + 90)
-        try:
-            result = parse_wrk(load.output())
-        except (ValueError, AttributeError) as error:
-            raise Problem(load.died() if load.child.returncode else f"cannot read the output of wrk: {error}") from error
+        if load.child.returncode:
+            raise Problem(load.died())
+        result = engines.parsed("wrk", load.output())
     if result["failed"]:
         raise Problem(f"{web.name}: {result['failed']} requests failed")
     result["wrk_cores"] = (used_by_children() - children) / seconds

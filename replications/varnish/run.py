@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import profiles
-from crosscheck.generators import find, parse_ab
+from harness import engines
 from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run, started, used_by_children, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
@@ -63,9 +63,9 @@ def measure(server, setting, requests, servers, scratch):
     own, proxy, behind = (None if a is None else 1e6 * (b - a) / requests for a, b in zip(before, after, strict=True))
     # The second question of the two is part of its own answer.
     connections, arrived = (b - a - 1 for a, b in zip(counts, backend_counts(backend), strict=True))
-    return {**parse_ab(output, scratch), "requests": requests, "cpu_us": proxy, "backend_cpu_us": behind, "ab_cpu_us": own,
+    return {**engines.parsed("ab", output, scratch), "requests": requests, "cpu_us": proxy, "backend_cpu_us": behind, "ab_cpu_us": own,
             "backend_connections": connections, "backend_requests": arrived,
-            "kept_alive": int(find(r"^Keep-Alive requests:\s+(\d+)", output, "0"))}
+            "kept_alive": sum(map(int, re.findall(r"^Keep-Alive requests:\s+(\d+)", output, re.MULTILINE)))}
 
 
 def summary(runs):

@@ -15,7 +15,6 @@ macro_rules! out {
 }
 
 mod bench;
-mod bench_generator;
 mod cmd;
 mod count;
 mod servers;

@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use tempfile::TempDir;
 
-use super::{System};
+use super::System;
 
 /// What a healthy machine exposes.
 const FILES: [(&str, &str); 8] = [

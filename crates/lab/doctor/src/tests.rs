@@ -12,7 +12,7 @@ fn a_healthy_machine_has_no_faults() {
 /// What breaks, the topic that must notice, its status, and a part of what is found or of the fix.
 type Fault = (fn(&mut Fake), &'static str, Status, &'static str);
 
-const FAULTS: [Fault; 15] = [
+const FAULTS: [Fault; 12] = [
     (|fake| fake.system.cores = Some(1), "cores", Status::Warn, "taskset -c 0-3"),
     (|fake| fake.system.cores = Some(2), "cores", Status::Note, "2 of 4 online"),
     (

@@ -25,13 +25,13 @@ const STOPPED: f64 = 10.0;
 
 /// The answers of a run, right or wrong: they show how long an unfinished request may still take.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Answers {
+struct Answers {
     /// Since the measurement began.
-    pub count: u64,
+    count: u64,
     /// Since it ended.
-    pub late: u64,
+    late: u64,
     /// The longest time from a request to its answer.
-    pub longest: Duration,
+    longest: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +154,7 @@ impl Account {
 
 impl Answers {
     /// How long a request may wait before it is lost. `measured` includes `grace`.
-    pub fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
+    fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
         let pace = self.count as f64 / measured.as_secs_f64();
         let is_due = self.count == 0 || pace * grace.as_secs_f64() >= STOPPED;
         if is_due && self.late == 0 {

@@ -4,18 +4,23 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hdrhistogram::{
-    Histogram,
-    serialization::{Deserializer, Serializer as _, V2Serializer},
-};
+use hdrhistogram::{Histogram, serialization::Deserializer};
 use serde::{Deserialize, Serialize};
 
 /// A histogram of latencies in microseconds, to three significant digits.
 ///
-/// In JSON it is HDR histogram's V2 format in base64, which other tools can read.
+/// In JSON it is a list of pairs: a latency in microseconds, and how many requests had it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "Form", into = "Form")]
 pub struct Latency(Histogram<u64>);
+
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum Form {
+    Pairs(Vec<(f64, u64)>),
+    /// As older records have it: HDR histogram's V2 format in base64.
+    Hdr(String),
+}
 
 /// The longest latency that can be recorded.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -37,7 +42,7 @@ impl Latency {
     }
 
     /// Records the latency of several requests, or an hour if it is longer.
-    pub fn record_n(&mut self, latency: Duration, requests: u64) {
+    fn record_n(&mut self, latency: Duration, requests: u64) {
         let micros = latency.min(LONGEST).as_micros() as u64;
         self.0.saturating_record_n(micros.max(1), requests);
     }
@@ -80,26 +85,33 @@ impl Latency {
     }
 }
 
-impl From<Latency> for String {
+impl From<Latency> for Form {
     fn from(latency: Latency) -> Self {
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&latency.0, &mut bytes)
-            .expect("writing to a vector cannot fail");
-        BASE64_STANDARD.encode(bytes)
+        Self::Pairs(
+            latency.buckets().map(|(ms, requests)| ((ms * 1e3).round(), requests)).collect(),
+        )
     }
 }
 
-impl TryFrom<String> for Latency {
+impl TryFrom<Form> for Latency {
     type Error = anyhow::Error;
 
-    fn try_from(text: String) -> anyhow::Result<Self> {
-        let bytes = BASE64_STANDARD.decode(text).context("the histogram is not base64")?;
-        let histogram = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .ok()
-            .context("the histogram is not in HDR's V2 form")?;
-        Ok(Self(histogram))
+    fn try_from(form: Form) -> anyhow::Result<Self> {
+        match form {
+            Form::Pairs(pairs) => {
+                let mut latency = Self::default();
+                for (micros, requests) in pairs {
+                    let duration = Duration::try_from_secs_f64(micros / 1e6);
+                    latency.record_n(duration.context("a latency is no duration")?, requests);
+                }
+                Ok(latency)
+            }
+            Form::Hdr(text) => {
+                let bytes = BASE64_STANDARD.decode(text).context("the histogram is not base64")?;
+                let histogram = Deserializer::new().deserialize(&mut bytes.as_slice()).ok();
+                histogram.context("the histogram is not in HDR's V2 form").map(Self)
+            }
+        }
     }
 }
 
@@ -118,8 +130,18 @@ mod tests {
         let latency = of_ms(1..=100);
         let json = serde_json::to_string(&latency).unwrap();
         let back: Latency = serde_json::from_str(&json).unwrap();
-        assert_eq!(back.percentile_ms(50.0), latency.percentile_ms(50.0));
-        assert!((latency.percentile_ms(50.0).unwrap() - 50.0).abs() < 0.1);
+        assert_eq!(serde_json::to_string(&back).unwrap(), json);
+        assert!((back.percentile_ms(50.0).unwrap() - 50.0).abs() < 0.1);
+        let pairs: Latency = serde_json::from_str("[[1500.4, 2], [40000, 1]]").unwrap();
+        assert_eq!((pairs.count(), pairs.quantile_ms(50.0)), (3, Some(1.5)));
+        assert!(serde_json::from_str::<Latency>("[[-1, 2]]").is_err());
+    }
+
+    #[test]
+    fn the_base64_of_older_records_is_read() {
+        let text = "\"HISTEwAAADsAAAAAAAAAAwAAAAAAAAABAAAAANaTpAA/8AAAAAAAAOlxAqkBAjUClQ0CCQIbAtEBAkECAwK3AgLLAQI3Aj0CEQIrAgJNAhUCgwECbwI3AqEEAu8CAq8BAlUC\"";
+        let latency: Latency = serde_json::from_str(text).unwrap();
+        assert_eq!((latency.count(), latency.quantile_ms(50.0)), (25, Some(199.807)));
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod plan;
 pub mod process;
 mod punctuality;
 mod quick_ack;
+mod seconds;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -37,14 +38,13 @@ use alarm::Alarm;
 use quick_ack::QuickAck;
 
 pub use self::http::Prepared;
-pub use account::Answers;
 pub use check::{Answer, Expected};
 pub use connection::{Connection, Dial, Fault, Tcp};
 pub use fetch::{get, get_text, is_ready};
 pub use latency::Latency;
 pub use open_files::{allow_connections, open_files};
 pub use outcome::{Engine, Outcome};
-pub use plan::{Arrivals, Ask, Load, LoadPlan, OpenLoop, Spacing, address};
+pub use plan::{Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, address};
 pub use punctuality::Punctuality;
 pub use target::Target;
 pub use tls::Net;
@@ -61,7 +61,7 @@ pub use visitor::Visitor;
 /// The future is boxed so that the generator is compiled in this crate, which is optimized. The code of
 /// an `async fn` is compiled where it is awaited.
 pub fn run(plan: &LoadPlan) -> LocalBoxFuture<'_, anyhow::Result<Outcome>> {
-    match (&plan.target.tls, plan.quick_ack) {
+    match (&plan.target.tls, plan.options.quick_ack) {
         (None, false) => Box::pin(run_over(plan, Tcp(plan.target.address), Alarm::precise())),
         (None, true) => Box::pin(run_over(plan, QuickAck(plan.target.address), Alarm::precise())),
         (Some(_), _) => {

@@ -4,19 +4,20 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, Punctuality};
+use super::{Latency, Punctuality, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
-/// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that. So has each
-/// process of Locust.
+/// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
 const SATURATED: f64 = 0.9;
 
 /// What one run measured. A visit counts as one request, even if it consists of several.
 ///
-/// Every request is accounted for: `ok + wrong + failed + unfinished == sent`.
+/// Every request is accounted for: `ok + wrong + failed + unfinished == sent`. An engine prints it as
+/// JSON, and may leave out what has a default; `docs/src/engines.md` says what that means.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Outcome {
     /// The actual duration of the measurement.
+    #[serde(rename = "measured_s", alias = "measured", with = "seconds")]
     pub measured: Duration,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
@@ -26,32 +27,57 @@ pub struct Outcome {
     /// Right answers, including those during grace.
     pub ok: u64,
     /// Wrong answers.
+    #[serde(default)]
     pub wrong: u64,
     /// Requests without a complete answer.
+    #[serde(default)]
     pub failed: u64,
     /// Requests still in flight, or in the arrival queue, when grace was over.
+    #[serde(default)]
     pub unfinished: u64,
     /// Requests without an answer although the server had the time for it; see `account.rs` for the
     /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
+    #[serde(default)]
     pub lost: u64,
     /// Connections that had to be opened again, because the server had closed them after an answer.
+    #[serde(default)]
     pub reopened: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
-    /// The latencies of right answers, and the ages of unfinished requests.
+    /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
+    #[serde(default, rename = "latency_us", alias = "latency")]
     pub latency: Latency,
     /// The age of the youngest unfinished request; percentiles above it are lower bounds.
+    #[serde(
+        default,
+        rename = "youngest_unfinished_s",
+        alias = "youngest_unfinished",
+        with = "seconds::option"
+    )]
     pub youngest_unfinished: Option<Duration>,
     /// CPU time of the server during the measurement; absent if the system does not report it, or
     /// not exactly (see [`CpuTime`](crate::process::CpuTime)).
+    #[serde(default, rename = "server_cpu_s", alias = "server_cpu", with = "seconds::option")]
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
-    /// CPU time of the generator, or of the busiest process of another engine, during the measurement;
-    /// absent if the system does not report it.
+    /// CPU time of the generator, or of the busiest process or thread of another engine, during the
+    /// measurement; absent if the system does not report it.
+    #[serde(
+        default,
+        rename = "generator_cpu_s",
+        alias = "generator_cpu",
+        with = "seconds::option"
+    )]
     pub generator_cpu: Option<Duration>,
     /// How long the generator was ready during the measurement and waited for a core; absent if the
     /// system does not report it.
+    #[serde(
+        default,
+        rename = "generator_waited_s",
+        alias = "generator_waited",
+        with = "seconds::option"
+    )]
     pub generator_waited: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     pub punctuality: Option<Punctuality>,
@@ -66,18 +92,30 @@ pub struct Outcome {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Engine {
     pub name: String,
+    #[serde(default)]
     pub version: String,
     /// Processes that make load below a master; `None` for a single process without one.
+    #[serde(default)]
     pub workers: Option<u16>,
+    /// What its figures leave out, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Engine {
+    /// One that says no more about itself.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), version: String::new(), workers: None, notes: Vec::new() }
+    }
 }
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, version, workers } = self;
-        match workers {
-            None => write!(f, "{name} {version} in one process"),
-            Some(1) => write!(f, "{name} {version} with 1 worker"),
-            Some(workers) => write!(f, "{name} {version} with {workers} workers"),
+        write!(f, "{}", [&*self.name, &*self.version].join(" ").trim_end())?;
+        match self.workers {
+            None => Ok(()),
+            Some(1) => write!(f, " with 1 worker"),
+            Some(workers) => write!(f, " with {workers} workers"),
         }
     }
 }
@@ -115,9 +153,9 @@ impl Outcome {
         let (busy, waited) = (busy * 100.0, waited * 100.0);
         if let Some(Engine { name, .. }) = &self.engine {
             return Some(format!(
-                "the busiest process of {name} used {busy:.0} % of a core and waited {waited:.0} % of \
-                 the time for one, so the server may be faster than this: use more --workers on idle \
-                 cores, or compare the server's CPU time"
+                "the busiest process or thread of {name} used {busy:.0} % of a core and waited \
+                 {waited:.0} % of the time for one, so the server may be faster than this: use more \
+                 --workers on idle cores, or compare the server's CPU time"
             ));
         }
         Some(format!(

@@ -1,13 +1,18 @@
 //! What one load run sends: which requests, when, and for how long.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Expected, Target};
+use super::{Answer, Expected, Target, seconds};
 
+/// What an engine reads, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LoadPlan {
     pub target: Target,
@@ -15,17 +20,32 @@ pub struct LoadPlan {
     /// when it ends.
     pub server_pid: Option<u32>,
     pub arrivals: Arrivals,
+    #[serde(rename = "warm_up_s", with = "seconds")]
     pub warm_up: Duration,
+    #[serde(rename = "measurement_s", with = "seconds")]
     pub measurement: Duration,
     /// How long requests in flight may take to finish after the measurement.
+    #[serde(rename = "grace_s", with = "seconds")]
     pub grace: Duration,
     /// The requests of one visit.
+    #[serde(rename = "requests")]
     pub asks: Vec<Ask>,
-    /// Whether the generator pins itself to one core. The caller starts the server on the others.
     #[serde(default)]
-    pub pin: bool,
-    /// Whether the generator acknowledges every segment at once, instead of up to 40 ms later.
-    #[serde(default)]
+    pub options: EngineOptions,
+}
+
+/// What only some engines can do. Absent ones are not written, and an engine refuses those that it lacks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EngineOptions {
+    /// How many processes make the load, below one that adds up their figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u16>,
+    /// Where to wait for these workers, if they come from other machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<Ipv4Addr>,
+    /// Whether to acknowledge every segment at once, instead of up to 40 ms later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quick_ack: bool,
 }
 
@@ -111,6 +131,7 @@ pub struct Ask {
     pub path: String,
     pub headers: Vec<(String, String)>,
     /// The file that holds the body.
+    #[serde(rename = "body_file")]
     pub body: Option<PathBuf>,
     pub expected: Expected,
 }

@@ -24,6 +24,8 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
         ));
     }
     notes.extend(modes_apart(case));
+    let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
+    notes.extend(engine.into_iter().flat_map(|engine| engine.notes.clone()));
     if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
         notes.push(note.trim().to_owned());
     }

@@ -2,14 +2,14 @@
 
 mod assess;
 mod effort;
-mod locust;
+mod engine;
 mod markdown;
 mod progress;
 mod run;
 mod summary;
 
 pub use effort::Effort;
-pub use locust::Locust;
+pub use engine::Engine;
 pub use markdown::markdown;
 pub use progress::Progress;
 pub use run::{Comparison, asks, generate, visit_once};

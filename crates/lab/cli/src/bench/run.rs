@@ -1,20 +1,16 @@
 //! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, time::Duration};
 
-use anyhow::{Context as _, bail, ensure};
-use lab_case::{Case, Request, Workspace, lab_itself};
+use anyhow::{Context as _, ensure};
+use lab_case::{Case, Request, Workspace};
 use lab_display::plural;
 use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
 use lab_record::{Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
-use tokio::{
-    io::AsyncWriteExt as _,
-    process::{Child, Command},
-    time::timeout,
-};
+use tokio::{process::Command, time::timeout};
 
-use super::{Effort, Locust, Progress};
+use super::{Effort, Engine, Progress};
 use crate::servers::{Launch, Scratch, Stage};
 
 /// Servers to compare, and their load.
@@ -23,8 +19,7 @@ pub struct Comparison {
     /// The name in progress and messages.
     pub name: String,
     pub load: Load,
-    /// What makes the load, if it is not our own generator.
-    pub locust: Option<Locust>,
+    pub engine: Engine,
     pub asks: Vec<Ask>,
     /// For each server, requests of its own that get the same answers; empty if all servers get `asks`.
     pub own_asks: Vec<Vec<Ask>>,
@@ -48,8 +43,6 @@ const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 const FEWEST_ARRIVALS: f64 = 36.0;
 /// But no longer than this, for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
-/// How much longer than planned the generator may take: it opens all connections first.
-const SLACK: Duration = Duration::from_secs(120);
 /// How long a server that was just started may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
 /// How long a program may take to write the body of a request.
@@ -72,7 +65,7 @@ impl Comparison {
         Ok(Self {
             name: case.shown.clone(),
             load: case.load,
-            locust: None,
+            engine: Engine::lab()?,
             asks,
             own_asks: Vec::new(),
             subjects,
@@ -122,7 +115,8 @@ impl Comparison {
             };
             progress.run(&self.name, &which, effort);
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
-            let run = self.run(subject, nth, effort, Arrivals::ClosedLoop(self.load)).await?;
+            let run =
+                self.run(subject, nth, effort, Arrivals::ClosedLoop(self.load), progress).await?;
             runs.push(Run { pair, ..run });
         }
         Ok(runs)
@@ -163,7 +157,7 @@ impl Comparison {
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
             progress.run(&self.name, &format!("open loop  {variant}"), effort);
-            runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open)).await?);
+            runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open), progress).await?);
         }
         Ok(runs)
     }
@@ -175,6 +169,7 @@ impl Comparison {
         nth: usize,
         effort: Effort,
         arrivals: Arrivals,
+        progress: &Progress,
     ) -> anyhow::Result<Run> {
         let (variant, usual) = &self.subjects[subject];
         let layouts = self.layouts.get(subject);
@@ -190,19 +185,15 @@ impl Comparison {
             measurement: effort.measurement,
             grace: effort.grace,
             asks: self.asks_of(subject).to_vec(),
-            pin: false,
-            quick_ack: false,
+            options: self.engine.options,
         };
         let mut outcome = stage
             .watch(async {
                 if launch.supervised {
                     first_answer(&plan).await;
                 }
-                let outcome = match &self.locust {
-                    None => generate(&plan).await,
-                    Some(locust) => locust.run(&plan).await,
-                };
-                outcome.with_context(|| launch.name.clone())
+                let note = |note: &str| progress.aside(|| eprintln!("{note}"));
+                self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
             })
             .await?;
         if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
@@ -223,32 +214,9 @@ async fn first_answer(plan: &LoadPlan) {
     let _ = timeout(FIRST_ANSWER, visit).await;
 }
 
-/// Runs the generator in its own process, which separates its CPU time.
+/// Puts load on a server with our own generator.
 pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
-    let mut generator: Child = Command::new(lab_itself()?)
-        .arg("generate")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .context("cannot start the load generator")?;
-    // Keep it open: the generator exits when its input closes.
-    let mut stdin = generator.stdin.take().context("stdin is a pipe")?;
-    let line = serde_json::to_string(plan)? + "\n";
-    stdin.write_all(line.as_bytes()).await.context("the load generator does not read its plan")?;
-    let limit = plan.warm_up + plan.measurement + plan.grace + SLACK;
-    let output = timeout(limit, generator.wait_with_output()).await;
-    let output = output.ok().with_context(|| {
-        format!("the load generator did not finish within {} s and was stopped", limit.as_secs())
-    })?;
-    let output = output.context("cannot wait for the load generator")?;
-    drop(stdin);
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        bail!("the load generator failed: {}", stderr.trim().trim_start_matches("error: "));
-    }
-    serde_json::from_slice(&output.stdout).context("the load generator's answer cannot be read")
+    Engine::lab()?.run(plan, &|_| {}).await
 }
 
 /// Makes one visit; returns what went wrong.

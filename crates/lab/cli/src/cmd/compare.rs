@@ -1,9 +1,10 @@
 //! `lab compare`: two builds of your own server, in any language, and one verdict.
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use lab_case::Workspace;
+use lab_load::EngineOptions;
 use lab_record::{Build, Record, Store, notes, write_whole};
 use lab_stats::Verdict;
 use serde_json::json;
@@ -16,7 +17,7 @@ use super::{
     sides::{CANDIDATE, SideOptions},
 };
 use crate::{
-    bench::{self, Locust, Progress},
+    bench::{self, Engine, Progress},
     count,
     servers::{Requests, Scratch},
 };
@@ -51,12 +52,15 @@ pub struct Options {
     pub load: OwnLoad,
     #[command(flatten)]
     pub effort: EffortOptions,
-    /// What makes the load: `lab` itself or Locust, which has to be installed
-    #[arg(long, value_name = "NAME", default_value = "lab", value_parser = ["lab", "locust"])]
+    /// What makes the load: `lab` itself, ab, k6, locust, oha or wrk, or the path of your own engine
+    #[arg(long, value_name = "NAME|PATH", default_value = "lab")]
     pub engine: String,
     /// With Locust: a master and N workers, instead of one process
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: Option<u16>,
+    /// With Locust: wait at this IPv4 address for workers from other machines; only in a network that you trust
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<Ipv4Addr>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -79,7 +83,7 @@ pub fn run(places: &Places, options: &Options) -> ExitCode {
 }
 
 async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
-    let locust = locust(places, options)?;
+    let engine = engine(places, options).await?;
     let files = Scratch::new()?;
     let Options { requests, server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
@@ -89,11 +93,11 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     comparison.layouts = sides.layouts;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort();
-    if let Some(locust) = &locust {
+    if let Some(engine) = engine {
         effort.open_loop = Duration::ZERO;
-        effort.start = locust.start_time(comparison.load.users);
+        effort.start = Engine::start_time(comparison.load.users);
+        comparison.engine = engine;
     }
-    comparison.locust = locust;
     let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     drop(progress);
@@ -110,22 +114,28 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     Ok(Record { cases: vec![case], ..record })
 }
 
-/// Locust, if it is to make the load.
-fn locust(places: &Places, options: &Options) -> anyhow::Result<Option<Locust>> {
-    if options.engine != "locust" {
-        ensure!(options.workers.is_none(), "--workers needs --engine locust");
+/// What makes the load, if it is not `lab` itself.
+async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Engine>> {
+    let &Options { ref engine, workers, listen, ref effort, .. } = options;
+    if engine == "lab" {
+        let is_plain = workers.is_none() && listen.is_none();
+        ensure!(is_plain, "--workers and --listen need another engine, such as --engine locust");
         return Ok(None);
     }
-    let effort = &options.effort;
-    let open_loop =
-        effort.even_arrivals || effort.open_loop.is_some_and(|length| !length.is_zero());
+    // Nothing would limit the load on a server of somebody else.
     ensure!(
         !options.sides.is_running(),
-        "Locust takes no --baseline-url and --candidate-url: give the commands of the servers"
+        "--engine takes no --baseline-url and --candidate-url: give the commands of the servers"
     );
-    ensure!(!open_loop, "Locust has no open loop: leave out --open-loop and --even-arrivals");
+    let open_loop =
+        effort.even_arrivals || effort.open_loop.is_some_and(|length| !length.is_zero());
+    // The verdict is about the closed loop.
+    ensure!(!open_loop, "--engine has no open loop: leave out --open-loop and --even-arrivals");
     let workspace = places.workspace().ok();
-    Locust::find(workspace.as_ref().map(Workspace::root), options.workers).map(Some)
+    let mut engine = Engine::find(engine, workspace.as_ref().map(Workspace::root))?;
+    engine.check().await?;
+    engine.options = EngineOptions { workers, listen, ..engine.options };
+    Ok(Some(engine))
 }
 
 /// Prints and keeps the record; returns the exit code of the verdict.

@@ -1,4 +1,4 @@
-//! `lab generate`: the load generator as a process of its own, which `lab bench` starts.
+//! `lab generate`: our own load generator as an engine, a process of its own.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,6 @@ use lab_load::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::{block_on, closed};
-use crate::servers::affinity;
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
 /// [`lab_load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
@@ -17,10 +16,6 @@ pub fn run() -> anyhow::Result<ExitCode> {
         let mut plan = String::new();
         stdin.read_line(&mut plan).await.context("cannot read the load plan")?;
         let plan: LoadPlan = serde_json::from_str(&plan).context("the load plan is invalid")?;
-        // The thread that reads standard input is not pinned; it only waits.
-        if plan.pin {
-            affinity::pin_generator();
-        }
         tokio::select! {
             outcome = lab_load::run(&plan) => outcome.map(Some),
             () = closed(stdin) => Ok(None),

@@ -1,7 +1,6 @@
 //! The verbs of `lab`, a file each.
 
 mod bench;
-mod bench_generator;
 mod compare;
 mod count;
 mod doctor;
@@ -27,8 +26,6 @@ use clap::{Parser, Subcommand};
 use interrupt::{Ended, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
 use places::Places;
-
-use crate::bench_generator::answer;
 
 /// Measures slow servers against their fixed variants.
 #[derive(Debug, Parser)]
@@ -71,17 +68,12 @@ enum Command {
     // The workspace.
     /// Write a new case that compiles and runs, for you to fill in
     NewCase(new_case::Options),
-    /// Measure the load generator itself against wrk
-    BenchGenerator(bench_generator::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
     /// Run a server that does not watch its parent, and end it with `lab`
     #[command(hide = true)]
     Supervise(supervise::Options),
-    /// Serve a minimal HTTP answer for `bench-generator`
-    #[command(hide = true)]
-    Answer,
 }
 
 /// Runs the verb of the command line.
@@ -100,8 +92,6 @@ pub fn run() -> ExitCode {
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),
         Command::Supervise(options) => supervise::run(&options),
-        Command::BenchGenerator(options) => bench_generator::run(&options),
-        Command::Answer => answer::run(),
     };
     match result {
         Ok(code) => code,

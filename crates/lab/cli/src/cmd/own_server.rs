@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use lab_load::{Ask, Load, allow_connections};
 
 use crate::{
-    bench::Comparison,
+    bench::{Comparison, Engine},
     servers::{Address, Launch, Requests, Scratch, learn_answers},
 };
 
@@ -97,7 +97,7 @@ pub async fn comparison_of(
     Ok(Comparison {
         name: name.to_owned(),
         load,
-        locust: None,
+        engine: Engine::lab()?,
         asks: own_asks.first().cloned().unwrap_or_default(),
         own_asks,
         subjects,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_case::{Case, Workspace, lab_itself};
+use lab_case::{Case, Workspace};
 use lab_load::Target;
 
 /// A recipe for starting a server, again and again.
@@ -92,7 +92,8 @@ impl Launch {
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
         ensure!(!words.is_empty(), "the {name} command is empty");
         let args = ["supervise", "--"].map(str::to_owned).into_iter().chain(words).collect();
-        let launch = Self::of_lab(name, args)?;
+        let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
+        let launch = Self::announced(name, lab, args);
         Ok(Self { env, dir, address, ready, supervised: true, ..launch })
     }
 
@@ -100,10 +101,5 @@ impl Launch {
     pub fn running(name: &str, url: Uri, target: Target) -> Self {
         let address = Address::Running { url, target };
         Self { address, ..Self::announced(name, PathBuf::new(), Vec::new()) }
-    }
-
-    /// `lab` itself as a server.
-    pub fn of_lab(name: &str, args: Vec<String>) -> anyhow::Result<Self> {
-        Ok(Self::announced(name, lab_itself()?, args))
     }
 }

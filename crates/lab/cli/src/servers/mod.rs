@@ -1,6 +1,5 @@
 //! Servers as child processes: how they are started, found, asked and stopped.
 
-pub mod affinity;
 mod announcement;
 mod cargo;
 pub mod current;
@@ -19,4 +18,4 @@ pub use output::Output;
 pub use requests::{Requests, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
-pub use server::{Server, Stage, free_port};
+pub use server::{Server, Stage};

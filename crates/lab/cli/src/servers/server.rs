@@ -257,7 +257,7 @@ fn is_taken(port: u16) -> bool {
 }
 
 /// A port that was free a moment ago.
-pub fn free_port() -> anyhow::Result<u16> {
+fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port is free")?;
     Ok(listener.local_addr()?.port())
 }

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, ThreadStates};
-use lab_load::{Arrivals, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target, process};
+use lab_load::{
+    Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target, process,
+};
 
 use crate::{
     bench::{Comparison, generate},
@@ -171,7 +173,8 @@ impl Loaded<'_> {
             Some((_, outcome)) if may_be_delayed(outcome) => {
                 progress.step("a client that acknowledges at once");
                 let load = self.load(WATCHED, WARM_UP, WATCH);
-                Some(generate(&LoadPlan { quick_ack: true, ..load }).await?)
+                let options = EngineOptions { quick_ack: true, ..load.options };
+                Some(generate(&LoadPlan { options, ..load }).await?)
             }
             _ => None,
         };
@@ -264,8 +267,7 @@ impl Loaded<'_> {
             measurement,
             grace: GRACE,
             asks: comparison.asks.clone(),
-            pin: false,
-            quick_ack: false,
+            options: EngineOptions::default(),
         }
     }
 }

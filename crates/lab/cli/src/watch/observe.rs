@@ -12,7 +12,7 @@ use lab_flame::{
     Failure, Observation, Profiler, Profilers, Reading, Spans, Subject, ThreadStates, Trial,
     Unwinder,
 };
-use lab_load::{Arrivals, Load, LoadPlan, Target};
+use lab_load::{Arrivals, EngineOptions, Load, LoadPlan, Target};
 
 use crate::{
     bench::{Comparison, generate},
@@ -83,8 +83,7 @@ impl Watch<'_> {
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
             asks: self.comparison.asks.clone(),
-            pin: false,
-            quick_ack: false,
+            options: EngineOptions::default(),
         }
     }
 

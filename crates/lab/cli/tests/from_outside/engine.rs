@@ -1,109 +1,160 @@
-//! `lab compare --engine locust` with a script in place of Locust.
+//! `lab compare --engine`: scripts that keep to the protocol, and some that do not.
 
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
 
-/// Like the master and the workers of Locust: reads the plan, says when its window is open, and writes a
-/// result. $TROUBLE chooses what goes wrong. Each process leaves its id where the servers leave theirs.
-const LOCUST: &str = r#"#!/bin/sh
+/// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
+/// where the servers leave theirs.
+const ENGINE: &str = r#"#!/bin/sh
 touch "$PIDS/$$"
-case "$TROUBLE $*" in
-    worker-dies*--worker*) echo 'no module named gevent' >&2; exit 1 ;;
-    *--worker*) exec sleep 60 ;;
-    dies*) echo 'out of memory' >&2; exit 1 ;;
-    # A real master waits for its workers.
-    hangs*|worker-dies*) touch "$PIDS/../hangs"; exec sleep 60 ;;
-    lost*) lost='"worker-2"' ;;
+[ "$TROUBLE" = missing ] && { echo 'error: there is no tool: install it' >&2; exit 1; }
+read -r plan || exit 0
+echo "$plan" > "$PIDS/../plan"
+case "$TROUBLE" in
+    refuses) echo 'note: it was asked' >&2; echo 'error: no visits of two' >&2; exit 1 ;;
+    dies) kill -9 $$ ;;
+    hangs) sleep 60 & touch "$PIDS/$!" "$PIDS/../hangs"; cat > /dev/null; kill $!; exit 1 ;;
+    garbled) echo '{"measured_s": 2}'; exit ;;
+    loses-count) sent=7 ;;
+    lost) more='"invalid": "worker-2 was killed by SIGKILL after 3 s, so the load was lighter",' ;;
 esac
-grep -q 'class Visitor' locustfile.py && grep -q '"path":"/"' "$LOCUST_PLAN" || exit 9
-echo window opens; sleep 0.1; echo window closes
-echo '{"locust": "9.8.7", "seconds": 2, "lost_workers": ['$lost'], "unfinished_ages_ms": [],
-    "processes": [{"cores": 0.5, "waited": 0.1}],
-    "visits": {"ok": 100, "ok_in_time": 98, "wrong": 0, "failed": 0, "late": 2, "longest_ms": 9.5,
-        "grace_seconds": 0.5, "first_fault": null, "latency_ms": {"9.5": 100}}}' > result.json
+echo '{"measured_s": 2, "sent": '${sent:-100}', "ok": 100, "ok_in_time": 98, '$more' "surplus": 1,
+    "engine": {"name": "Mine", "version": "9.8.7", "workers": 2, "notes": ["it sees no bodies"]}}'
 "#;
+/// The page of the course that describes the protocol, with an engine in Python.
+const PAGE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src/engines.md"));
 
 fn compare(toy: &Toy, trouble: &str, args: &[&str]) -> Command {
-    toy.program("locust", LOCUST);
+    toy.program("mine", ENGINE);
     let (server, pids) = (STAND_IN, toy.path("pids"));
     let command = format!("{server} --port {{port}} --pid-dir {}", pids.display());
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
-    let mut lab = toy.lab(&[&sides[..], &SHORT[..], &["--engine", "locust"], args].concat());
-    lab.env("PATH", toy.path_variable()).env("PIDS", pids).env("TROUBLE", trouble);
+    let mut lab = toy.lab(&[&sides[..], &SHORT[..], args].concat());
+    lab.env("PIDS", pids).env("TROUBLE", trouble);
     lab
 }
 
 fn run(toy: &Toy, trouble: &str, args: &[&str]) -> Output {
-    let output = compare(toy, trouble, args).output().unwrap();
+    let engine = ["--engine", "./programs/mine"];
+    let output = compare(toy, trouble, &[&engine, args].concat()).output().unwrap();
     toy.wait_until_all_servers_ended();
     output
 }
 
-#[test]
-fn locust_makes_the_load_and_the_record_says_so() {
-    let toy = Toy::new(&[]);
-    let output = run(&toy, "", &["--workers", "2", "--json"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let engine = serde_json::json!({ "name": "Locust", "version": "9.8.7", "workers": 2 });
-    assert_eq!(document["engine"], engine);
-    let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
-    let record: Value = serde_json::from_str(&record).unwrap();
-    let case = &record["cases"][0];
-    assert_eq!(case["load"], "8 users, without a pause, by Locust 9.8.7 with 2 workers");
-    assert_eq!(case["variants"][0]["throughput_rps"], 49.0);
-    // In every run the server, a master and two workers; before them three servers that learn the
-    // answers, and after them perhaps some that count system calls.
-    let runs = case["runs"].as_array().unwrap().len();
-    assert!(toy.started().len() >= 3 + 4 * runs, "{} in {runs} runs", toy.started().len());
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 #[test]
-fn a_lost_worker_is_a_note_and_decides_nothing() {
+fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
+    let toy = Toy::new(&[]);
+    let output = run(&toy, "", &["--workers", "2", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let document = json_of(&stdout(&output));
+    let notes = ["it sees no bodies"];
+    let engine = json!({ "name": "Mine", "version": "9.8.7", "workers": 2, "notes": notes });
+    assert_eq!(document["engine"], engine);
+    assert_eq!(document["speedup"]["cpu_per_request"], Value::Null);
+    let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
+    let case = &json_of(&record)["cases"][0];
+    assert_eq!(case["load"], "8 users, without a pause, by Mine 9.8.7 with 2 workers");
+    assert_eq!(case["variants"][0]["throughput_rps"], 49.0);
+    assert_eq!(case["variants"][0]["latency_ms"]["p50"], Value::Null);
+
+    let plan = json_of(&std::fs::read_to_string(toy.path("plan")).unwrap());
+    let users = json!({ "closed_loop": { "users": 8, "think_ms": 0, "connections": 1 } });
+    assert_eq!((&plan["arrivals"], &plan["options"]), (&users, &json!({ "workers": 2 })));
+    assert_eq!((&plan["warm_up_s"], &plan["measurement_s"]), (&json!(0.1), &json!(0.2)));
+    let learned = json!({ "digest": { "bytes": 1, "crc32": crc32fast::hash(b"6") } });
+    let expected = json!({ "status": 200, "answer": learned });
+    assert_eq!(
+        plan["requests"],
+        json!([{ "method": "GET", "path": "/", "headers": [], "body_file": null, "expected": expected }])
+    );
+}
+
+#[test]
+fn the_engine_of_the_course_works() {
+    let toy = Toy::new(&[]);
+    let (_, rest) = PAGE.split_once("```python\n").unwrap();
+    let (engine, _) = rest.split_once("```").unwrap();
+    toy.program("engine", engine);
+    let output = compare(&toy, "", &["--engine", "./programs/engine", "--json"]).output().unwrap();
+    let document = json_of(&stdout(&output));
+    let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
+    let case = &json_of(&record)["cases"][0];
+    assert_eq!(case["load"], "8 users, without a pause, by engine");
+    let baseline = &case["variants"][0];
+    assert!(baseline["ok"].as_u64().unwrap() > 0, "{}", stderr(&output));
+    assert!(baseline["latency_ms"]["p50"].as_f64().unwrap() > 0.0, "{baseline}");
+    assert_eq!((&baseline["wrong"], &baseline["failed"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn a_lost_worker_is_named_and_decides_nothing() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "lost", &["--workers", "2"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Locust lost 1 of its workers in mid-run"), "{text}");
-    assert!(text.contains("limited baseline and candidate; use more --workers"), "{text}");
-}
-
-#[test]
-fn a_locust_that_dies_is_an_error_with_its_last_words() {
-    let toy = Toy::new(&[]);
-    for (trouble, words) in [("dies", "out of memory"), ("worker-dies", "no module named gevent")] {
-        let output = run(&toy, trouble, &["--workers", "2"]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    for words in
+        ["worker-2 was killed", "limited baseline and candidate", "note: it sees no bodies"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
     }
 }
 
 #[test]
-fn locust_ends_when_lab_is_killed_or_interrupted() {
+fn what_an_engine_cannot_do_is_an_error_in_its_own_words() {
+    let toy = Toy::new(&[]);
+    for (trouble, words) in [
+        ("refuses", "the engine `mine` failed: no visits of two"),
+        ("dies", "the engine `mine` failed without a word (signal: 9 (SIGKILL))"),
+        ("garbled", "the outcome of the engine `mine` cannot be read: missing field `ok_in_time`"),
+        ("loses-count", "the engine `mine` sent 7 requests, but says what became of 100"),
+    ] {
+        let output = run(&toy, trouble, &[]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{words}: {said}");
+        assert_eq!(said.contains("note: it was asked"), trouble == "refuses", "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_engine_is_an_error_before_a_server_starts() {
+    let toy = Toy::new(&[]);
+    let own = "--engine=./programs/mine";
+    for (trouble, args, words) in [
+        ("missing", &[own][..], "there is no tool: install it"),
+        ("", &[own, "--even-arrivals"], "--engine has no open loop"),
+        (
+            "",
+            &["--engine=mien"],
+            "there is no engine `mien`: give the name of one in benches/engines",
+        ),
+        ("", &["--engine=./mien"], "cannot start the engine ./mien"),
+        ("", &["--workers=2"], "--workers and --listen need another engine"),
+        ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
+    ] {
+        let output = compare(&toy, trouble, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+    }
+    assert_eq!(toy.started().len(), 1, "only the engine that misses its tool");
+}
+
+#[test]
+fn an_engine_ends_when_lab_is_killed_or_interrupted() {
     for (signal, code) in [("KILL", None), ("INT", Some(130))] {
         let toy = Toy::new(&[]);
-        let mut lab = compare(&toy, "hangs", &["--workers", "2"]).spawn().unwrap();
-        wait_until("Locust runs", || toy.path("hangs").exists());
+        let mut lab = compare(&toy, "hangs", &["--engine=./programs/mine"]).spawn().unwrap();
+        wait_until("the engine runs", || toy.path("hangs").exists());
         send(signal, lab.id());
         assert_eq!(lab.wait().unwrap().code(), code);
         toy.wait_until_all_servers_ended();
     }
-}
-
-#[test]
-fn what_locust_cannot_do_is_an_error_before_a_server_starts() {
-    let toy = Toy::new(&[]);
-    let refused = |output: Output, message: &str| {
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
-        assert!(toy.started().is_empty());
-    };
-    refused(run(&toy, "", &["--even-arrivals"]), "Locust has no open loop");
-    let mut lab = compare(&toy, "", &[]);
-    refused(lab.env("LAB_LOCUST", "no-such-file").output().unwrap(), "pip install locust");
-    let args = ["compare", "--baseline", "a", "--candidate", "b", "--get", "/", "--workers", "2"];
-    refused(toy.run(&args), "--workers needs --engine locust");
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::toy::{Toy, send, stderr, stdout, wait_until};
+use crate::toy::{Toy, stderr, stdout, wait_until};
 
 #[test]
 fn list_names_the_cases_and_their_variants() {
@@ -83,53 +83,4 @@ fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
         assert!(printed.contains(topic), "{topic}: {printed}{}", stderr(&output));
     }
     assert_eq!(output.status.success(), printed.contains(" 0 failures: "), "{printed}");
-}
-
-/// Reports 1,000 requests, or waits if there is a file `wait`. Leaves its process id in `pids`.
-const WRK: &str = r#"#!/bin/sh
-[ "$1" = -v ] && exit 1
-echo > pids/$$
-[ -e wait ] && exec sleep 60
-printf '  1000 requests in 1.00s, 1.00MB read\nRequests/sec:  1000.00\n'
-"#;
-
-#[test]
-fn the_generators_are_compared_at_each_number_of_connections() {
-    let toy = Toy::new(&[]);
-    toy.program("wrk", WRK);
-    let args = ["bench-generator", "--rounds=1", "--seconds=1", "--connections=1,4"];
-    let output = toy.lab(&args).env("PATH", toy.path_variable()).output().unwrap();
-    let table = stdout(&output);
-    let rows: Vec<_> = table.lines().skip(1).collect();
-    assert_eq!(rows.len(), 4, "{table}{}", stderr(&output));
-    for (rows, connections) in rows.chunks(2).zip(["1", "4"]) {
-        let cells = |row: &str| row.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let [lab, wrk] = [cells(rows[0]), cells(rows[1])];
-        assert_eq!([&lab[0], &lab[1], &wrk[0], &wrk[1]], [connections, "lab", "wrk", "1,000"]);
-        let share = rows[0].rsplit_once(" %").unwrap().0.split_whitespace().last().unwrap();
-        let share: f64 = share.parse().unwrap();
-        assert!(0.0 < share && share < 110.0, "per cent of one core: {table}");
-    }
-}
-
-#[test]
-fn wrk_ends_when_lab_is_killed() {
-    let toy = Toy::new(&[]);
-    toy.program("wrk", WRK);
-    std::fs::write(toy.path("wait"), "").unwrap();
-    let mut lab = toy.lab(&["bench-generator"]);
-    let mut lab = lab.env("PATH", toy.path_variable()).spawn().unwrap();
-    wait_until("wrk runs", || !toy.started().is_empty());
-    send("KILL", lab.id());
-    lab.wait().unwrap();
-    toy.wait_until_all_servers_ended();
-}
-
-#[test]
-fn without_wrk_bench_generator_is_skipped() {
-    let toy = Toy::new(&[]);
-    let output = toy.lab(&["bench-generator"]).env("PATH", toy.path(".")).output().unwrap();
-    assert!(output.status.success());
-    let skipped = "skipped: wrk is not installed; `apt install wrk`";
-    assert!(stdout(&output).starts_with(skipped), "{}", stdout(&output));
 }

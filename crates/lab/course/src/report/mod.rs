@@ -70,7 +70,7 @@ fn page(
             h2 { "The record" }
             p {
                 "Every single run, as JSON. It is part of this page, in the element "
-                code { "#record" } "; latencies are HDR histograms in base64. "
+                code { "#record" } "; latencies are pairs of microseconds and requests. "
                 // Without a script there is no link, and nothing else is missing.
                 a id="download" download=(file) hidden { "Download it" }
             }

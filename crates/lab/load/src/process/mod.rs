@@ -30,19 +30,6 @@ pub fn own_wait() -> Option<Duration> {
     (ran > 0).then_some(Duration::from_nanos(waited))
 }
 
-/// The CPU time of all child processes that have ended and were waited for.
-pub fn children_cpu_time() -> Option<Duration> {
-    #[cfg(unix)]
-    {
-        use nix::sys::{resource, time::TimeValLike as _};
-        let usage = resource::getrusage(resource::UsageWho::RUSAGE_CHILDREN).ok()?;
-        let micros = (usage.user_time() + usage.system_time()).num_microseconds();
-        Some(Duration::from_micros(u64::try_from(micros).ok()?))
-    }
-    #[cfg(not(unix))]
-    None
-}
-
 /// The peak memory of a process and its descendants, in MiB: the sum of each one's `VmHWM`, so pages
 /// that they share count more than once.
 pub fn peak_rss_mib(pid: u32) -> Option<f64> {

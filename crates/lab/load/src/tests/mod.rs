@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use memory::Memory;
 
-use super::{Alarm, Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing, run_over};
+use super::{
+    Alarm, Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing,
+    run_over,
+};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {
@@ -27,8 +30,7 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
         measurement: Duration::from_secs(5),
         grace: Duration::from_secs(1),
         asks: vec![ask()],
-        pin: false,
-        quick_ack: false,
+        options: EngineOptions::default(),
     }
 }
 
