@@ -13,10 +13,12 @@ shared := "--workspace --exclude lock-scope --exclude lab-load"
 # Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
 # features that its dependencies have in the first one.
 apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
-replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
-replications := '"locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
-    '"heaptrack hot-clone --short" "dhat hot-clone --short" "cachegrind hot-clone --short" "hotspot hot-clone --short" ' + \
-    '"replicate-proxy --short" "replicate-varnish --short" _replication-tests'
+python := "PYTHONDONTWRITEBYTECODE=1 python3"
+replications := python + " benches/replications"
+# In their short forms, all but the MongoDB drivers, which take ten minutes to build.
+short_replications := '"replicate locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
+    '"replicate heaptrack hot-clone --short" "replicate dhat hot-clone --short" "replicate cachegrind hot-clone --short" ' + \
+    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -69,11 +71,6 @@ doctor: _lab
 lab *ARGS: _lab
     @{{ lab }} "$@"
 
-# Name the cases and their variants
-[group('measure')]
-list: _lab
-    @{{ lab }} list
-
 # Start one server by hand: `just serve lock-scope-slow`
 [group('measure')]
 serve SERVER *FLAGS:
@@ -97,7 +94,8 @@ book *FLAGS:
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    cargo test --release {{ shared }} -- --test-threads 4
+    # Most of the tests from outside wait for a server.
+    cargo test --release {{ shared }} -- --test-threads 8
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
@@ -106,36 +104,32 @@ verify *CASES: _lab
     {{ lab }} verify {{ CASES }}
 
 # Check that no command compiles what another one has
-[group('check')]
+[private]
 build-once:
     @.ci/build_once.py
 
-# Make the counts of now the reference
-[group('check')]
-update-counts: (count "--update")
-
 # Find words that make a reader read twice, and misspelt ones
-[group('check')]
+[private]
 prose:
     @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
 # Check scripts and workflows, shellcheck and actionlint
-[group('check')]
+[private]
 lint-action:
     @.github/actions/compare/lint.sh
 
 # Open every page and picture in Chromium
-[group('check')]
+[private]
 browser-test:
     @python3 docs/browser_test.py
 
 # Run every check, and list what passed, failed or was skipped
 [group('check')]
 ci:
-    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ replications }}
+    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ short_replications }}
 
 # Check that the code is formatted
-[group('check')]
+[private]
 fmt-check:
     cargo fmt --all --check
 
@@ -146,12 +140,12 @@ lint:
     cargo clippy --release --package case-probe --package case-server --all-targets --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
-[group('check')]
+[private]
 api-docs:
     RUSTDOCFLAGS="-D warnings" cargo doc {{ release }} --no-deps
 
 # Check the course's pages; a stale figure is an error
-[group('check')]
+[private]
 docs-check: (docs "--check")
 
 # Format the code
@@ -165,69 +159,22 @@ docs *FLAGS:
     cargo build {{ release }} --bin lab-book
     @{{ book }} docs {{ FLAGS }}
 
-# Load a case with Locust: 3 minutes (`--help`)
+# Run the articles' own tools against the cases (no name: the list)
 [group('replicate')]
-locust CASE *FLAGS: _build
-    @{{ replicate }}/locust/run.py {{ CASE }} {{ FLAGS }}
+[positional-arguments]
+replicate *NAME_AND_FLAGS:
+    @{{ if NAME_AND_FLAGS =~ '^(|-.*|mongodb.*)$' { '' } else { 'cargo build ' + release } }}
+    @{{ replications }} "$@"
 
-# Load one server with wrk, oha, ab, k6 and lab in turn
+# Load one server with every load generator in turn
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
-    @{{ replicate }}/crosscheck/run.py {{ CASE }} {{ FLAGS }}
-
-# Load a page in Chromium through four proxies: 4 minutes
-[group('replicate')]
-replicate-proxy *FLAGS: _build
-    @{{ replicate }}/proxy/run.py {{ FLAGS }}
-
-# Compare Varnish, nginx and our proxy with ab: 4 minutes
-[group('replicate')]
-replicate-varnish *FLAGS: _build
-    @{{ replicate }}/varnish/run.py {{ FLAGS }}
-
-# Count allocations with heaptrack, next to our counts
-[group('replicate')]
-heaptrack CASE *FLAGS: _build
-    @{{ replicate }}/memory/run.py heaptrack {{ CASE }} {{ FLAGS }}
-
-# Count allocations with DHAT, next to our counts
-[group('replicate')]
-dhat CASE *FLAGS: _build
-    @{{ replicate }}/memory/run.py dhat {{ CASE }} {{ FLAGS }}
-
-# Count instructions with cachegrind
-[group('replicate')]
-cachegrind CASE *FLAGS: _build
-    @{{ replicate }}/memory/run.py cachegrind {{ CASE }} {{ FLAGS }}
-
-# Record a loaded server with perf, for Hotspot
-[group('replicate')]
-hotspot CASE *FLAGS: _build
-    @{{ replicate }}/hotspot/run.py {{ CASE }} {{ FLAGS }}
-
-# Measure four versions of the MongoDB driver: 4 minutes
-[group('replicate')]
-replicate-mongodb *FLAGS:
-    @{{ replicate }}/mongodb/run.py {{ FLAGS }}
-
-# List the tools of the replications, and how to install them
-[group('replicate')]
-replications-doctor:
-    @{{ replicate }}/doctor.py
-
-# Check all replications in their short form: 15 minutes
-[group('replicate')]
-ci-replications: (replicate-mongodb "--short") test-replications
-
-# Check the replications that need no long build, as CI does
-[group('replicate')]
-test-replications:
-    @.ci/checks.py {{ replications }}
+    @PYTHONPATH=benches/replications {{ python }} benches/replications/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
 # What the replications compute, without their tools.
 _replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
-    @{{ replicate }}/test_replications.py
+    @PYTHONPATH=benches/replications {{ python }} benches/replications/test_replications.py
 
 # Start a case of your own
 [group('course')]

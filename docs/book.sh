@@ -19,6 +19,6 @@ command -v mdbook >/dev/null ||
 rm -rf target/book
 mkdir -p target/book/docs
 cp -R docs/record docs/replications target/book/docs/
-cp -R crates benches replications Cargo.toml justfile .clippy.toml target/book/
+cp -R crates benches Cargo.toml justfile .clippy.toml target/book/
 mdbook build docs $open
 echo "the course is target/book/docs/src/index.html"

@@ -1,6 +1,6 @@
 //! Requests through a reverse proxy, seen from outside: what the article set out to write as `cargo bench`.
 //!
-//! `just replicate-varnish` starts the proxies and names them in `REPLICATE_PROXIES`, as
+//! `just replicate varnish` starts the proxies and names them in `REPLICATE_PROXIES`, as
 //! `varnish=http://127.0.0.1:PORT/ nginx=...`. Without it, this bench starts the fixed proxy and a
 //! backend in its own process.
 
@@ -39,7 +39,7 @@ fn main() -> anyhow::Result<()> {
         Err(_) => {
             eprintln!(
                 "no proxies in {PROXIES}, so this measures only the fixed proxy and a backend, both in \
-                 this process; `just replicate-varnish` measures all"
+                 this process; `just replicate varnish` measures all"
             );
             own_servers()?
         }

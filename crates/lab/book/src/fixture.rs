@@ -46,7 +46,7 @@ impl Fixture {
         fixture.write(&newest("benches.json"), &benches().to_string());
         let tables = json!({ "load": {
             "head": ["", "req/s"], "rows": [["slow", "19.5"], ["fixed", "1,294"]],
-            "origin": "Made by `just locust toy`.",
+            "origin": "Made by `just replicate locust toy`.",
         } });
         let replication = json!({ "ratio": 66.4, "tables": tables });
         fixture.write("docs/replications/locust-toy.json", &replication.to_string());

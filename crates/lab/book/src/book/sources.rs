@@ -224,7 +224,7 @@ impl Sources {
         let own = reference.of(variant);
         anyhow::ensure!(
             !own.is_empty(),
-            "{} has no counts of `{variant}`: `just update-counts` writes them",
+            "{} has no counts of `{variant}`: `just count --update` writes them",
             file.display()
         );
         let all = case.variants.iter().flat_map(|variant| reference.of(variant).into_keys());

@@ -31,7 +31,7 @@ pub struct Options {
 const HEAD: &str = "\
 # What one visit costs each variant, counted by `lab count`: allocations of the server process, the
 # bytes they request, and what the companions count. `just test` fails when a count moves by more
-# than 1 %, or than its case allows. `just update-counts` writes this file; see docs/src/counts.md.
+# than 1 %, or than its case allows. `just count --update` writes this file; see docs/src/counts.md.
 ";
 
 /// The counts of all variants by name.
@@ -76,7 +76,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("error: {line}");
     }
     eprintln!(
-        "The cost of a visit has changed. If you meant it to, run `just update-counts` and say why \
+        "The cost of a visit has changed. If you meant it to, run `just count --update` and say why \
          in the commit; docs/src/counts.md says what moves a count."
     );
     Ok(ExitCode::FAILURE)

@@ -104,7 +104,7 @@ fn same_count(workspace: &Workspace, case: &Case, counter: &str) -> Option<Strin
         (Some(slow), Some(fixed)) => {
             Some(format!("`{counter}` explains nothing: {slow} in slow, {fixed} in fixed"))
         }
-        _ => Some(format!("counts.toml has no `{counter}` yet: `just update-counts` writes it")),
+        _ => Some(format!("counts.toml has no `{counter}` yet: `just count --update` writes it")),
     }
 }
 

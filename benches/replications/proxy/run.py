@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loads the article's page in headless Chromium through a Node proxy, through ours, and without a proxy: `just replicate-proxy`."""
+"""Loads the article's page in headless Chromium through a Node proxy, through ours, and without a proxy: `just replicate proxy`."""
 
 import argparse
 import http.client
@@ -81,7 +81,7 @@ NODELAY = [
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just replicate-proxy", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate proxy", description=__doc__)
     parser.add_argument("--rounds", type=positive, default=7, help="how often each row is measured [7]")
     add_options(parser, "one round over one link")
     return parser.parse_args()

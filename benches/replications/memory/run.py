@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what a visit costs each server under heaptrack, DHAT or cachegrind, next to our own count: `just heaptrack CASE`.
+"""Counts what a visit costs each server under heaptrack, DHAT or cachegrind, next to our own count: `just replicate heaptrack CASE`.
 
 A tool counts a whole run of a server. So each server runs twice, with few and with many visits, and the difference of the
 two counts is divided by the difference of the visits: starting and stopping cancels out.
@@ -103,8 +103,8 @@ TOOLS = {
 
 
 def options():
-    # The tool is the first argument: `just heaptrack CASE`.
-    parser = argparse.ArgumentParser(prog="just", description=__doc__)
+    # The tool is the first argument: `just replicate heaptrack CASE`.
+    parser = argparse.ArgumentParser(prog="just replicate", description=__doc__)
     parser.add_argument("tool", choices=TOOLS)
     parser.add_argument("case", help="name or alias of a case")
     report.add_options(parser, "one visit of slow and fixed")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records a loaded server with perf in a file that Hotspot opens: `just hotspot CASE`."""
+"""Records a loaded server with perf in a file that Hotspot opens: `just replicate hotspot CASE`."""
 
 import argparse
 import http.client
@@ -24,7 +24,7 @@ RATE, STACK = 199, 16_384
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just hotspot", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate hotspot", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="slow", help="the server to record [slow]")
     parser.add_argument("--seconds", type=positive, default=10, help="how long [10]")

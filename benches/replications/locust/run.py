@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs Locust against the slow and the fixed server of a case, as the article did: `just locust CASE`.
+"""Runs Locust against the slow and the fixed server of a case, as the article did: `just replicate locust CASE`.
 
 The engine benches/engines/locust makes the load. A run takes as long as its ramp of 100 users per second and process,
 plus 20 s, plus a few seconds to start and stop: three minutes for lock-scope, also with `--workers 1,2,4`.
@@ -34,7 +34,7 @@ def counts(text):
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just locust", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate locust", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
     parser.add_argument("--users", type=positive, help="instead of the case's own number")

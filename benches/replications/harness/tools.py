@@ -14,7 +14,6 @@ class Tool:
     """A program. `version` is its arguments, because tools disagree even about this."""
 
     install: str
-    used_by: str
     version: tuple = ("--version",)
     # Where it is if not in PATH, relative to the workspace.
     path: str | None = None
@@ -28,27 +27,27 @@ class Tool:
 
 LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt"
 TOOLS = {
-    "locust": Tool(LOCUST, "locust", path="target/locust/bin/locust"),
-    "wrk": Tool("apt-get install wrk", "crosscheck, replicate-mongodb", ("-v",)),
-    "oha": Tool("cargo install --locked oha", "crosscheck"),
-    "ab": Tool("apt-get install apache2-utils", "crosscheck, replicate-varnish", ("-V",)),
-    "k6": Tool("go install go.k6.io/k6@v1.8.1", "crosscheck", ("version",)),
-    "heaptrack": Tool("apt-get install heaptrack", "heaptrack"),
-    "valgrind": Tool("apt-get install valgrind", "dhat, cachegrind"),
-    "cargo": Tool("https://rustup.rs says how", "replicate-mongodb"),
-    "javac": Tool("apt-get install default-jdk-headless", "replicate-mongodb", ("-version",)),
-    "mvn": Tool("apt-get install maven", "replicate-mongodb"),
-    "node": Tool("apt-get install nodejs", "replicate-proxy"),
-    "npm": Tool("apt-get install npm", "replicate-proxy"),
-    "chromium": Tool("apt-get install chromium", "replicate-proxy"),
-    "openssl": Tool("apt-get install openssl", "replicate-proxy", ("version",)),
+    "locust": Tool(LOCUST, path="target/locust/bin/locust"),
+    "wrk": Tool("apt-get install wrk", ("-v",)),
+    "oha": Tool("cargo install --locked oha"),
+    "ab": Tool("apt-get install apache2-utils", ("-V",)),
+    "k6": Tool("go install go.k6.io/k6@v1.8.1", ("version",)),
+    "heaptrack": Tool("apt-get install heaptrack"),
+    "valgrind": Tool("apt-get install valgrind"),
+    "cargo": Tool("https://rustup.rs says how"),
+    "javac": Tool("apt-get install default-jdk-headless", ("-version",)),
+    "mvn": Tool("apt-get install maven"),
+    "node": Tool("apt-get install nodejs"),
+    "npm": Tool("apt-get install npm"),
+    "chromium": Tool("apt-get install chromium"),
+    "openssl": Tool("apt-get install openssl", ("version",)),
     # Debian installs these two where only root's PATH looks.
-    "varnishd": Tool("apt-get install varnish", "replicate-varnish", ("-V",), path="/usr/sbin/varnishd"),
-    "nginx": Tool("apt-get install nginx-light", "replicate-varnish", ("-v",), path="/usr/sbin/nginx"),
-    "perf": Tool("apt-get install linux-perf", "replicate-varnish, hotspot"),
+    "varnishd": Tool("apt-get install varnish", ("-V",), path="/usr/sbin/varnishd"),
+    "nginx": Tool("apt-get install nginx-light", ("-v",), path="/usr/sbin/nginx"),
+    "perf": Tool("apt-get install linux-perf"),
     # Without a platform, even its version needs a display.
-    "hotspot": Tool("apt-get install hotspot", "hotspot", ("-platform", "offscreen", "--version")),
-    "strace": Tool("apt-get install strace", "replicate-proxy", ("-V",)),
+    "hotspot": Tool("apt-get install hotspot", ("-platform", "offscreen", "--version")),
+    "strace": Tool("apt-get install strace", ("-V",)),
 }
 
 

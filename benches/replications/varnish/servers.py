@@ -1,4 +1,4 @@
-"""The backend and the proxies of `just replicate-varnish`: their configuration, and how they start.
+"""The backend and the proxies of `just replicate varnish`: their configuration, and how they start.
 
 All run as children in the foreground, with their files in a scratch directory and on free ports.
 """

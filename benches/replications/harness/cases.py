@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 BIN_DIR = TARGET / "release"
 

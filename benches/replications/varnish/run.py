@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares Varnish, nginx and our proxies with ab, perf and Criterion, as the article did or planned: `just replicate-varnish`.
+"""Compares Varnish, nginx and our proxies with ab, perf and Criterion, as the article did or planned: `just replicate varnish`.
 
 Takes about four minutes.
 """
@@ -37,7 +37,7 @@ ARTICLE = {"fixed": 9893.12, "varnish": 8458.46}  # requests per second, without
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just replicate-varnish", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="just replicate varnish", description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=positive, default=5, help="how often ab loads each server with each setting [5]")
     add_options(parser, "one round of 1,000 requests, a rough bench")
     return parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate-mongodb`.
+"""Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate mongodb`.
 
 The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, and 2.0.0-beta.3 removed an
 intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
@@ -47,7 +47,7 @@ NO_TRIM = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_TOP_PAD_": str(2**26), 
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just replicate-mongodb", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate mongodb", description=__doc__)
     add_options(parser, "about 20 s if everything is built")
     return parser.parse_args()
 

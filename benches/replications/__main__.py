@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The articles' own tools, run against the cases: `just replicate` lists them, `just replicate NAME` runs one."""
+
+import runpy
+import sys
+from pathlib import Path
+
+from harness.tools import TOOLS, version
+
+HERE = Path(__file__).parent
+# By name: the script and the arguments that it gets first, about how long it takes, what it does, and its tools. A tool
+# in brackets is only needed for a part.
+REPLICATIONS = {
+    "locust": ("locust", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
+    "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies", "node npm chromium openssl (strace)"),
+    "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
+    "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver", "cargo javac mvn wrk"),
+    "heaptrack": ("memory", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts", "heaptrack"),
+    "dhat": ("memory", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
+    "cachegrind": ("memory", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind", "valgrind"),
+    "hotspot": ("hotspot", [], "10 s", "record CASE with perf, for Hotspot", "perf (hotspot)"),
+}
+
+
+def show():
+    """All replications with their tools, and how to install those that are missing."""
+    found = {name: version(name) for name in TOOLS}
+    for name, (_, _, time, what, tools) in REPLICATIONS.items():
+        print(f"{name:12}{what}; {time}")
+        for word in tools.split():
+            tool = word.strip("()")
+            part = " (for a part)" if word != tool else ""
+            print(f"{'':12}  {tool} {found[tool] or 'is missing'}{part}")
+    used = {word.strip("()") for *_, tools in REPLICATIONS.values() for word in tools.split()}
+    for name in sorted(used):
+        if found[name] is None:
+            print(f"\nto install {name}:\n  {TOOLS[name].install}")
+    print("\njust replicate NAME runs one: just replicate locust lock-scope, just replicate proxy --help")
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        return show()
+    name = sys.argv[1]
+    if name not in REPLICATIONS:
+        sys.exit(f"error: no replication is named `{name}`; `just replicate` lists them")
+    directory, first, *_ = REPLICATIONS[name]
+    script = HERE / directory / "run.py"
+    sys.argv = [str(script), *first, *sys.argv[2:]]
+    # Python would put it there if it started the script itself.
+    sys.path.insert(0, str(script.parent))
+    runpy.run_path(str(script), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
