@@ -1,66 +1,77 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
 lab := "cargo run --release --quiet --bin lab --"
+lab_from_anywhere := "cargo run --release --quiet --manifest-path '" + justfile_directory() / "Cargo.toml' --bin lab --"
+book := "cargo run --release --quiet --bin lab-book --"
 
-# Measuring and testing share one build. Left out are two packages whose tests stop Tokio's clock:
-# with them, cargo would build Tokio and everything above it once more. They are tested on their own.
+# Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
+# the dependencies each time, and compiles them once.
+release := "--release --workspace"
+# Measuring and testing share that build. Left out are two packages whose tests stop Tokio's clock: with
+# them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
-stop_the_clock := "--package lock-scope --package lab-load"
+# Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
+# features that its dependencies have in the first one.
+apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 replicate := "PYTHONPATH=replications PYTHONDONTWRITEBYTECODE=1 python3 replications"
+replications := '"locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
+    '"heaptrack hot-clone --short" "dhat hot-clone --short" "cachegrind hot-clone --short" "hotspot hot-clone --short" ' + \
+    '"replicate-proxy --short" "replicate-varnish --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted
 
-# Measure all cases (`--quick`: a rough look)
+# Measure all cases (`--quick`: a first look, without Criterion)
 [group('measure')]
-bench-all *FLAGS: _build
-    cargo bench {{ shared }} --quiet -- {{ if FLAGS =~ '--quick' { '--quick --noplot' } else { '' } }}
-    {{ lab }} bench --criterion {{ FLAGS }}
+bench-all *FLAGS:
+    cargo build {{ release }} --bin lab --bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch
+    {{ if FLAGS =~ '--quick' { '' } else { 'cargo bench ' + shared + ' --quiet --' } }}
+    {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]
-bench *CASES_AND_FLAGS: _build
+bench *CASES_AND_FLAGS: _lab
     {{ lab }} bench {{ CASES_AND_FLAGS }}
 
 # Draw where the time goes, before and after (`--open`)
 [group('measure')]
 [positional-arguments]
-flame *CASES_AND_FLAGS: _build
+flame *CASES_AND_FLAGS: _lab_and_flamegraph
     {{ lab }} flame "$@"
 
 # Count what a page costs: allocations and more
 [group('measure')]
-count *CASES_AND_FLAGS: _build
+count *CASES_AND_FLAGS: _lab
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
 # Say what ails a server: your own or `lock-scope-slow`
 [group('measure')]
 [no-cd]
 [positional-arguments]
-triage *FLAGS:
-    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- triage "$@"
+triage *FLAGS: _lab_and_flamegraph
+    @{{ lab_from_anywhere }} triage "$@"
 
 # Compare two builds of your own server (`--help`)
 [group('measure')]
 [no-cd]
 [positional-arguments]
-compare *FLAGS:
-    @cargo run --release --quiet --manifest-path {{ justfile_directory() / 'Cargo.toml' }} --bin lab -- compare "$@"
+compare *FLAGS: _lab
+    @{{ lab_from_anywhere }} compare "$@"
 
 # Say what distorts figures on this machine
 [group('measure')]
-doctor:
+doctor: _lab
     @{{ lab }} doctor
 
 # Run any verb of the laboratory (`--help`)
 [group('measure')]
 [positional-arguments]
-lab *ARGS:
+lab *ARGS: _lab
     @{{ lab }} "$@"
 
 # Name the cases and their variants
 [group('measure')]
-list:
+list: _lab
     @{{ lab }} list
 
 # Start one server by hand: `just serve lock-scope-slow`
@@ -81,7 +92,7 @@ bench-generator *FLAGS:
 # Make a record to publish: half an hour (`--name`)
 [group('measure')]
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
-    {{ lab }} record {{ FLAGS }}
+    {{ book }} record {{ FLAGS }}
 
 # Build the course and open it (`--mine`: your figures)
 [group('read')]
@@ -91,14 +102,18 @@ book *FLAGS:
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    cargo test --release {{ shared }}
-    cargo test {{ stop_the_clock }}
-    cargo test --package case-probe --all-features
+    cargo test --release {{ shared }} -- --test-threads 4
+    cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
 [group('check')]
-verify *CASES: _build
+verify *CASES: _lab
     {{ lab }} verify {{ CASES }}
+
+# Check that no command compiles what another one has
+[group('check')]
+build-once:
+    @.ci/build_once.py
 
 # Make the counts of now the reference
 [group('check')]
@@ -109,7 +124,7 @@ update-counts: (count "--update")
 prose:
     @if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
-# Check the GitHub action with shellcheck and actionlint
+# Check scripts and workflows, shellcheck and actionlint
 [group('check')]
 lint-action:
     @.github/actions/compare/lint.sh
@@ -119,9 +134,10 @@ lint-action:
 browser-test:
     @python3 docs/browser_test.py
 
-# All that CI checks
+# Run every check, and list what passed, failed or was skipped
 [group('check')]
-ci: fmt-check lint test api-docs docs-check
+ci:
+    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ replications }}
 
 # Check that the code is formatted
 [group('check')]
@@ -131,13 +147,13 @@ fmt-check:
 # Check with clippy; a warning is an error
 [group('check')]
 lint:
-    cargo clippy --workspace --all-targets --features benches/alternatives,benches/replications -- -D warnings
-    cargo clippy --package case-probe --package case-server --all-targets --all-features -- -D warnings
+    cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
+    cargo clippy --release --package case-probe --package case-server --all-targets --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [group('check')]
 api-docs:
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc {{ release }} --no-deps
 
 # Check the course's pages; a stale figure is an error
 [group('check')]
@@ -151,7 +167,8 @@ fmt:
 # Fill in the course's pages (`--check`: only say what is stale)
 [group('course')]
 docs *FLAGS:
-    @{{ lab }} docs {{ FLAGS }}
+    cargo build {{ release }} --bin lab-book
+    @{{ book }} docs {{ FLAGS }}
 
 # Load a case with Locust: 3 minutes (`--help`)
 [group('replicate')]
@@ -209,7 +226,11 @@ ci-replications: (replicate-mongodb "--short") test-replications
 
 # Check the replications that need no long build, as CI does
 [group('replicate')]
-test-replications: (locust "lock-scope" "--short") (crosscheck "lock-scope" "--short") (crosscheck "hot-clone" "--stalls" "--short") (heaptrack "hot-clone" "--short") (dhat "hot-clone" "--short") (cachegrind "hot-clone" "--short") (hotspot "hot-clone" "--short") (replicate-proxy "--short") (replicate-varnish "--short")
+test-replications:
+    @.ci/checks.py {{ replications }}
+
+# What the replications compute, without their tools.
+_replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
     @{{ replicate }}/test_replications.py
 
@@ -219,8 +240,14 @@ new-case NAME:
     @{{ lab }} new-case {{ NAME }}
     @cargo fmt --all
 
+_lab:
+    cargo build {{ release }} --bin lab
+
+_lab_and_flamegraph:
+    cargo build {{ release }} --bin lab --bin lab-flamegraph
+
 _build:
-    cargo build --release --workspace
+    cargo build {{ release }}
 
 # The alternatives to each fix, and where it stops mattering.
 _alternatives:

@@ -7,7 +7,7 @@ open=--open
 for flag in "$@"; do
     case $flag in
         --mine)
-            cargo run --release --quiet --bin lab -- docs --mine
+            cargo run --release --quiet --bin lab-book -- docs --mine
             export MDBOOK_BOOK__SRC=../target/lab/book-src ;;
         --no-open) open= ;;
         *) echo "error: \`just book\` takes --mine and --no-open, not $flag" >&2; exit 1 ;;

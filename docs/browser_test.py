@@ -16,7 +16,7 @@ try:
     from selenium.webdriver.common.alert import Alert
     from selenium.webdriver.common.by import By
 except ImportError:
-    sys.exit(print("skipped: no selenium; `pip install selenium`, and install chromium and chromedriver"))
+    sys.exit(print("skipped: no selenium; pip install selenium"))
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1400)
@@ -105,8 +105,9 @@ def build():
 
 
 def main():
-    if not shutil.which("chromedriver"):
-        return print("skipped: no chromedriver; `apt install chromium chromium-driver`")
+    for tool, install in [("chromedriver", "apt install chromium chromium-driver"), ("mdbook", "cargo install --locked mdbook")]:
+        if not shutil.which(tool):
+            return print(f"skipped: no {tool}; {install}")
     try:
         driver = browser()
     except WebDriverException as error:

@@ -12,12 +12,17 @@ use std::time::Duration;
 use criterion::{Criterion, PlottingBackend};
 use tokio::runtime::{Builder, Runtime};
 
+/// Criterion draws its plots from all resamples, and with its own 100,000 that takes longer than the
+/// measurement. Ten samples do not have more to say than these show.
+const RESAMPLES: usize = 10_000;
+
 /// Criterion for the benches in `micro/`: about three seconds a variant, and so less than a minute for
 /// all cases. Two seconds of measurement are enough for ten samples of the slowest variant.
 pub fn criterion() -> Criterion {
     Criterion::default()
         .plotting_backend(PlottingBackend::Plotters)
         .sample_size(10)
+        .nresamples(RESAMPLES)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
 }
@@ -28,6 +33,7 @@ pub fn brief_criterion() -> Criterion {
     Criterion::default()
         .without_plots()
         .sample_size(20)
+        .nresamples(RESAMPLES)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
 }

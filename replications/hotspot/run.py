@@ -16,7 +16,7 @@ from harness import cases
 from harness.cases import TARGET, Problem
 from harness.processes import allow_connections, run, serving
 from harness.report import add_options, positive, save, say
-from harness.tools import require
+from harness.tools import TOOLS, require
 
 CONNECTIONS = 100  # at most: this client is a Python script
 # Samples per second and thread, and bytes of stack in each: the release build has no frame pointers.
@@ -98,9 +98,11 @@ def main():
     size = file.stat().st_size
     print(f"{samples:,} samples with {frames / samples:.0f} frames each, from {answers:,} right answers; {size / 1e6:.0f} MB")
     print(f"open it with: hotspot {os.path.relpath(file)}")
+    if not TOOLS["hotspot"].find("hotspot"):
+        print(f"to install hotspot: {TOOLS['hotspot'].install}")
     record = {"server": name, "connections": connections, "seconds": seconds, "answers": answers, "samples": samples,
               "frames_per_sample": frames / samples, "bytes": size}
-    save(f"hotspot-{case.name}", record, chosen, ["perf", "hotspot"])
+    save(f"hotspot-{case.name}", record, chosen, ["perf"])
     return 0
 
 

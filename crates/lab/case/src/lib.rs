@@ -17,4 +17,4 @@ pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use nearest::unknown;
 pub use overrides::Overrides;
 pub use request::{BodySource, Request};
-pub use workspace::{Workspace, lab_itself};
+pub use workspace::{Workspace, find_bin_dir, lab_itself};

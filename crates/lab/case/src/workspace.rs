@@ -31,11 +31,7 @@ impl Workspace {
             Some(root) => root.to_owned(),
             None => around(&env::current_dir().context("cannot read the current directory")?)?,
         };
-        let bin_dir = match bin_dir {
-            Some(dir) => dir.to_owned(),
-            None => lab_itself()?.parent().context("`lab` has no directory")?.to_owned(),
-        };
-        Ok(Self { root, bin_dir })
+        Ok(Self { root, bin_dir: find_bin_dir(bin_dir)? })
     }
 
     pub fn root(&self) -> &Path {
@@ -118,6 +114,14 @@ impl Workspace {
     pub fn criterion(&self) -> PathBuf {
         self.results().with_file_name("criterion")
     }
+}
+
+/// `dir`, or the directory of the running `lab`.
+pub fn find_bin_dir(dir: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(dir) = dir {
+        return Ok(dir.to_owned());
+    }
+    Ok(lab_itself()?.parent().context("`lab` has no directory")?.to_owned())
 }
 
 /// The nearest directory above `start` that has cases in it.

@@ -1,21 +1,8 @@
-//! What readers see of a record: the book, charts, and the report of a run; and how a record is
-//! published.
-//!
-//! - `book/` fills the markers of the chapters;
-//! - `chart/` draws;
-//! - `report/` makes one HTML page of a run;
-//! - `publish/` collects the newest results as a record that the book quotes.
+//! What readers see of a record: `chart/` draws it, and `report/` makes one HTML page of a run.
 
-pub mod book;
-mod chart;
-#[cfg(test)]
-mod fixture;
-mod publish;
+pub mod chart;
 pub mod report;
-mod words;
-
-pub use publish::{Draft, remove_older};
-pub use words::origin;
+pub mod words;
 
 #[cfg(test)]
 #[path = "../../display/testing/probe.rs"]

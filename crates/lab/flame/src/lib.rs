@@ -16,7 +16,7 @@ mod seen;
 mod stacks;
 mod threads;
 
-pub use drawing::{Page, Picture, Section, draw_index, draw_page, draw_plain_graph};
+pub use drawing::{Page, Picture, Section, draw_index, draw_page};
 pub use profilers::{
     Control, Failure, Profiler, Profilers, Reading, Recording, Subject, Trial, Unwinder,
 };

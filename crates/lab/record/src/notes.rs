@@ -2,10 +2,12 @@
 
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_load::Latency;
-use lab_stats::Verdict;
+use lab_stats::{Verdict, median_of};
 
 use super::{CaseRecord, Metric, VariantRecord, modes};
 
+/// With fewer answers in a run, the widening of the interval for small counts is worth a note.
+const FEW_ANSWERS: f64 = 20.0;
 /// The share of a run from which on waiting for a core is worth a note.
 const MUCH_WAITING: f64 = 0.1;
 
@@ -50,6 +52,15 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
             _ => "",
         };
         note(format!("{} had no right answer in time{fix}", plural(empty, "run")));
+    }
+    let answers = median_of(runs.clone().map(|run| run.outcome.ok_in_time as f64));
+    if let Some(answers) = answers.filter(|answers| (1.0..FEW_ANSWERS).contains(answers)) {
+        note(format!(
+            "a run has about {answers:.0} answers, one more or less by chance, so the intervals are \
+             {:.0} % wider on each side. Runs of {:.1} s (--measurement) would have 50.",
+            100.0 / answers,
+            case.measurement_s * 50.0 / answers
+        ));
     }
     if let Some(fault) = &requests.first_fault {
         let [wrong, failed] =

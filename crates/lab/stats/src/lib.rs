@@ -15,5 +15,5 @@ mod verdict;
 
 pub use median::median_of;
 pub use schedule::{Slot, control_pairs, schedule};
-pub use speedup::Speedup;
+pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, judge};

@@ -58,6 +58,17 @@ impl Speedup {
         })
     }
 
+    /// The same estimate in an interval whose ends are this factor farther away: for figures that are
+    /// themselves known only to within a factor of at least 1, see [`count_error`].
+    pub fn widened(self, by: f64) -> Self {
+        Self {
+            low: self.low / by,
+            high: self.high * by,
+            equivalent_within: self.equivalent_within.map(|within| within * by),
+            ..self
+        }
+    }
+
     /// Whether the confidence is high enough for a verdict.
     pub fn is_confident(&self) -> bool {
         self.confidence >= NOMINAL
@@ -68,6 +79,13 @@ impl Speedup {
     pub fn reach(&self) -> f64 {
         farther_end((self.low, self.high))
     }
+}
+
+/// How far the ratio of two rates may be off, as a factor, because each rate is a small count of answers
+/// in a window. Where in its work a server is when the window begins moves the count by up to one. If
+/// every run begins at the same point, all ratios are off alike, and their interval does not show it.
+pub fn count_error(answers: [u64; 2]) -> f64 {
+    answers.map(|count| 1.0 + 1.0 / count.max(1) as f64).iter().product()
 }
 
 /// The distance from 1 to the farther end of an interval, as a factor of at least 1.
@@ -161,6 +179,16 @@ mod tests {
         // `n` Walsh averages contain the outlier; only from 12 pairs on are the ends deeper than that.
         let found = Speedup::of_pairs(stalled[..10].iter().copied()).unwrap();
         assert!(found.low < 1.0 && (found.estimate - 1.05).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn few_answers_widen_the_interval_and_leave_the_estimate() {
+        // 700 against 1,000 ms: two answers in every window of both sides.
+        assert_eq!(count_error([2, 2]), 2.25);
+        let found = Speedup::of_pairs([1.0; 6]).unwrap().widened(2.25);
+        assert_eq!((found.estimate, found.low, found.high), (1.0, 1.0 / 2.25, 2.25));
+        assert_eq!(found.equivalent_within, Some(2.25));
+        assert!(count_error([10_000, 10_000]) < 1.000_3);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lab_record::{
     ByPercentile, CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Percentile, Requests,
     Run, Speedups, VariantRecord,
 };
-use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, median_of};
+use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, count_error, median_of};
 
 use super::{Comparison, Effort, Progress};
 
@@ -224,9 +224,15 @@ fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
             bound.is_none_or(|bound| ms < bound).then_some(ms)
         })
     };
+    // Of the pair in the middle, since one stalled run must not widen the interval.
+    let count_error = median_of(pairs.iter().map(|(baseline, candidate)| {
+        count_error([baseline, candidate].map(|outcome| outcome.ok_in_time))
+    }));
+    let per_answer = |factor: Option<Speedup>| Some(factor?.widened(count_error?));
+    let throughput = |outcome: &Outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput());
     Speedups {
-        throughput: factor(more, &|outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput())),
-        cpu_per_request: factor(less, &Outcome::cpu_us_per_request),
+        throughput: per_answer(factor(more, &throughput)),
+        cpu_per_request: per_answer(factor(less, &Outcome::cpu_us_per_request)),
         latency: ByPercentile::of(latency),
     }
 }

@@ -5,7 +5,7 @@
 
 use console::style;
 use lab_case::Case;
-use lab_display::{NONE, factor, noise, plural, speedup_or};
+use lab_display::{NONE, factor, plural, speedup_or};
 use lab_record::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
@@ -62,31 +62,28 @@ pub fn print_summary(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Op
         case.map_or(name, |case| &case.shown).clone()
     };
     let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
-    let mut header = vec!["claim: fixed is", "by req/s", "A/A", "by CPU per req", "A/A"];
+    let mut header = vec!["claim: fixed is", "", "by req/s", "by CPU per req"];
     let with_micro = micros.iter().any(Option::is_some);
     header.extend(with_micro.then_some("Criterion"));
     let rows = record.cases.iter().zip(micros).map(|(case, micro)| {
-        let [cpu, cpu_noise] = case.cpu_in_words();
+        let [cpu, _] = case.cpu_in_words();
         let mut row = vec![
             shown(&case.case),
+            case.verdict.to_string(),
             speedup_or(NONE, case.speedup.throughput),
-            case.control.speedup.throughput.map_or(NONE.into(), |control| noise(&control)),
             cpu,
-            cpu_noise,
         ];
         row.extend(with_micro.then(|| micro.map_or(NONE.into(), factor)));
         row
     });
     out!("{}\n", lab_display::table(&header, rows));
     if let Some(confidence) = confidence(&record.cases) {
-        out!(
-            "  The brackets show a {confidence} interval, from pairs of runs. A/A is the noise of the"
-        );
-        out!("  metric on its left: how far slow, measured against itself, is from 1.");
+        out!("  The brackets show a {confidence} interval, from pairs of runs.");
     }
     if record.quick {
-        out!("  These figures are too few for a verdict; run without --quick to get one.");
-        return;
+        out!(
+            "  A quick run is short, so its figures are rough. Quote those of a run without --quick."
+        );
     }
     for case in &record.cases {
         if case.verdict != Verdict::Faster {

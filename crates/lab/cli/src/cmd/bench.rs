@@ -59,7 +59,10 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     // Servers that the reader put in a directory are taken as they are.
     let build = match places.bin_dir {
         Some(_) => Build::unknown(),
-        None => current::build(&workspace, &cases)?,
+        None => {
+            let wanted = cases.iter().map(|case| (case, options.variants(case)));
+            current::build(&workspace, &wanted.collect::<Vec<_>>())?
+        }
     };
     let mut record = Record::new(options.effort.quick, build);
     let end = interruptible(measure(&workspace, &cases, options, &mut record.cases));

@@ -10,16 +10,16 @@ use crate::bench::Effort;
 
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {
-    /// A rough look: two pairs of short runs, too few for a verdict
+    /// A first look: pairs of runs of a third of a second, enough for a verdict on a large difference
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs; 12 for figures to publish [default: 6, quick: 2]
+    /// Pairs of runs; 12 for figures to publish [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
-    /// Seconds of each measurement [default: 1.4, quick: 1]
+    /// Seconds of each measurement [default: 1.4, quick: 0.35]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub measurement: Option<Duration>,
-    /// Seconds of load before each measurement [default: 0.8]
+    /// Seconds of load before each measurement [default: 0.8, quick: 0.3]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
     /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2, quick: 0]
@@ -43,11 +43,11 @@ impl EffortOptions {
     pub fn effort(&self) -> Effort {
         let [warm_up, measurement, grace, open_loop] = match self.quick {
             false => [800, 1400, 1000, 2000],
-            true => [800, 1000, 500, 0],
+            true => [300, 350, 250, 0],
         }
         .map(Duration::from_millis);
         Effort {
-            pairs: self.pairs.map_or(if self.quick { 2 } else { 6 }, usize::from),
+            pairs: self.pairs.map_or(6, usize::from),
             start: Duration::from_millis(300),
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),

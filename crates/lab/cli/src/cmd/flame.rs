@@ -9,9 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use console::style;
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
-use lab_flame::{
-    Observation, Page, Profiler, Profilers, Seen, draw_index, draw_page, draw_plain_graph, meta,
-};
+use lab_flame::{Page, Profiler, Profilers, Seen, draw_index, draw_page, meta};
 use lab_record::{Build, Output, Store, write_whole};
 
 use super::{
@@ -28,7 +26,6 @@ use crate::{
 #[command(after_help = "\
 Examples:
   lab flame hot-clone --open
-  lab flame hot-clone --raw
   lab flame --exec ./target/release/my-server --get /users
   lab flame --exec ./my-server --get /users --spans trace.json
   lab flame --exec ./old --exec ./new --get /users
@@ -41,9 +38,6 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// Also draw the plain flame graph of every sample, as `cargo flamegraph` does
-    #[arg(long)]
-    pub raw: bool,
     /// How many seconds to record each server
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub seconds: u64,
@@ -111,6 +105,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         None => Build::of(ordinary.root(), ordinary.bin_dir()),
     };
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), true);
+    let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
     let store = Store::new(&ordinary.results());
     let mut pages = Vec::new();
@@ -120,7 +115,8 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         let comparison = Comparison::of_case(&workspace, case, &variants).await?;
         let built = built.clone();
         let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built, &store)?;
-        pages.push(draw(&subjects, &profilers, options, results.join(&case.name)).await?);
+        let dir = results.join(&case.name);
+        pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);
     }
     match &pages[..] {
         [(_, path)] => Ok(path.clone()),
@@ -148,7 +144,9 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         options.server.comparison(&name, options.load, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
-    Ok(draw(&Subjects::own(comparison, options.spans.clone())?, &profilers, options, dir).await?.1)
+    let flamegraph = places.flamegraph()?;
+    let subjects = Subjects::own(comparison, options.spans.clone())?;
+    Ok(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?.1)
 }
 
 /// The name of the program in a command, fit for a directory.
@@ -162,6 +160,7 @@ pub fn program(command: &str) -> String {
 async fn draw(
     subjects: &Subjects,
     profilers: &Profilers,
+    flamegraph: Option<&Path>,
     options: &Options,
     dir: PathBuf,
 ) -> anyhow::Result<(Page, PathBuf)> {
@@ -175,14 +174,7 @@ async fn draw(
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
     let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let mut page = draw_page(&subjects.scene, &seen, &output)?;
-    for Observation { name, recording, .. } in seen.observations.iter().filter(|_| options.raw) {
-        let Some(recording) = recording.as_ref().filter(|it| it.samples > 0) else { continue };
-        let title = format!("{}, {name}: all samples as recorded", page.case);
-        let file = format!("{name}.raw.svg");
-        output.write(&file, &draw_plain_graph(&recording.stacks, &title)?)?;
-        page.files.push(file);
-    }
+    let page = draw_page(&subjects.scene, &seen, &output, flamegraph)?;
     let meta = meta(&subjects.scene, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;

@@ -4,7 +4,6 @@ mod bench;
 mod bench_generator;
 mod compare;
 mod count;
-mod docs;
 mod doctor;
 mod effort;
 mod flame;
@@ -14,7 +13,6 @@ mod list;
 mod new_case;
 mod own_server;
 mod places;
-mod record;
 mod report;
 mod sides;
 mod supervise;
@@ -70,11 +68,7 @@ enum Command {
     Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    // The course and its records.
-    /// Write figures and excerpts into the course, or check them
-    Docs(docs::Options),
-    /// Publish the newest results as a record
-    Record(record::Options),
+    // The workspace.
     /// Write a new case that compiles and runs, for you to fill in
     NewCase(new_case::Options),
     /// Measure the load generator itself against wrk
@@ -101,8 +95,6 @@ pub fn run() -> ExitCode {
         Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::Record(options) => record::run(&lab.places, &options),
-        Command::Docs(options) => docs::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),

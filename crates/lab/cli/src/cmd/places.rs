@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_case::Workspace;
+use lab_case::{Workspace, find_bin_dir};
+use lab_doctor::{Needs, System};
+
+const FLAMEGRAPH: &str = "lab-flamegraph";
 
 #[derive(Debug, clap::Args)]
 pub struct Places {
@@ -18,6 +21,24 @@ pub struct Places {
 impl Places {
     pub fn workspace(&self) -> anyhow::Result<Workspace> {
         Workspace::find(self.root.as_deref(), self.bin_dir.as_deref())
+    }
+
+    /// The program that draws the standard flame graph: next to the servers' binaries, or on the
+    /// `PATH`. If it is missing, a line says how to get it.
+    pub fn flamegraph(&self) -> anyhow::Result<Option<PathBuf>> {
+        let ours = find_bin_dir(self.bin_dir.as_deref())?.join(FLAMEGRAPH);
+        let found = if ours.is_file() {
+            Some(ours)
+        } else {
+            System::this(Needs::default()).program(FLAMEGRAPH)
+        };
+        if found.is_none() {
+            eprintln!(
+                "note: no standard flame graph, because {FLAMEGRAPH} is missing: \
+                 cargo install --path crates/lab/flamegraph --locked"
+            );
+        }
+        Ok(found)
     }
 
     /// The results of the workspace, or `target/lab` outside a workspace.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    servers::{Requests, Scratch},
+    servers::{Requests, Scratch, current},
     triage::{Card, Rules, Triage},
     watch::{Progress, Subjects},
 };
@@ -90,6 +90,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         }
     };
     let profilers = Profilers::look(lab_doctor::System::this(lab_doctor::Needs::default()), false);
+    let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
     subjects.scene.load = Triage::load_in_words();
     let triage = Triage {
@@ -107,7 +108,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         heaps: Vec::new(),
         notices: Vec::new(),
     };
-    let mut page = draw_page(&subjects.scene, &seen, &output)?;
+    let mut page = draw_page(&subjects.scene, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What ails {name}?");
     card.add_to(&mut page);
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;
@@ -132,6 +133,9 @@ async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Compari
     for case in workspace.cases()? {
         if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
             let variants = [variant.clone()];
+            if places.bin_dir.is_none() {
+                current::build(&workspace, &[(&case, variants.to_vec())])?;
+            }
             return Comparison::of_case(&workspace, &case, &variants).await.map(Some);
         }
     }

@@ -12,7 +12,7 @@ use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
     bench::{asks, visit_once},
-    servers::{Launch, Scratch},
+    servers::{Launch, Scratch, current},
 };
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,10 @@ pub struct Options {
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
+    if places.bin_dir.is_none() {
+        let wanted = cases.iter().map(|case| (case, case.variants.clone()));
+        current::build(&workspace, &wanted.collect::<Vec<_>>())?;
+    }
     let verified = interruptible(async {
         let mut all_right = true;
         for case in &cases {

@@ -11,21 +11,21 @@ use lab_case::{Case, Workspace};
 use lab_record::Build;
 use serde_json::Value;
 
-use super::instrumented;
+use super::cargo;
 
-/// Brings the servers of `cases` up to date. Returns how they were built, which is unknown for binaries
-/// that were not put there by cargo.
-pub fn build(workspace: &Workspace, cases: &[Case]) -> anyhow::Result<Build> {
+/// Brings these variants of the cases up to date, and what they need to run. Returns how they were built,
+/// which is unknown for binaries that were not put there by cargo.
+pub fn build(workspace: &Workspace, wanted: &[(&Case, Vec<String>)]) -> anyhow::Result<Build> {
     let bin_dir = workspace.bin_dir();
     if !bin_dir.join(".fingerprint").is_dir() {
         return Ok(Build::unknown());
     }
-    let servers = |case: &Case| -> Vec<String> {
-        case.variants.iter().map(|variant| case.server(variant)).collect()
-    };
-    let helpers = cases.iter().flat_map(|case| case.helpers().cloned());
-    let binaries: Vec<_> = cases.iter().flat_map(servers).chain(helpers).collect();
-    let mut cargo = instrumented::cargo(workspace, &binaries);
+    let binaries = wanted.iter().flat_map(|(case, variants)| {
+        let servers = variants.iter().map(|variant| case.server(variant));
+        servers.chain(case.helpers().cloned())
+    });
+    let binaries: Vec<_> = binaries.collect();
+    let mut cargo = cargo::build(workspace, &binaries);
     cargo
         .args(["--message-format", "json-render-diagnostics"])
         .stderr(std::process::Stdio::inherit());

@@ -5,13 +5,14 @@
 //! are compiled again.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use anyhow::{Context as _, ensure};
 use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
+
+use super::cargo;
 
 /// What a build of the servers does besides serving.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,13 +62,13 @@ pub fn build(
     Ok(workspace.with_bin_dir(directory))
 }
 
-/// Has cargo build some binaries of the workspace, in the profile that `lab` itself was built in.
+/// Has cargo build some binaries of the workspace, with a feature if one is named.
 fn cargo_build(
     workspace: &Workspace,
     binaries: &[String],
     feature: Option<&str>,
 ) -> anyhow::Result<()> {
-    let mut command = cargo(workspace, binaries);
+    let mut command = cargo::build(workspace, binaries);
     match feature {
         Some(feature) => command.args(["--features", feature]),
         None => command.arg("--quiet"),
@@ -75,23 +76,6 @@ fn cargo_build(
     let status = command.status().context("cannot run cargo, which builds the servers")?;
     ensure!(status.success(), "cargo could not build the servers; its own message is above");
     Ok(())
-}
-
-/// The command that builds some binaries of the workspace into its `bin_dir`.
-pub(super) fn cargo(workspace: &Workspace, binaries: &[String]) -> Command {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    // The whole workspace is named so that cargo chooses the same features of the dependencies as in
-    // an ordinary build, and compiles none of them again.
-    command.args(["build", "--workspace"]).current_dir(workspace.root()).stdin(Stdio::null());
-    if workspace.bin_dir().ends_with("release") {
-        command.arg("--release");
-    }
-    if let Some(target) = workspace.bin_dir().parent() {
-        command.arg("--target-dir").arg(target);
-    }
-    command.args(binaries.iter().flat_map(|name| ["--bin", name]));
-    command
 }
 
 /// Copies a binary into a directory, as a second name for the same file where the system allows it:

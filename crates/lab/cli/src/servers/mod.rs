@@ -2,6 +2,7 @@
 
 pub mod affinity;
 mod announcement;
+mod cargo;
 pub mod current;
 pub mod instrumented;
 mod launch;

@@ -26,6 +26,8 @@ const PROFILING: &str = "profiling";
 const LAST_LINES: usize = 12;
 /// How much of its output is kept for these lines, at least. No announcement is longer.
 const LAST_BYTES: usize = 8 << 10;
+/// How long the rest of its output may take to read once it has exited.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The output of a process, read until its end: a full pipe would block it, and a closed one would
 /// kill it.
@@ -96,7 +98,7 @@ impl Output {
     /// server started may keep the pipe open.
     pub async fn words(&mut self) -> String {
         for reader in self.readers.iter_mut().filter(|reader| !reader.is_finished()) {
-            let _ = timeout(Duration::from_millis(250), reader).await;
+            let _ = timeout(LAST_WORDS, reader).await;
         }
         let printed = self.shared.printed();
         let text = String::from_utf8_lossy(&printed.tail);

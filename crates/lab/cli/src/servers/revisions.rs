@@ -11,6 +11,8 @@ use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
+use super::cargo::as_from_a_shell_elsewhere;
+
 /// The worktrees of one comparison: removed when this is dropped, or by the next one if `lab` is killed.
 ///
 /// They stay while the servers run, because a server may read templates or settings from its working
@@ -131,7 +133,7 @@ fn trees() -> anyhow::Result<PathBuf> {
 /// and rustc read, and your own settings of cargo.
 fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = Command::new(rustc).arg("-vV").current_dir(dir).output();
+    let version = as_from_a_shell_elsewhere(rustc, dir).arg("-vV").output();
     let mut key = version.context("cannot run rustc")?.stdout;
     let decides = |name: &str| {
         let prefixes = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC", "RUSTFLAGS"];
@@ -158,7 +160,7 @@ async fn cargo_build(
     seed: Option<u16>,
     target: &Path,
 ) -> anyhow::Result<PathBuf> {
-    let mut cargo = tokio::process::Command::new("cargo");
+    let mut cargo = tokio::process::Command::from(as_from_a_shell_elsewhere("cargo", dir));
     match seed {
         None => cargo.args(["build", "--bin", bin]),
         // Flags for this binary alone: with RUSTFLAGS, each layout would build all dependencies again.
@@ -175,8 +177,6 @@ async fn cargo_build(
         cargo.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
     }
     let output = cargo
-        .current_dir(dir)
-        .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .kill_on_drop(true)
         .output()
@@ -195,9 +195,8 @@ async fn cargo_build(
 
 /// The package that has this binary.
 fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
-    let output = Command::new("cargo")
+    let output = as_from_a_shell_elsewhere("cargo", dir)
         .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(dir)
         .output()
         .context("cannot run cargo")?;
     let message = String::from_utf8_lossy(&output.stderr);

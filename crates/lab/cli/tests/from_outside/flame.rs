@@ -1,6 +1,10 @@
 //! `lab flame` from outside, with a `perf` that does what a test asks of it.
 
-use std::{os::unix::fs::symlink, path::Path, process::Command};
+use std::{
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::Command,
+};
 
 use serde_json::Value;
 
@@ -22,7 +26,7 @@ impl Studio {
             symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(script), bin.join("perf")).unwrap();
             std::fs::write(bin.join("perf.mode"), mode).unwrap();
         }
-        // What the script needs, and nothing that would profile.
+        // What the scripts need, and nothing that would profile.
         for tool in ["sh", "cat", "dirname", "kill"] {
             let found = ["/bin", "/usr/bin"].map(|dir| Path::new(dir).join(tool));
             if let Some(found) = found.iter().find(|path| path.exists()) {
@@ -31,6 +35,13 @@ impl Studio {
         }
         let path = bin.display().to_string();
         Self { toy, path }
+    }
+
+    /// Adds a `lab-flamegraph` that runs these commands.
+    fn add_flamegraph(&self, commands: &str) {
+        let path = self.toy.path("target/bin/lab-flamegraph");
+        std::fs::write(&path, format!("#!/bin/sh\n{commands}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
     fn lab(&self, args: &[&str]) -> Command {
@@ -50,22 +61,24 @@ impl Studio {
         files
     }
 
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.toy.path("target/lab/flame").join(file)).unwrap()
+    }
+
     fn meta(&self, page: &str) -> Value {
-        let path = self.toy.path("target/lab/flame").join(page).join("meta.json");
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+        serde_json::from_str(&self.read(&format!("{page}/meta.json"))).unwrap()
     }
 }
 
 #[test]
 fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     let studio = Studio::new(&[], Some("ok"));
-    let output = studio.lab(&["toy", "--raw"]).output().unwrap();
+    let output = studio.lab(&["toy"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let files = studio.files("toy");
     for file in ["index.html", "meta.json", "slow.svg", "fixed.svg", "diff.svg", "slow.folded"] {
         assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
     }
-    assert!(files.contains(&"slow.raw.svg".to_owned()), "{files:?}");
     assert!(!files.iter().any(|file| file.ends_with("perf.data")), "{files:?}");
     assert_eq!(studio.files("").len(), 1, "{:?}", studio.files(""));
 
@@ -77,7 +90,7 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
         assert!(found["requests"].as_u64().unwrap() > 0, "{meta}");
         assert!(found["cpu_agreement"].is_number(), "{meta}");
     }
-    let page = std::fs::read_to_string(studio.toy.path("target/lab/flame/toy/index.html")).unwrap();
+    let page = studio.read("toy/index.html");
     assert!(page.contains("data=\"slow.svg\"") && page.contains("Does it answer?"));
     let found = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(found.contains("target/lab/flame/toy/index.html"), "{found}");
@@ -94,6 +107,57 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     assert!(stderr(&output).contains("out of memory, says the stand-in"), "{}", stderr(&output));
     assert_eq!(studio.files("toy"), files);
     assert_eq!(studio.files("").len(), 1, "{:?}", studio.files(""));
+}
+
+/// The arguments as a comment, then the stacks.
+const DRAWS: &str = "echo \"<svg><!-- $* -->\"; cat; echo \"</svg>\"";
+
+#[test]
+fn every_cpu_graph_links_to_the_standard_flame_graph() {
+    let studio = Studio::new(&[], Some("ok"));
+    studio.add_flamegraph(DRAWS);
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("lab-flamegraph"), "{}", stderr(&output));
+    let page = studio.read("toy/index.html");
+    for server in ["slow", "fixed"] {
+        let svg = studio.read(&format!("toy/{server}.raw.svg"));
+        let title = format!("--title toy, {server}: all samples as recorded");
+        assert!(svg.contains(&title) && svg.contains("clone3;server::work 300"), "{svg}");
+        let link = format!("href=\"{server}.raw.svg\">The standard flame graph, drawn by");
+        assert!(page.contains(&link), "{page}");
+    }
+
+    // The only server of a page.
+    let command = format!("{STAND_IN} --port {{port}}");
+    let output = studio.lab(&["--exec", &command, "--get", "/"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(studio.read("lab-stand-in/raw.svg").contains("clone3;server::work 300"));
+    assert!(
+        studio
+            .read("lab-stand-in/index.html")
+            .contains("href=\"raw.svg\">The standard flame graph")
+    );
+}
+
+#[test]
+fn without_lab_flamegraph_a_line_says_how_to_get_it_and_nothing_links_to_it() {
+    let studio = Studio::new(&[], Some("ok"));
+    studio.toy.copy_the_case("other");
+    let output = studio.lab(&["toy", "other"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output).matches("cargo install --path crates/lab/flamegraph").count();
+    assert_eq!(said, 1, "{}", stderr(&output));
+    assert!(!studio.files("toy").iter().any(|file| file.ends_with("raw.svg")));
+    assert!(!studio.read("toy/index.html").contains("The standard flame graph"));
+
+    // One that fails costs its picture and nothing else.
+    studio.add_flamegraph("echo 'error: out of paint' >&2; exit 1");
+    let output = studio.lab(&["toy"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = studio.read("toy/index.html");
+    assert!(page.contains("no standard flame graph of slow: ") && page.contains("out of paint"));
+    assert!(page.contains("data=\"slow.svg\"") && !page.contains("slow.raw.svg"));
 }
 
 #[test]

@@ -5,9 +5,9 @@
 
 mod bench;
 mod compare;
-mod docs;
 mod engine;
 mod flame;
+mod packages;
 mod pull_request;
 mod reach;
 mod records;

@@ -18,15 +18,12 @@ fn mistakes_are_explained() {
     for (args, code, message) in [
         (&["bench", "tow"][..], 1, "no case is named `tow`; did you mean `toy`?"),
         (&["bench", "--measurement", "0"], 2, "has to be between 0.1 and 3600 seconds"),
-        (&["record", "--name", "../elsewhere"], 2, "letters, digits and hyphens"),
-        (&["record"], 1, "there are no runs yet; `just record` makes"),
         (&["report"], 1, "`lab bench` makes one"),
     ] {
         let output = toy.run(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}");
         assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
     }
-    assert!(!toy.path("docs/record").exists());
 }
 
 #[test]

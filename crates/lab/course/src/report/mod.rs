@@ -103,8 +103,8 @@ fn doubts(record: &Record) -> Vec<String> {
     let mut doubts = Vec::new();
     if record.quick {
         doubts.push(
-            "This was a quick run: its figures are rough, and too few for a verdict. Run without \
-             `--quick` for one."
+            "This was a quick run: its runs are short and its figures rough. Quote those of a run \
+             without `--quick`."
                 .to_owned(),
         );
     }

@@ -9,11 +9,10 @@ mod graph;
 mod legend;
 mod page;
 mod palette;
-mod raw;
+mod standard;
 mod threads;
 mod timeline;
 mod waits;
 
 pub use gallery::draw_page;
 pub use page::{Page, Picture, Section, draw_index};
-pub use raw::draw_plain_graph;

@@ -37,8 +37,9 @@ pub struct Section {
 /// A picture with its caption, and the name of its own file next to the page.
 #[derive(Clone, Debug)]
 pub enum Picture {
-    /// A flame graph, which has a script and a height in pixels.
-    File { name: String, caption: String, height: usize },
+    /// A flame graph, which has a script and a height in pixels. `standard` is the file of the standard
+    /// flame graph of the same recording.
+    File { name: String, caption: String, height: usize, standard: Option<String> },
     /// A picture that is part of the page.
     Inline { name: String, caption: String, svg: Markup },
 }
@@ -102,7 +103,15 @@ impl Picture {
         let (Self::File { name, caption, .. } | Self::Inline { name, caption, .. }) = self;
         html! {
             figure {
-                figcaption { (caption) " " a class="alone" href=(name) { "Open it alone" } }
+                figcaption {
+                    (caption) " " a class="alone" href=(name) { "Open it alone" }
+                    @if let Self::File { standard: Some(file), .. } = self {
+                        br;
+                        a class="alone" href=(file) {
+                            "The standard flame graph, drawn by the crate " code { "flamegraph" }
+                        }
+                    }
+                }
                 @match self {
                     Self::File { height, .. } => {
                         object type="image/svg+xml" data=(name) aria-label=(caption)

@@ -37,7 +37,13 @@ impl Folded {
         self.total() == 0
     }
 
-    /// These stacks with their shares of another total, such as the CPU time of one request instead of samples.
+    /// These stacks with the names that the source has.
+    pub fn demangled(&self) -> Self {
+        let name = |frame: &String| format!("{:#}", rustc_demangle::demangle(frame));
+        self.iter().map(|(stack, weight)| (stack.iter().map(name).collect(), weight)).collect()
+    }
+
+    /// These stacks with their shares of another total, such as the CPU time of one request.
     ///
     /// Rounds down, so each stack loses less than one unit.
     pub fn scaled_to(&self, total: u64) -> Self {
@@ -97,6 +103,14 @@ mod tests {
         assert_eq!(folded.total(), 42);
         assert_eq!("a;b 1\na;b 2\n".parse::<Folded>().unwrap().to_string(), "a;b 3\n");
         assert!("main;handler".parse::<Folded>().is_err());
+    }
+
+    #[test]
+    fn demangled_names_lose_their_hash_and_their_semicolons() {
+        let text =
+            "_ZN4main4work17h0123456789abcdefE;_RINvCscPdqpYx78pI_8rust_out3fooAhj2_EB2_;read 2\n";
+        let folded: Folded = text.parse().unwrap();
+        assert_eq!(folded.demangled().to_string(), "main::work;rust_out::foo::<[u8: 2]>;read 2\n");
     }
 
     #[test]

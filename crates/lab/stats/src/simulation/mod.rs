@@ -86,6 +86,32 @@ fn verdicts(minimum: f64, effects: [f64; 3]) {
 }
 
 #[test]
+fn a_quick_comparison_is_right_where_it_decides() {
+    println!(
+        "\n--quick: 6 pairs of runs with few answers: nothing changed | 15 % | 4 times faster"
+    );
+    println!("{:36}{}", "% of sessions", "  faster  slower   equiv".repeat(3));
+    for answers in [2.0, 7.0, 30.0, 1000.0] {
+        for (machine, in_step) in MACHINES.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+            let name =
+                format!("{answers} answers, {machine:?}{}", if in_step { ", in step" } else { "" });
+            let found = rates(&name, |rng| {
+                let [throughput, _] = Session::new(rng, machine, 2, 6);
+                let row =
+                    |effect| columns(throughput.with(effect).quick_verdict(rng, answers, in_step));
+                [0.0, 0.15, 3.0].map(row).concat()
+            });
+            let [up, down, _, _, wrong, missed, plain, _, _]: [f64; 9] = found;
+            let most = if machine == RESTLESS { 2.5 } else { 1.0 };
+            assert!(up + down <= most && wrong + missed <= 0.5);
+            if answers >= 7.0 {
+                assert!(plain >= 99.0);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_repeated_comparison_errs_more_often_and_detects_most() {
     println!(
         "\nMinimum effect 0.03. 6 pairs; if undecided, 12; if undecided, 24: nothing changed | 5 % faster"

@@ -48,13 +48,15 @@ struct Side<'a> {
     notes: Vec<String>,
     caption: String,
     table: Table,
+    /// The file of the standard flame graph.
+    standard: Option<String>,
 }
 
 impl Kind {
     /// Draws the graphs of all servers that have any stacks.
     fn hang(&self, section: &mut Section, sides: Vec<Side>, output: &Output) -> anyhow::Result<()> {
         let scale = sides.iter().map(|side| side.stacks.total()).max().unwrap_or(0);
-        for Side { server, stacks, notes, caption, table } in sides {
+        for Side { server, stacks, notes, caption, table, standard } in sides {
             if stacks.is_empty() {
                 continue;
             }
@@ -67,19 +69,31 @@ impl Kind {
             };
             let [picture, folded] = self.infixes.map(|infix| format!("{server}{infix}"));
             output.write(&format!("{folded}.folded"), &stacks.to_string())?;
-            section.pictures.push(file(output, &picture, caption, &graph.draw(stacks))?);
+            let picture = file(output, &picture, caption, &graph.draw(stacks), standard)?;
+            section.pictures.push(picture);
             section.tables.push(table);
         }
         Ok(())
     }
 }
 
-/// Where CPU time goes. Without a profiler, only how much there is.
-pub fn cpu(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+/// Where CPU time goes. Without a profiler, only how much there is. `standard` has the file of each
+/// server's standard flame graph.
+pub fn cpu(
+    scene: &Scene,
+    seen: &Seen,
+    output: &Output,
+    standard: &[Option<String>],
+) -> anyhow::Result<Option<Section>> {
     let Some(stacks) = seen.cpu(&scene.view) else { return Ok(cpu_total(seen)) };
     let mut section = Section::new("CPU time per request", cpu_lead(scene, &stacks));
-    let side = |(observation, stacks)| cpu_side(scene, seen, observation, stacks);
-    CPU.hang(&mut section, seen.observations.iter().zip(&stacks).map(side).collect(), output)?;
+    let sides = seen.observations.iter().zip(&stacks).zip(standard).map(
+        |((observation, stacks), standard)| Side {
+            standard: standard.clone(),
+            ..cpu_side(scene, seen, observation, stacks)
+        },
+    );
+    CPU.hang(&mut section, sides.collect(), output)?;
     Ok(Some(section))
 }
 
@@ -104,7 +118,7 @@ fn cpu_side<'a>(
     let notes = notes.into_iter().flatten().collect();
     let caption_of_table = format!("{server}: the functions that cost most");
     let table = functions(caption_of_table, Unit::Nanoseconds, stacks, most);
-    Side { server, stacks, notes, caption, table }
+    Side { server, stacks, notes, caption, table, standard: None }
 }
 
 /// How exact the shares of a graph are: two standard errors at most, for a share of one half.
@@ -191,6 +205,7 @@ pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Resul
                 notes: vec![format!("estimated from {} samples", thousands(heap.samples as f64))],
                 caption: format!("{server}: {} per request.", bytes(stacks)),
                 table: functions(caption, Unit::Bytes, stacks, most),
+                standard: None,
             }
         });
     ALLOCATIONS.hang(&mut section, sides.collect(), output)?;
@@ -226,6 +241,7 @@ pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Opti
         notes: vec!["spans that the server records".to_owned()],
         caption: format!("{server}: the time of one answered request, by what it waited for."),
         table: waits.table(server),
+        standard: None,
     });
     WAITS.hang(&mut section, sides.collect(), output)?;
     Ok(Some(section))

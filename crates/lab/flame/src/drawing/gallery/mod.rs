@@ -3,6 +3,8 @@
 mod graphs;
 mod words;
 
+use std::path::Path;
+
 use lab_case::Exhibit;
 use lab_display::{count_rows, page::Table};
 use lab_record::Output;
@@ -11,7 +13,7 @@ use super::{
     differential,
     frames::Drawing,
     page::{Page, Picture, Section},
-    threads,
+    standard, threads,
     timeline::{self, Side},
 };
 use crate::{
@@ -23,8 +25,14 @@ use words::time;
 /// How many functions a table names.
 const NAMED: usize = 8;
 
-/// Draws all exhibits of a scene into `output`; returns the page, which is not written yet.
-pub fn draw_page(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Page> {
+/// Draws all exhibits of a scene into `output`; returns the page, which is not written yet. With
+/// `flamegraph`, the path of `lab-flamegraph`, graphs of CPU time link to the standard flame graph.
+pub fn draw_page(
+    scene: &Scene,
+    seen: &Seen,
+    output: &Output,
+    flamegraph: Option<&Path>,
+) -> anyhow::Result<Page> {
     let mut page = Page {
         case: scene.name.clone(),
         title: scene.title.clone(),
@@ -34,23 +42,27 @@ pub fn draw_page(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<
         commands: scene.commands.clone(),
         ..Page::default()
     };
+    let mut standard = Vec::new();
+    for observation in &seen.observations {
+        let drawn = standard::draw(scene, seen, observation, flamegraph, output);
+        // The page is worth its minute of recording without this picture, too.
+        standard.push(drawn.unwrap_or_else(|error| {
+            page.notices
+                .push(format!("no standard flame graph of {}: {error:#}", observation.name));
+            None
+        }));
+    }
     for exhibit in &scene.exhibits {
         let section = match exhibit {
             Exhibit::Timeline => timeline_of(scene, seen, output)?,
             Exhibit::Waits => graphs::waits(scene, seen, output)?,
             Exhibit::Threads => threads_of(seen, output)?,
-            Exhibit::Cpu => graphs::cpu(scene, seen, output)?,
+            Exhibit::Cpu => graphs::cpu(scene, seen, output, &standard)?,
             Exhibit::Allocations => graphs::allocations(scene, seen, output)?,
             Exhibit::Counts => counts(scene),
             Exhibit::Differential => change(scene, seen, output)?,
         };
         page.sections.extend(section);
-    }
-    for observation in &seen.observations {
-        if let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) {
-            let name = format!("{}.folded", observation.name);
-            output.write(&name, &recording.stacks.to_string())?;
-        }
     }
     page.files = files_besides(&page, output)?;
     Ok(page)
@@ -78,10 +90,11 @@ fn file(
     stem: &str,
     caption: String,
     drawing: &Drawing,
+    standard: Option<String>,
 ) -> anyhow::Result<Picture> {
     let name = format!("{stem}.svg");
     output.write(&name, &drawing.svg)?;
-    Ok(Picture::File { name, caption, height: drawing.height })
+    Ok(Picture::File { name, caption, height: drawing.height, standard })
 }
 
 fn side(observation: &Observation) -> Option<Side<'_>> {
@@ -160,7 +173,7 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
     let drawing =
         differential::draw(title, vec![seen.profiler.to_string()], slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
-    section.pictures.push(file(output, "diff", caption, &drawing)?);
+    section.pictures.push(file(output, "diff", caption, &drawing, None)?);
     let row = |[slow, fixed]: [Row; 2]| {
         let times = [slow.own, fixed.own, slow.inclusive, fixed.inclusive];
         std::iter::once(slow.name).chain(times.map(time)).collect()

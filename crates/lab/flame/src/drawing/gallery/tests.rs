@@ -79,7 +79,7 @@ fn drawn(exhibits: &[Exhibit]) -> (Page, Output, tempfile::TempDir) {
 fn draw(scene: &Scene, seen: &Seen) -> (Page, Output, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
-    (draw_page(scene, seen, &output).unwrap(), output, dir)
+    (draw_page(scene, seen, &output, None).unwrap(), output, dir)
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use lab_case::Workspace;
+use lab_course::words::origin;
 use lab_record::{CaseRecord, Output, Store, read, write_whole};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     page::{CHAPTERS, Problem, chapters, files_below},
     splice::splice,
 };
-use crate::words::origin;
 
 /// The reader's newest run of each case, and where it comes from in words.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The book: figures, excerpts and pictures come from where they were measured.
 //!
-//! `lab docs` writes the text between two comments in `docs/src/**/*.md` and in the README. A begin
+//! `just docs` writes the text between two comments in `docs/src/**/*.md` and in the README. A begin
 //! that is alone on its line makes a block; any other is part of its line, with a word before it:
 //!
 //! ```markdown
@@ -22,10 +22,10 @@
 //! - `cases`: all of them, for `table("summary", cases)`.
 //!
 //! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
-//! before a filter. `filters` lists the filters, `blocks` the functions that make blocks. `lab
+//! before a filter. `filters` lists the filters, `blocks` the functions that make blocks. `just
 //! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
-//! `lab docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
+//! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 
 mod blocks;
 mod evaluate;

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use lab_case::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace};
+use lab_course::words::{self, origin};
 use lab_record::{CaseRecord, Record, VariantRecord, confidence};
 use minijinja::{Error, Value, context, value::Serde};
 
@@ -14,10 +15,7 @@ use super::{
     names::{Names, failed, fields, normal},
     stacks::Stacks,
 };
-use crate::{
-    publish::Benches,
-    words::{self, origin},
-};
+use crate::publish::Benches;
 
 /// Where the records are, below the workspace.
 const RECORDS: &str = "docs/record";

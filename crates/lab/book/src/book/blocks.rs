@@ -7,6 +7,10 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_case::{BASELINE, CANDIDATE, unknown};
+use lab_course::{
+    chart::{self, Chart, SweepPoint},
+    words::relative,
+};
 use lab_record::criterion::Bench;
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
@@ -15,10 +19,6 @@ use super::{
     names::failed,
     page::CHAPTERS,
     sources::Sources,
-};
-use crate::{
-    chart::{self, Chart, SweepPoint},
-    words::relative,
 };
 
 #[derive(Clone, Debug)]

@@ -1,12 +1,11 @@
-//! `lab record`: collects the newest results as a record to publish. It measures nothing.
+//! `lab-book record`: collects the newest results as a record to publish. It measures nothing.
 
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::bail;
 
-use lab_course::{Draft, remove_older};
-
-use super::Places;
+use lab_book::{Draft, remove_older};
+use lab_case::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -25,9 +24,8 @@ pub struct Options {
 }
 
 /// Checks the newest results and writes them, or says why not.
-pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let workspace = places.workspace()?;
-    let draft = Draft::of(&workspace, options.pairs)?;
+pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
+    let draft = Draft::of(workspace, options.pairs)?;
     for complaint in &draft.complaints {
         eprintln!("error: {complaint}");
     }
@@ -38,12 +36,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let dir = out.join(draft.name(options.name.as_deref()));
     let (run, benches) = (draft.run.display().to_string(), draft.benches.benches.len());
     let bytes = draft.publish(dir.clone())?;
-    out!("  Record    {}, {} kB", dir.display(), bytes.div_ceil(1000));
-    out!("  Run       {run}");
-    out!("  Benches   {benches} figures");
+    println!("  Record    {}, {} kB", dir.display(), bytes.div_ceil(1000));
+    println!("  Run       {run}");
+    println!("  Benches   {benches} figures");
     if options.remove_older {
         for older in remove_older(&out, &dir)? {
-            out!("  Removed   {older}, which git keeps");
+            println!("  Removed   {older}, which git keeps");
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,10 @@
-//! `lab docs`: splices figures and excerpts into the course, or reports what is stale.
+//! `lab-book docs`: splices figures and excerpts into the course, or reports what is stale.
 
 use std::process::ExitCode;
 
-use lab_course::book::{self, Book, CHAPTERS, Mine, Page, Problem, Spliced};
+use lab_book::book::{self, Book, CHAPTERS, Mine, Page, Problem, Spliced};
+use lab_case::Workspace;
 use lab_record::{Store, write_whole};
-
-use super::Places;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -20,21 +19,20 @@ pub struct Options {
     pub eval: Option<String>,
 }
 
-pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
-    let workspace = places.workspace()?;
+pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let mine = match options.mine {
         true => Some(Mine::of(&Store::new(&workspace.results()))?),
         false => None,
     };
-    let book = Book::of(&workspace, mine.as_ref())?;
+    let book = Book::of(workspace, mine.as_ref())?;
     if let Some(expression) = &options.eval {
-        out!("{}", book.eval(expression, &book.root.join(CHAPTERS))?.0);
+        println!("{}", book.eval(expression, &book.root.join(CHAPTERS))?.0);
         return Ok(ExitCode::SUCCESS);
     }
     if options.mine {
-        let faults = book::write_mine(&workspace, &book)?;
+        let faults = book::write_mine(workspace, &book)?;
         if faults.is_empty() {
-            out!("{}", workspace.results().join("book-src").display());
+            println!("{}", workspace.results().join("book-src").display());
         }
         return Ok(report(faults));
     }
@@ -58,7 +56,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         problems.extend(book::broken(&page, &book.root));
     }
     if problems.is_empty() {
-        out!("{} pages with {markers} markers are up to date", pages.len());
+        println!("{} pages with {markers} markers are up to date", pages.len());
     }
     Ok(report(problems))
 }
@@ -66,12 +64,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 fn write(page: &Page, spliced: &Spliced, book: &Book) -> anyhow::Result<()> {
     if spliced.text != page.text {
         write_whole(&page.path, &spliced.text)?;
-        out!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
+        println!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
     }
     for (_, picture) in &spliced.pictures {
         if book.is_stale(picture) {
             write_whole(&book.place(picture), &picture.svg)?;
-            out!("{CHAPTERS}/{}: drawn", picture.path);
+            println!("{CHAPTERS}/{}: drawn", picture.path);
         }
     }
     Ok(())
@@ -94,7 +92,7 @@ fn report(mut problems: Vec<Problem>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     problems.sort();
-    problems.iter().for_each(|problem| out!("{problem}"));
+    problems.iter().for_each(|problem| println!("{problem}"));
     eprintln!("error: {} in the pages", lab_display::plural(problems.len(), "problem"));
     ExitCode::FAILURE
 }

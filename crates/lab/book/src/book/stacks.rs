@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use lab_case::unknown;
+use lab_course::words::origin;
 use lab_flame::{Folded, top_inclusive};
 use lab_record::Machine;
 use minijinja::{Error, Value, context};
 
 use super::names::{failed, fields};
-use crate::words::origin;
 
 /// How many functions the table of the most expensive ones lists.
 const TOP: usize = 8;

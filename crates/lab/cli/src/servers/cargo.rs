@@ -1,0 +1,86 @@
+//! Every cargo that `lab` starts.
+//!
+//! `cargo run` gives `lab` variables of its own, such as `CARGO_MANIFEST_DIR`. The build script of ring
+//! asks for another run when they change. So a cargo that inherited them would compile ring and all that
+//! uses it again, and so would the next cargo that a shell starts.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use lab_case::Workspace;
+
+/// A cargo or rustc in a directory, with the environment that a shell would give it.
+pub fn as_from_a_shell(program: impl AsRef<OsStr>, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir).stdin(Stdio::null());
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(is_set_by_cargo) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// [`as_from_a_shell`] in a repository other than this workspace.
+pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Command {
+    let mut command = as_from_a_shell(program, dir);
+    // If cargo started `lab`, rustup chose this toolchain for the workspace of `lab`. The other
+    // repository may name its own.
+    if env::var_os("CARGO").is_some() {
+        command.env_remove("RUSTUP_TOOLCHAIN");
+    }
+    command
+}
+
+/// The command that builds some binaries of the workspace into its `bin_dir`, in the profile that `lab`
+/// itself was built in.
+pub fn build(workspace: &Workspace, binaries: &[String]) -> Command {
+    let mut command = as_from_a_shell("cargo", workspace.root());
+    // The whole workspace is named so that cargo chooses the same features of the dependencies as in
+    // an ordinary build, and compiles none of them again.
+    command.args(["build", "--workspace"]);
+    if workspace.bin_dir().ends_with("release") {
+        command.arg("--release");
+    }
+    if let Some(target) = workspace.bin_dir().parent() {
+        command.arg("--target-dir").arg(target);
+    }
+    command.args(binaries.iter().flat_map(|name| ["--bin", name]));
+    command
+}
+
+/// Whether cargo sets this variable for the programs that it runs. Others of its variables are settings,
+/// such as `CARGO_HOME` and `CARGO_TARGET_DIR`, and belong to the user.
+fn is_set_by_cargo(name: &str) -> bool {
+    // https://doc.rust-lang.org/cargo/reference/environment-variables.html
+    let names = ["CARGO", "CARGO_MAKEFLAGS", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "OUT_DIR"];
+    let more = ["CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR"];
+    let prefixes = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_EXE_"];
+    names.contains(&name)
+        || more.contains(&name)
+        || prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cargo has set its variables for this test.
+    #[test]
+    fn cargos_own_variables_are_removed_and_settings_stay() {
+        let command = as_from_a_shell("cargo", Path::new("."));
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION"] {
+            assert!(env::var_os(name).is_some(), "cargo sets {name}");
+            assert!(removed.contains(&(OsStr::new(name), None)), "{name}: {removed:?}");
+        }
+        for name in ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_JOBS", "CARGO_PROFILE_DEV_LTO"]
+        {
+            assert!(!is_set_by_cargo(name), "{name}");
+        }
+    }
+}

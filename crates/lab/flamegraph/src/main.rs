@@ -1,0 +1,78 @@
+//! Draws the standard flame graph: folded stacks on standard input, an SVG on standard output.
+//!
+//! `lab flame` runs this program. Its options and its defaults are those of `cargo flamegraph`.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, ensure};
+use clap::{Arg, Parser};
+use flamegraph::FlamegraphOptions;
+
+/// Draws the standard flame graph: folded stacks on standard input, an SVG on standard output.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    mut_args(only_for_drawing),
+    after_help = "\
+Example:
+  lab-flamegraph --title hot-clone --deterministic < slow.folded > slow.raw.svg"
+)]
+struct Options {
+    /// What the stacks count
+    #[arg(long, value_name = "STRING", default_value = "samples")]
+    count_name: String,
+    #[command(flatten)]
+    flamegraph: FlamegraphOptions,
+}
+
+/// `--skip-after` acts on what `perf` recorded, so folded stacks cannot obey it.
+fn only_for_drawing(arg: Arg) -> Arg {
+    if arg.get_id() != "skip_after" {
+        return arg;
+    }
+    let refuse = |_: &str| Err::<String, _>("the stacks are folded already; cut them first");
+    arg.hide(true).value_parser(refuse)
+}
+
+fn main() -> ExitCode {
+    match draw(Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn draw(options: Options) -> anyhow::Result<()> {
+    let mut stacks = String::new();
+    io::stdin().read_to_string(&mut stacks).context("cannot read standard input")?;
+    check(&stacks)?;
+    let mut drawing = options.flamegraph.into_inferno();
+    drawing.count_name = options.count_name;
+    // Drawn as a whole first: on an error, inferno still writes a picture, which says no cause.
+    let mut svg = Vec::new();
+    inferno::flamegraph::from_lines(&mut drawing, stacks.lines(), &mut svg)
+        .context("cannot draw these stacks")?;
+    io::stdout().write_all(&svg).context("cannot write to standard output")
+}
+
+/// Refuses what inferno would leave out of the picture without a word.
+fn check(stacks: &str) -> anyhow::Result<()> {
+    ensure!(
+        !stacks.trim().is_empty(),
+        "no stacks on standard input: give folded stacks, one `main;handler;parse 42` a line"
+    );
+    for (index, line) in stacks.lines().enumerate() {
+        let count = line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok());
+        ensure!(
+            count.is_some(),
+            "line {} is not a folded stack such as `main;handler;parse 42`: `{line}`",
+            index + 1
+        );
+    }
+    Ok(())
+}

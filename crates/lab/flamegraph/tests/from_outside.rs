@@ -1,0 +1,61 @@
+//! The binary `lab-flamegraph`: stacks in, a picture or one clear line out.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    io::Write as _,
+    process::{Command, Output, Stdio},
+};
+
+fn draw(stacks: &str, options: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lab-flamegraph"))
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stacks.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn stacks_become_a_picture_that_is_the_same_every_time() {
+    let options = ["--title", "toy & slow", "--subtitle", "perf", "--deterministic"];
+    let drawn = [0, 1].map(|_| draw("main;work 3\nmain;Vec<u8>::clone 1\n", &options));
+    assert!(drawn[0].status.success(), "{drawn:?}");
+    assert_eq!(drawn[0].stdout, drawn[1].stdout);
+    let svg = String::from_utf8(drawn[0].stdout.clone()).unwrap();
+    for part in ["<svg", "toy &amp; slow", ">perf<", "work (3 samples, 75.00%)", "Vec&lt;u8&gt;"] {
+        assert!(svg.contains(part), "{part} is not in {svg}");
+    }
+}
+
+#[test]
+fn the_options_of_cargo_flamegraph_apply() {
+    let options = ["--palette", "mem", "--count-name", "bytes", "--image-width", "777"];
+    let svg = String::from_utf8(draw("main;work 3\n", &options).stdout).unwrap();
+    assert!(svg.contains("work (3 bytes, 100.00%)") && svg.contains(r#"width="777""#), "{svg}");
+}
+
+#[test]
+fn input_that_cannot_be_drawn_is_one_line_and_no_picture() {
+    for (stacks, message) in [
+        ("", "no stacks on standard input"),
+        ("main;work 3\nmain;work\n", "line 2 is not a folded stack"),
+        ("main;work three\n", "`main;work three`"),
+        ("main;work 0\n", "cannot draw these stacks"),
+    ] {
+        let output = draw(stacks, &[]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stacks:?}");
+        assert!(output.stdout.is_empty() && error.lines().count() == 1, "{stacks:?}: {error}");
+        assert!(error.contains(message), "{stacks:?}: {error}");
+    }
+}
+
+#[test]
+fn an_option_that_could_not_act_is_refused() {
+    let output = draw("main;work 3\n", &["--skip-after", "main"]);
+    assert_eq!(output.status.code(), Some(2));
+}
