@@ -121,8 +121,7 @@ pub fn find_bin_dir(dir: Option<&Path>) -> anyhow::Result<PathBuf> {
     if let Some(dir) = dir {
         return Ok(dir.to_owned());
     }
-    let lab = lab_itself()?;
-    Ok(lab.parent().context("`lab` has no directory")?.to_owned())
+    Ok(lab_itself()?.parent().context("`lab` has no directory")?.to_owned())
 }
 
 /// The nearest directory above `start` that has cases in it.

@@ -31,7 +31,7 @@ pub struct Book {
 }
 
 const MISSING: &str = "the record has no such figure, or one that must not be quoted: \
-                       `lab docs --eval CASE` lists what it has, and `just record` makes a new one";
+                       `just docs --eval CASE` lists what it has, and `just record` makes a new one";
 
 impl Book {
     /// Reads what the pages quote. With `mine`, tables come with those of the reader's own runs.

@@ -40,7 +40,7 @@ fn a_mistake_in_an_expression_is_explained() {
     let fixture = Fixture::new();
     for (expression, why) in [
         ("tow.users", "no value or function is named `tow`; did you mean `toy`?"),
-        ("toy.fxed.throughput_rps", "`lab docs --eval CASE` lists what it has"),
+        ("toy.fxed.throughput_rps", "`just docs --eval CASE` lists what it has"),
         ("toy.slow.shar(\"parse\")", "the record has no such figure"),
         ("toy.slow.share(\"prase\")", "no function is named `prase`; did you mean `parse`?"),
         ("toy.slow.share(\"parse\", \"heap\")", "no kind is named `heap`"),

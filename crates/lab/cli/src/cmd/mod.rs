@@ -59,7 +59,7 @@ enum Command {
     List,
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
-    /// Count each variant's allocations, system calls and connections
+    /// Count each variant's allocations, system calls, connections
     Count(count::Options),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),

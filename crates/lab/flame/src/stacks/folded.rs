@@ -43,7 +43,7 @@ impl Folded {
         self.iter().map(|(stack, weight)| (stack.iter().map(name).collect(), weight)).collect()
     }
 
-    /// These stacks with their shares of another total, such as the CPU time of one request instead of samples.
+    /// These stacks with their shares of another total, such as the CPU time of one request.
     ///
     /// Rounds down, so each stack loses less than one unit.
     pub fn scaled_to(&self, total: u64) -> Self {
