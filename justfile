@@ -95,7 +95,7 @@ book *FLAGS:
 [group('check')]
 test: _build && (verify) (count "--check")
     # Most of the tests from outside wait for a server.
-    cargo test --release {{ shared }} -- --test-threads 8
+    cargo test --release {{ shared }} -- --test-threads 4
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
