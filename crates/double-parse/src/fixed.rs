@@ -1,4 +1,4 @@
-//! The fix: the bytes become the struct.
+//! The fix: the bytes become the struct directly, because nothing else needs a document.
 
 use crate::{
     NotAFindReply,

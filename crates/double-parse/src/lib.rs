@@ -1,5 +1,4 @@
-//! Double parsing: the bytes of a database's reply become a generic document, and the document
-//! becomes the struct that was wanted.
+//! A service that sums up the reply of a database to a find.
 //!
 //! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. The diff makes two changes at once:
 //! [`steps::no_clone`] makes only the first, and [`steps::borrowed`] goes beyond the fix. All variants

@@ -1,4 +1,4 @@
-//! The fault: the bytes become a document, which is cloned and then parsed into a struct.
+//! Parses the reply, and sums it up.
 
 use bson::Document;
 use serde::de::DeserializeOwned;

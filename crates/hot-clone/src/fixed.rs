@@ -1,4 +1,4 @@
-//! The fix: every round borrows the ids, because parsing only reads them.
+//! The fix: every round borrows the ids instead of cloning them, because parsing only reads them.
 
 use warp::{Filter, Reply, filters::BoxedFilter};
 

@@ -1,4 +1,4 @@
-//! A clone in a hot loop: every round copies strings that it only reads.
+//! A service that adds up the ids of its subscribers, as many times as a request asks for.
 //!
 //! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. Both variants share this file.
 //!
@@ -11,11 +11,9 @@ pub mod slow;
 use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use case_server::InProcess;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use warp::{Filter, Rejection, Reply, http::StatusCode, reject::InvalidQuery};
 
-/// The rounds of a request without a `rounds` parameter.
-const USUAL_ROUNDS: u64 = 1_000_000;
 /// Limits the CPU time that one request can use. It also keeps the sum far below the largest `u64`.
 const MOST_ROUNDS: u64 = 5_000_000;
 
@@ -41,32 +39,22 @@ fn user_ids(clients: &Clients) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
-/// A number of rounds, from 1 to `MOST_ROUNDS`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "u64")]
-struct Rounds(u64);
+#[derive(Deserialize)]
+struct Query {
+    #[serde(default, deserialize_with = "within_bounds")]
+    rounds: Option<u64>,
+}
 
-impl TryFrom<u64> for Rounds {
-    type Error = &'static str;
-
-    fn try_from(rounds: u64) -> Result<Self, Self::Error> {
-        if (1..=MOST_ROUNDS).contains(&rounds) { Ok(Self(rounds)) } else { Err("out of bounds") }
+fn within_bounds<'de, D: Deserializer<'de>>(rounds: D) -> Result<Option<u64>, D::Error> {
+    match u64::deserialize(rounds)? {
+        rounds @ 1..=MOST_ROUNDS => Ok(Some(rounds)),
+        _ => Err(D::Error::custom("out of bounds")),
     }
 }
 
-#[derive(Deserialize)]
-struct Query {
-    #[serde(default = "usual_rounds")]
-    rounds: Rounds,
-}
-
-fn usual_rounds() -> Rounds {
-    Rounds(USUAL_ROUNDS)
-}
-
-/// `GET /cpu?rounds=N`.
+/// `GET /cpu?rounds=N`, or a million rounds without `?rounds=N`.
 fn cpu_route() -> impl Filter<Extract = (u64,), Error = Rejection> + Copy {
-    let rounds = warp::query().map(|query: Query| query.rounds.0);
+    let rounds = warp::query().map(|query: Query| query.rounds.unwrap_or(1_000_000));
     warp::path!("cpu").and(warp::get()).and(rounds)
 }
 

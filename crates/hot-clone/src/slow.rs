@@ -1,4 +1,4 @@
-//! The fault: every round clones the ids, and only reads the clones.
+//! Every round parses the ids and adds them up.
 
 #![expect(clippy::redundant_iter_cloned, reason = "the fault that this case is about")]
 

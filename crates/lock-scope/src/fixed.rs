@@ -1,4 +1,4 @@
-//! The fix: a block drops the guard before the wait.
+//! The fix: a block drops the guard before the wait, so other requests get the lock meanwhile.
 
 use std::{sync::Arc, time::Duration};
 

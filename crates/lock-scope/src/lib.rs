@@ -1,5 +1,4 @@
-//! A lock guard held across an await: while one request waits for its downstream, all others wait
-//! for the lock.
+//! A service that keeps subscribers in memory, and asks another service before it answers a read.
 //!
 //! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::rwlock_held`] is a change that
 //! looks as good under this case's load, but `tests/mechanism.rs` shows that it isn't. All variants

@@ -1,4 +1,4 @@
-//! The fault: the guard lives until the end of the handler, so the lock is held during the wait.
+//! A read copies the ids, asks the other service, and answers with the sum of the ids.
 
 use std::{sync::Arc, time::Duration};
 

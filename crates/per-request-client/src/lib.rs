@@ -1,9 +1,7 @@
-//! An HTTPS client built for every request: each request loads the certificate authorities again,
-//! opens a connection of its own, and throws both away.
+//! A reverse proxy in front of an HTTPS site.
 //!
-//! The service is a reverse proxy in front of an HTTPS site. Read [`slow`], then run
-//! `diff src/slow.rs src/fixed.rs`. The fix removes two costs at once; [`steps`] removes them one by
-//! one. All variants share the rest of this crate.
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. The fix removes two costs at once; [`steps`]
+//! removes them one by one. All variants share the rest of this crate.
 
 mod failure;
 pub mod fixed;

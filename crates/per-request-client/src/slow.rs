@@ -1,5 +1,4 @@
-//! The fault: every request builds a client, which loads the certificate authorities, opens a
-//! connection, and closes it again when the client is dropped.
+//! Forwards each request to the upstream, and streams the answer back.
 
 use axum::{
     Router,

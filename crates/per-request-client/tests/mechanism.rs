@@ -62,7 +62,7 @@ fn since(before: Counted, upstream: &Background) -> Counted {
 
 #[test]
 fn in_turn_slow_connects_for_every_request_and_fixed_once() {
-    trusting("in_turn_slow_connects_for_every_request_and_fixed_once", async |upstream| {
+    trusting(async |upstream| {
         let site = site::resources();
         for (variant, proxy) in variants(upstream) {
             let before = upstream.counted();
@@ -85,7 +85,7 @@ fn in_turn_slow_connects_for_every_request_and_fixed_once() {
 
 #[test]
 fn in_parallel_all_others_still_connect_for_every_request() {
-    trusting("in_parallel_all_others_still_connect_for_every_request", async |upstream| {
+    trusting(async |upstream| {
         let site = site::resources();
         for (variant, proxy) in variants(upstream).into_iter().take(3) {
             let before = upstream.counted();
@@ -113,7 +113,7 @@ fn in_parallel_all_others_still_connect_for_every_request() {
 /// need 6 connections, and with 6 open connections no request opens another.
 #[test]
 fn in_parallel_fixed_connects_once_for_each_of_6_at_a_time() {
-    trusting("in_parallel_fixed_connects_once_for_each_of_6_at_a_time", async |upstream| {
+    trusting(async |upstream| {
         let site = site::resources();
         let [.., (_, fixed)] = variants(upstream);
         load(&fixed, &site[0]).await;

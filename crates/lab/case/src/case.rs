@@ -180,9 +180,7 @@ mod tests {
         question = "q"
         variants = ["slow", "fixed"]
         load = { users = 3000, think_ms = 500 }
-        [[request]]
-        path = "/read"
-        answer = "6"
+        request = [{ path = "/read", answer = "6" }]
     "#;
 
     #[test]

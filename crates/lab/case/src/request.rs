@@ -27,7 +27,7 @@ pub struct BodySource {
     pub args: Vec<String>,
 }
 
-/// A `[[request]]` of the file.
+/// An entry of the file's `request`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestEntry {

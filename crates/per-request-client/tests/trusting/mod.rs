@@ -3,7 +3,7 @@
 //! A process cannot safely change its own environment, so a test runs itself again with the variable
 //! set.
 
-use std::{env, fs, process::Command, time::Duration};
+use std::{any::type_name, env, fs, process::Command, time::Duration};
 
 use axum::Router;
 use per_request_client::{
@@ -27,11 +27,13 @@ pub fn proxies(upstream: &str, timeout_ms: u64) -> [(&'static str, Router); 4] {
     VARIANTS.map(|(variant, routes)| (variant, routes(upstream.clone()).unwrap()))
 }
 
-/// Runs the test called `name` in a process that trusts the site it gets.
+/// Runs a test in a process that trusts the site it gets. `test` is a closure in the test's function.
 ///
 /// Its runtime has one thread, so that the order of tasks does not depend on the machine. The site has
 /// its own thread.
-pub fn trusting(name: &str, test: impl AsyncFnOnce(&Background)) {
+pub fn trusting<T: AsyncFnOnce(&Background)>(test: T) {
+    // Such as `mechanism::the_name_of_the_test::{{closure}}`.
+    let name = type_name::<T>().split("::").nth(1).unwrap();
     if env::var("TRUSTING_TEST").as_deref() == Ok(name) {
         let site = Background::start().unwrap();
         fs::write(env::var("SSL_CERT_FILE").unwrap(), site.authority()).unwrap();

@@ -1,6 +1,6 @@
 //! The shell around every case's server, so that a case crate has nothing but its lesson.
 //!
-//! A variant's binary is one call of [`main`]. Flags, the announcement, timeouts, `TCP_NODELAY` and the
+//! A variant's binary is one call of [`main!`]. Flags, the announcement, timeouts, `TCP_NODELAY` and the
 //! graceful stop are the same for every variant of every case.
 //!
 //! Once a server accepts connections it prints `listening on http://127.0.0.1:PORT`. That line is all
@@ -47,6 +47,18 @@ struct Flags {
 /// The options of a case that has none of its own.
 #[derive(Debug, clap::Args)]
 pub struct NoOptions {}
+
+/// A variant's binary: a closure from the case's own options to the service that it serves. See
+/// [`main()`], whose `about` is the binary's name and its package's description.
+#[macro_export]
+macro_rules! main {
+    ($service:expr) => {
+        fn main() -> std::process::ExitCode {
+            let about = concat!(env!("CARGO_BIN_NAME"), ": ", env!("CARGO_PKG_DESCRIPTION"));
+            $crate::main(about, $service)
+        }
+    };
+}
 
 /// Runs a case server: parses the command line, builds the service from the case's own options `O`,
 /// serves it until Ctrl-C, SIGTERM or the end of the parent, and reports an error in one line.

@@ -24,8 +24,8 @@ const FILES: [(&str, &str); 11] = [
     ("crates/NAME/src/lib.rs", include_str!("new_case/lib.rs.txt")),
     ("crates/NAME/src/slow.rs", include_str!("new_case/variant.rs.txt")),
     ("crates/NAME/src/fixed.rs", include_str!("new_case/variant.rs.txt")),
-    ("crates/NAME/src/bin/slow.rs", include_str!("new_case/bin.rs.txt")),
-    ("crates/NAME/src/bin/fixed.rs", include_str!("new_case/bin.rs.txt")),
+    ("crates/NAME/src/bin/NAME-slow.rs", include_str!("new_case/bin.rs.txt")),
+    ("crates/NAME/src/bin/NAME-fixed.rs", include_str!("new_case/bin.rs.txt")),
     ("crates/NAME/tests/same_answers.rs", include_str!("new_case/same_answers.rs.txt")),
     ("crates/NAME/tests/mechanism.rs", include_str!("new_case/mechanism.rs.txt")),
     ("benches/micro/SNAKE.rs", include_str!("new_case/bench.rs.txt")),
@@ -81,11 +81,12 @@ impl Name {
         Ok(Self { kebab: kebab.to_owned(), snake: kebab.replace('-', "_") })
     }
 
-    /// A template with the name filled in. `VARIANT` is the stem of the file that it is for.
+    /// A template with the name filled in. `VARIANT` is the last word of the path that it is for.
     fn fill(&self, template: &str, path: &Path) -> String {
-        let variant = path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let variant = stem.rsplit('-').next().unwrap_or_default();
         template
-            .replace("VARIANT", &variant)
+            .replace("VARIANT", variant)
             .replace("SNAKE", &self.snake)
             .replace("NAME", &self.kebab)
     }
@@ -154,8 +155,9 @@ mod tests {
             let line = line.replace("NAME", "blocked-worker").replace("SNAKE", "blocked_worker");
             assert!(text.contains(&line), "{path} lacks {line}");
         }
-        let server = fs::read_to_string(dir.path().join("crates/blocked-worker/src/bin/slow.rs"));
-        assert!(server.unwrap().contains("use blocked_worker::slow;"));
+        let servers = dir.path().join("crates/blocked-worker/src/bin");
+        let slow = fs::read_to_string(servers.join("blocked-worker-slow.rs")).unwrap();
+        assert!(slow.contains("blocked_worker::slow::routes()"), "{slow}");
     }
 
     #[test]

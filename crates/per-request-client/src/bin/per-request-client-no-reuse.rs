@@ -1,0 +1,3 @@
+use per_request_client::{Options, steps::no_reuse};
+
+case_server::main!(|options: Options| no_reuse::routes(options.upstream()?));
