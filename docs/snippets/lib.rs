@@ -31,6 +31,7 @@ chapters! {
     cheat_sheet: "cheat-sheet.md",
     method: "method.md",
     what_changed: "what-changed.md",
+    engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",
     glossary: "glossary.md",
