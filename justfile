@@ -94,8 +94,7 @@ book *FLAGS:
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    # Most of the tests from outside wait for a server.
-    cargo test --release {{ shared }} -- --test-threads 4
+    cargo test --release {{ shared }}
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
