@@ -26,6 +26,7 @@ _list:
 # Measure all cases (`--quick`: a first look, without Criterion)
 [group('measure')]
 bench-all *FLAGS:
+    # `lab bench` would build the servers too, but after `lab` instead of next to it.
     cargo build {{ release }} --bin lab --bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch
     {{ if FLAGS =~ '--quick' { '' } else { 'cargo bench ' + shared + ' --quiet --' } }}
     {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}

@@ -1,4 +1,4 @@
-//! Markers: the comments in a page between which `lab docs` writes.
+//! Markers: the comments in a page between which `just docs` writes.
 
 use std::ops::Range;
 
