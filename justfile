@@ -7,6 +7,8 @@ book := "cargo run --release --quiet --bin lab-book --"
 # Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
 # the dependencies each time, and compiles them once.
 release := "--release --workspace"
+# `lab bench` would build these too, but after `lab` instead of next to it.
+servers := "--bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch"
 # Measuring and testing share that build. Left out are two packages whose tests stop Tokio's clock: with
 # them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
@@ -26,8 +28,7 @@ _list:
 # Measure all cases (`--quick`: a first look, without Criterion)
 [group('measure')]
 bench-all *FLAGS:
-    # `lab bench` would build the servers too, but after `lab` instead of next to it.
-    cargo build {{ release }} --bin lab --bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch
+    cargo build {{ release }} --bin lab {{ servers }}
     {{ if FLAGS =~ '--quick' { '' } else { 'cargo bench ' + shared + ' --quiet --' } }}
     {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
 
