@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lab_case::Workspace;
-use lab_record::Store;
+use lab_model::Store;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -133,7 +133,7 @@ pub fn record(factor: f64) -> Value {
         })
     };
     json!({
-        "version": lab_record::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
+        "version": lab_model::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
         "command": ["target/release/lab", "bench", "--pairs", "15"],
         "machine": { "os": "linux", "arch": "x86_64", "cpu": "AMD EPYC", "cores": 2,
                      "kernel": "6", "virtual_machine": true, "governor": null, "memory_mib": 1 },

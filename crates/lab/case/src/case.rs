@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, ensure};
-use lab_load::Load;
+use lab_model::Load;
 use serde::Deserialize;
 
 use super::{
@@ -170,7 +170,7 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
-    use lab_load::Answer;
+    use lab_model::Answer;
 
     use super::*;
     use crate::Role;

@@ -1,7 +1,7 @@
 //! A request of a case file, with the right answer.
 
 use anyhow::{Context as _, bail};
-use lab_load::Answer;
+use lab_model::Answer;
 use serde::Deserialize;
 
 /// One HTTP request, with the right answer.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab_record::Machine;
+use lab_model::Machine;
 
 /// What was run, on which machine, and when.
 pub fn origin(command: &[String], machine: &Machine, date: jiff::Timestamp) -> String {

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Fault, Outcome};
+use super::Fault;
+use lab_model::Outcome;
 
 /// How much longer than expected an answer may take. A server with fewer requests in flight is often
 /// slower.

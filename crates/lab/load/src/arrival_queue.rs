@@ -4,7 +4,8 @@ use std::{collections::VecDeque, ops::Range};
 
 use tokio::time::Instant;
 
-use super::{Fault, Latency, Outcome, Punctuality, account::Account};
+use super::{Fault, account::Account};
+use lab_model::{Latency, Outcome, Punctuality};
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {

@@ -16,10 +16,10 @@ use tokio::{
 };
 
 use super::{
-    check::Check,
     fetch::{PATIENCE, within},
     http::{Body, Head, Prepared},
 };
+use lab_model::Check;
 
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;

@@ -6,7 +6,8 @@ use anyhow::{Context as _, ensure};
 use http::Uri;
 use tokio::time::timeout;
 
-use super::{Answer, Ask, Connection, Prepared, address};
+use super::{Connection, Prepared, address};
+use lab_model::{Answer, Ask};
 
 /// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);

@@ -9,22 +9,16 @@
 mod account;
 mod alarm;
 mod arrival_queue;
-mod check;
 mod closed_loop;
 mod connection;
 mod fetch;
 mod http;
-mod latency;
 mod meter;
 mod open_files;
 mod open_loop;
-mod outcome;
-mod plan;
 pub mod process;
-mod punctuality;
 mod quick_ack;
-mod seconds;
-mod target;
+mod resolve;
 #[cfg(test)]
 mod tests;
 mod timetable;
@@ -32,21 +26,17 @@ mod tls;
 mod visitor;
 
 use futures_util::future::LocalBoxFuture;
+use lab_model::{Arrivals, LoadPlan, Outcome};
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
 use quick_ack::QuickAck;
 
 pub use self::http::Prepared;
-pub use check::{Answer, Expected};
 pub use connection::{Connection, Dial, Fault, Tcp};
 pub use fetch::{get, get_text, is_ready};
-pub use latency::Latency;
 pub use open_files::{allow_connections, open_files};
-pub use outcome::{Engine, Outcome};
-pub use plan::{Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, address};
-pub use punctuality::Punctuality;
-pub use target::Target;
+pub use resolve::{address, resolve};
 pub use tls::Net;
 pub use visitor::Visitor;
 

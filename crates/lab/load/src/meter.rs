@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{
-    Outcome,
-    process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib},
-};
+use super::process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib};
+use lab_model::Outcome;
 
 #[derive(Debug)]
 pub struct Meter {

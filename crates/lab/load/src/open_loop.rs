@@ -9,9 +9,9 @@ use tokio::{
 };
 
 use super::{
-    Alarm, Dial, LoadPlan, OpenLoop, Outcome, Visitor, arrival_queue::ArrivalQueue, meter::Meter,
-    timetable::timetable,
+    Alarm, Dial, Visitor, arrival_queue::ArrivalQueue, meter::Meter, timetable::timetable,
 };
+use lab_model::{LoadPlan, OpenLoop, Outcome};
 
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,

@@ -2,7 +2,7 @@
 
 use std::{iter::successors, time::Duration};
 
-use super::{OpenLoop, Spacing};
+use lab_model::{OpenLoop, Spacing};
 
 /// The due times of all arrivals, counted from the start; without an end.
 ///

@@ -16,7 +16,8 @@ use tokio_rustls::{
     },
 };
 
-use super::{Dial, Target, Tcp};
+use super::{Dial, Tcp};
+use lab_model::Target;
 
 /// Dials a target over TCP, or over TLS if it has a name for that.
 #[derive(Clone)]
@@ -83,7 +84,8 @@ mod tests {
     };
 
     use super::*;
-    use crate::{Answer, Ask, Visitor};
+    use crate::Visitor;
+    use lab_model::{Answer, Ask};
 
     /// More than the buffers of a socket hold.
     const BODY: usize = 8 << 20;

@@ -7,10 +7,11 @@ use futures_util::future::join_all;
 use tokio::time::sleep;
 
 use super::{
-    Ask, Connection, Dial, Fault, Net, Prepared, Target,
+    Connection, Dial, Fault, Net, Prepared,
     connection::STEP,
     fetch::{PATIENCE, within},
 };
+use lab_model::{Ask, Target};
 
 /// How many connections are opened before the server gets time to accept them. A full backlog (128
 /// in many servers) drops connections silently, and TCP retries each only after a second.

@@ -8,7 +8,8 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use lab_load::{Answer, Ask, Connection, Dial, Prepared};
+use lab_load::{Connection, Dial, Prepared};
+use lab_model::{Answer, Ask};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\n6";

@@ -11,7 +11,7 @@ use lab_course::{
     chart::{self, Chart, SweepPoint},
     words::relative,
 };
-use lab_record::criterion::Bench;
+use lab_model::criterion::Bench;
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use lab_display::{NONE, significant, time_ms};
 use lab_flame::Unit;
-use lab_record::Percentile;
+use lab_model::Percentile;
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, ErrorKind, Value};
 

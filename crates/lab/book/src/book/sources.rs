@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use lab_case::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace};
 use lab_course::words::{self, origin};
-use lab_record::{CaseRecord, Record, VariantRecord, confidence};
+use lab_model::{CaseRecord, Record, VariantRecord, confidence};
 use minijinja::{Error, Value, context, value::Serde};
 
 use super::{
@@ -41,7 +41,7 @@ impl Sources {
         let dir = newest(&root.join(RECORDS));
         let why = |error: anyhow::Error| format!("{error:#}");
         let record = dir.clone().and_then(|dir| {
-            let record = lab_record::read(&dir.join("record.json"));
+            let record = lab_model::read(&dir.join("record.json"));
             record
                 .context("the record cannot be quoted; `just record` makes a new one")
                 .map_err(why)

@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow};
 use lab_case::unknown;
 use lab_course::words::origin;
 use lab_flame::{Folded, top_inclusive};
-use lab_record::Machine;
+use lab_model::Machine;
 use minijinja::{Error, Value, context};
 
 use super::names::{failed, fields};

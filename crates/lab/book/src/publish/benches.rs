@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::ensure;
 use lab_case::{Case, Workspace};
-use lab_record::criterion::{self, Bench, Measured};
+use lab_model::criterion::{self, Bench, Measured};
 use serde::{Deserialize, Serialize};
 
 use super::{AGAIN, read_json};

@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_case::{Case, Workspace};
-use lab_record::{Build, CaseRecord, Output, Record, Store};
+use lab_model::{Build, CaseRecord, Output, Record, Store};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ impl Draft {
 ///
 /// Call it when the new record is complete. Each directory leaves in one step, and git keeps it.
 pub fn remove_older(records: &Path, kept: &Path) -> anyhow::Result<Vec<String>> {
-    let created = |dir: &Path| lab_record::read(&dir.join(RECORD)).map(|record| record.created);
+    let created = |dir: &Path| lab_model::read(&dir.join(RECORD)).map(|record| record.created);
     let newest = created(kept)?;
     let entries =
         records.read_dir().with_context(|| format!("cannot read {}", records.display()))?;
@@ -143,7 +143,7 @@ fn newest_run(
 ) -> anyhow::Result<(PathBuf, Record, Vec<String>)> {
     let mut newest = None;
     for path in store.paths()?.into_iter().rev() {
-        let record = match lab_record::read(&path) {
+        let record = match lab_model::read(&path) {
             Ok(record) => record,
             Err(error) => {
                 eprintln!("note: skipped a run: {error:#}");
@@ -207,7 +207,7 @@ fn other_build(what: &str, then: &Build, now: &Build) -> Option<String> {
 /// When the commit that is checked out was made.
 fn commit_time(root: &Path) -> Option<SystemTime> {
     let seconds =
-        lab_record::output_of(root, "git", &["log", "-1", "--format=%ct"])?.parse().ok()?;
+        lab_model::output_of(root, "git", &["log", "-1", "--format=%ct"])?.parse().ok()?;
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use lab_load::{Latency, OpenLoop, Outcome};
-use lab_record::{
-    ByPercentile, CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Percentile, Requests,
-    Run, Speedups, VariantRecord,
+use lab_model::{
+    ByPercentile, CaseRecord, Control, Latencies, Latency, Metric, OpenLoop, OpenLoopRecord,
+    Outcome, Percentile, Requests, Run, Speedups, VariantRecord,
 };
 use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, count_error, median_of};
 

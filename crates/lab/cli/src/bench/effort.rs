@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use lab_load::Spacing;
-use lab_record::Metric;
+use lab_model::{Metric, Spacing};
 use lab_stats::schedule;
 
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use lab_case::lab_itself;
-use lab_load::{Arrivals, EngineOptions, LoadPlan, Outcome};
+use lab_model::{Arrivals, EngineOptions, LoadPlan, Outcome};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
@@ -107,7 +107,7 @@ impl Engine {
         );
         if self.args.is_empty() {
             // One that does not name itself has the name of its file.
-            outcome.engine.get_or_insert_with(|| lab_load::Engine::named(name));
+            outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));
         }
         Ok(outcome)
     }

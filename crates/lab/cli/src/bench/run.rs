@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use anyhow::{Context as _, ensure};
 use lab_case::{Case, Request, Workspace};
 use lab_display::plural;
-use lab_load::{Arrivals, Ask, Expected, Fault, Load, LoadPlan, OpenLoop, Outcome, Visitor};
-use lab_record::{Run, load_average};
+use lab_load::{Fault, Visitor};
+use lab_model::{Arrivals, Ask, Expected, Load, LoadPlan, OpenLoop, Outcome, Run, load_average};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::{process::Command, time::timeout};
 

@@ -6,7 +6,7 @@
 use console::style;
 use lab_case::Case;
 use lab_display::{NONE, factor, plural, speedup_or};
-use lab_record::{
+use lab_model::{
     CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
 };
 use lab_stats::Verdict;

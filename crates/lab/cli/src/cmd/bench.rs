@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_display::plural;
-use lab_record::{Build, CaseRecord, Record, Store, criterion};
+use lab_model::{Build, CaseRecord, Record, Store, criterion};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
 use crate::{

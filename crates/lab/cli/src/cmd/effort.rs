@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use lab_load::Spacing;
-use lab_record::Metric;
+use lab_model::{Metric, Spacing};
 
 use crate::bench::Effort;
 

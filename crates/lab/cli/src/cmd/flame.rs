@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use console::style;
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{Page, Profiler, Profilers, Seen, draw_index, draw_page, meta};
-use lab_record::{Build, Output, Store, write_whole};
+use lab_model::{Build, Output, Store, write_whole};
 
 use super::{
     Ended, Places, interrupted, interruptible,

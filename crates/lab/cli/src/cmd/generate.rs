@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_load::LoadPlan;
+use lab_model::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::{block_on, closed};
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
-/// [`lab_load::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
+/// [`lab_model::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let outcome = block_on(async {
         let mut stdin = BufReader::new(tokio::io::stdin());

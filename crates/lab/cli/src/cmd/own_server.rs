@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use lab_load::{Ask, Load, allow_connections};
+use lab_load::allow_connections;
+use lab_model::{Ask, Load};
 
 use crate::{
     bench::{Comparison, Engine},

@@ -7,7 +7,7 @@ use std::{
 
 use lab_case::Workspace;
 use lab_course::report;
-use lab_record::{Record, Store, read};
+use lab_model::{Record, Store, read};
 
 use super::Places;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_load::{Ask, Target};
+use lab_model::Ask;
 
 use super::{Places, own_server::OwnServer};
 use crate::servers::{
@@ -98,7 +98,7 @@ impl SideOptions {
                     first
                 }
                 Side::Running(url) => {
-                    let target = Target::of(url).await?;
+                    let target = lab_load::resolve(url).await?;
                     if !target.address.ip().is_loopback() {
                         ensure!(
                             self.allow_remote && users <= REMOTE_USERS,

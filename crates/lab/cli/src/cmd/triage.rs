@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
 use lab_flame::{Profilers, Seen, draw_page};
-use lab_record::Output;
+use lab_model::Output;
 use serde_json::json;
 
 use super::{

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_load::{Answer, Ask, Connection, Prepared, address};
+use lab_load::{Connection, Prepared, address};
+use lab_model::{Answer, Ask};
 
 pub type Reading = BTreeMap<String, u64>;
 

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_flame::Control;
-use lab_load::{Ask, Visitor, process};
+use lab_load::{Visitor, process};
+use lab_model::Ask;
 use tokio::{process::Command, time::timeout};
 
 use super::measure::idle;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use lab_case::{Case, Workspace};
-use lab_record::Build;
+use lab_model::Build;
 use serde_json::Value;
 
 use super::cargo;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::uri::PathAndQuery;
-use lab_load::{Answer, Ask, Visitor};
+use lab_load::Visitor;
+use lab_model::{Answer, Ask};
 use serde::Deserialize;
 
 use crate::servers::{Launch, Stage};

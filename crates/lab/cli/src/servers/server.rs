@@ -10,7 +10,8 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_load::{Target, process};
+use lab_load::process;
+use lab_model::Target;
 use tokio::{
     process::{Child, ChildStdin, Command},
     time::{Instant, sleep, timeout},

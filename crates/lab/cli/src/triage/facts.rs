@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_display::{percent, significant, thousands, time_ms};
 use lab_flame::{Profiler, State, Thread, ThreadStates};
-use lab_load::Outcome;
+use lab_model::Outcome;
 use serde::Serialize;
 
 use super::measure::{DELAYED, Measured, WATCHED, delayed};
@@ -159,7 +159,7 @@ impl Facts {
                 self.put(name, ms);
             }
         }
-        if let Some(mode) = lab_record::second_mode(&open.latency) {
+        if let Some(mode) = lab_model::second_mode(&open.latency) {
             let share: u64 =
                 open.latency.buckets().filter(|(ms, _)| mode.contains(ms)).map(|(_, n)| n).sum();
             self.put("mode_share", share as f64 / open.latency.count().max(1) as f64);

@@ -5,9 +5,8 @@ use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, ThreadStates};
-use lab_load::{
-    Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target, process,
-};
+use lab_load::process;
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
 
 use crate::{
     bench::{Comparison, generate},
@@ -275,7 +274,7 @@ impl Loaded<'_> {
 /// Whether most answers, or a second mode, took as long as a delayed acknowledgement.
 fn may_be_delayed(outcome: &Outcome) -> bool {
     let median = outcome.latency.percentile_ms(50.0);
-    let mode = lab_record::second_mode(&outcome.latency).map(|mode| *mode.start());
+    let mode = lab_model::second_mode(&outcome.latency).map(|mode| *mode.start());
     [median, mode].into_iter().flatten().any(|ms| ONSET.contains(&ms))
 }
 

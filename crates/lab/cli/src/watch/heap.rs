@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_flame::{Folded, Heap};
-use lab_load::{Ask, Visitor};
+use lab_load::Visitor;
+use lab_model::Ask;
 use serde::Deserialize;
 use tokio::time::Instant;
 

@@ -12,7 +12,7 @@ use lab_flame::{
     Failure, Observation, Profiler, Profilers, Reading, Spans, Subject, ThreadStates, Trial,
     Unwinder,
 };
-use lab_load::{Arrivals, EngineOptions, Load, LoadPlan, Target};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
 
 use crate::{
     bench::{Comparison, generate},

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use lab_case::{BASELINE, CANDIDATE, Case, Exhibit, Workspace, usual};
 use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
-use lab_record::{Build, Store};
+use lab_model::{Build, Store};
 
 use super::{Progress, heap, observe::Watch};
 use crate::{bench::Comparison, servers::Launch};
@@ -176,7 +176,7 @@ fn scene(comparison: &Comparison) -> anyhow::Result<Scene> {
 fn timed(store: &Store, case: &Case, build: &Build, asks: usize) -> Option<(String, [f64; 2])> {
     build.commit.as_ref()?;
     store.paths().ok()?.into_iter().rev().find_map(|path| {
-        let record = lab_record::read(&path).ok().filter(|record| record.build == *build)?;
+        let record = lab_model::read(&path).ok().filter(|record| record.build == *build)?;
         let record = record.cases.into_iter().find(|it| it.case == case.name)?;
         // A run counts visits.
         let cost = |name| Some(record.variant(name)?.cpu_us_per_request? / asks as f64);

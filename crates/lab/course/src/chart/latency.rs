@@ -5,8 +5,7 @@ use lab_display::{
     picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px},
     significant,
 };
-use lab_load::Latency;
-use lab_record::{CaseRecord, Latencies, Percentile, Run, VariantRecord};
+use lab_model::{CaseRecord, Latencies, Latency, Percentile, Run, VariantRecord};
 use maud::{Markup, html};
 
 use super::{

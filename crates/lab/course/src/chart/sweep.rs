@@ -2,7 +2,7 @@
 
 use lab_case::{BASELINE, CANDIDATE, Sweep};
 use lab_display::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px};
-use lab_record::criterion::Bench;
+use lab_model::criterion::Bench;
 use maud::{Markup, html};
 
 use super::{

@@ -1,13 +1,13 @@
 use crate::probe::{assert_nothing_overflows_a_figure, elements};
 use lab_case::Sweep;
-use lab_record::{CaseRecord, Record, Run, criterion::Bench};
+use lab_model::{CaseRecord, Record, Run, criterion::Bench};
 
 use super::*;
 
 /// A record that was published once, with the first few runs of each case.
 pub fn recorded() -> Record {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/record.json");
-    lab_record::read(std::path::Path::new(path)).unwrap()
+    lab_model::read(std::path::Path::new(path)).unwrap()
 }
 
 /// Made up: a parameter, and microseconds of both sides.

@@ -5,7 +5,7 @@ use lab_display::{
     picture::{FIGURE_WIDTH, Scale, bar, fit, px, round},
     significant, speedup,
 };
-use lab_record::{CaseRecord, VariantRecord};
+use lab_model::{CaseRecord, VariantRecord};
 use maud::{Markup, html};
 
 use super::{Chart, parts};

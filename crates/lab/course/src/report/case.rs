@@ -2,7 +2,7 @@
 
 use lab_case::Case;
 use lab_display::{NONE, count_rows, page::Table, plural, thousands};
-use lab_record::{
+use lab_model::{
     CaseRecord, VariantRecord, claim_row, latency_rows, metric_rows, notes, open_loop_rows,
 };
 use maud::{Markup, PreEscaped, html};

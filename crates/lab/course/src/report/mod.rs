@@ -16,7 +16,7 @@ use lab_display::{
     page::{Table, document},
     plural, significant, speedup_or, thousands,
 };
-use lab_record::{CaseRecord, Record, confidence, write_whole};
+use lab_model::{CaseRecord, Record, confidence, write_whole};
 use maud::{Markup, PreEscaped, html};
 
 use crate::words::{command_line, day, machine_in_words, relative};

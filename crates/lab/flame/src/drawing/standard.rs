@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_record::Output;
+use lab_model::Output;
 
 use crate::seen::{Observation, Scene, Seen};
 

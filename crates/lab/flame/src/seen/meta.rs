@@ -1,6 +1,6 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
-use lab_record::Machine;
+use lab_model::Machine;
 use serde_json::{Map, Value, json};
 
 use super::{Observation, Scene, Seen};

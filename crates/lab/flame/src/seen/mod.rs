@@ -7,7 +7,7 @@ mod spans;
 use std::{collections::BTreeMap, time::Duration};
 
 use lab_case::{Exhibit, SpanKind};
-use lab_record::Build;
+use lab_model::Build;
 
 use crate::{
     profilers::{Profiler, Recording},

@@ -3,7 +3,7 @@
 use ::http::{Method, Request, header};
 use anyhow::Context as _;
 
-use crate::{Ask, Expected, Target};
+use lab_model::{Ask, Expected, Target};
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Answer;
+    use lab_model::Answer;
 
     fn bytes(method: &str, path: &str, body: Option<&str>) -> anyhow::Result<String> {
         let file = tempfile::NamedTempFile::new()?;

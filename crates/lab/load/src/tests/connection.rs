@@ -13,10 +13,8 @@ use super::{
     memory::{Memory, SIX, read_request, server, silent},
     plan,
 };
-use crate::{
-    Alarm, Answer, Ask, Connection, Dial, Expected, Fault, Prepared, Visitor, connection::STEP,
-    run_over,
-};
+use crate::{Alarm, Connection, Dial, Fault, Prepared, Visitor, connection::STEP, run_over};
+use lab_model::{Answer, Ask, Expected};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";

@@ -9,7 +9,7 @@ use super::{
     memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use crate::Arrivals;
+use lab_model::Arrivals;
 
 const ANSWER: Duration = Duration::from_millis(10);
 const NEVER: Duration = Duration::from_secs(86_400);

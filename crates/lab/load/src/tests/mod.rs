@@ -10,10 +10,8 @@ use std::time::Duration;
 
 use memory::Memory;
 
-use super::{
-    Alarm, Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing,
-    run_over,
-};
+use super::{Alarm, run_over};
+use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {

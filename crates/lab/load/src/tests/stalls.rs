@@ -9,7 +9,7 @@ use super::{
     memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use crate::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_model::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 const SECOND: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_millis(200);

@@ -1,7 +1,7 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
 use lab_display::{page::Table, thousands, time_ms};
-use lab_record::Output;
+use lab_model::Output;
 
 use super::{
     super::{graph::Graph, page::Section, palette::Palette, waits::Waits},

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lab_case::Exhibit;
 use lab_display::{count_rows, page::Table};
-use lab_record::Output;
+use lab_model::Output;
 
 use super::{
     differential,

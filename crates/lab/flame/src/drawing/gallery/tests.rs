@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use lab_record::Build;
+use lab_model::Build;
 
 use super::{
     super::{draw_index, example},

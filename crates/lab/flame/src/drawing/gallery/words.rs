@@ -1,7 +1,7 @@
 //! What a page says in words.
 
 use lab_display::thousands;
-use lab_record::Machine;
+use lab_model::Machine;
 
 use crate::{
     seen::{Observation, Scene, Seen},

@@ -1,7 +1,7 @@
 //! The rows of a record's tables.
 
+use super::Spacing;
 use lab_display::{NONE, noise, significant, speedup_or, thousands, time_ms};
-use lab_load::Spacing;
 use lab_stats::Verdict;
 
 use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, VariantRecord};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::{Outcome, Spacing};
 use anyhow::Context as _;
 use lab_display::{NONE, noise, speedup_or};
-use lab_load::{Outcome, Spacing};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 

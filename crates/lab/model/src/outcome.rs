@@ -56,7 +56,7 @@ pub struct Outcome {
     )]
     pub youngest_unfinished: Option<Duration>,
     /// CPU time of the server during the measurement; absent if the system does not report it, or
-    /// not exactly (see [`CpuTime`](crate::process::CpuTime)).
+    /// not exactly.
     #[serde(default, rename = "server_cpu_s", alias = "server_cpu", with = "seconds::option")]
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.

@@ -1,13 +1,7 @@
 //! What one load run sends: which requests, when, and for how long.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::Ipv4Addr, path::PathBuf, time::Duration};
 
-use anyhow::Context as _;
-use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Expected, Target, seconds};
@@ -111,10 +105,10 @@ impl Default for Spacing {
 
 impl OpenLoop {
     /// The highest accepted rate: ten times what one core can send.
-    pub(super) const MOST_PER_S: f64 = 1e6;
+    pub const MOST_PER_S: f64 = 1e6;
 
     /// How many visits can be in flight.
-    pub(super) fn users(self) -> usize {
+    pub fn users(self) -> usize {
         self.connections / self.connections_per_user.max(1)
     }
 }
@@ -147,13 +141,4 @@ impl Ask {
             expected: Expected { status: 200, answer },
         }
     }
-}
-
-/// The address in a URL such as `http://127.0.0.1:8080/`.
-pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
-    let authority = url.authority().with_context(|| format!("`{url}` names no server"))?;
-    authority
-        .as_str()
-        .parse()
-        .with_context(|| format!("`{authority}` is not an IP address and port"))
 }

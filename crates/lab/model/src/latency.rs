@@ -69,7 +69,7 @@ impl Latency {
     }
 
     /// The latency that `percent` of all requests did not exceed, however few there are.
-    pub(super) fn quantile_ms(&self, percent: f64) -> Option<f64> {
+    pub fn quantile_ms(&self, percent: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
     }
 

@@ -1,7 +1,7 @@
 //! Warnings about a case's figures, a sentence or two each.
 
+use super::Latency;
 use lab_display::{factor, plural, thousands, time_ms};
-use lab_load::Latency;
 use lab_stats::{Verdict, median_of};
 
 use super::{CaseRecord, Metric, VariantRecord, modes};
