@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use lab_book::book::{self, Book, CHAPTERS, Mine, Page, Problem, Spliced};
-use lab_case::Workspace;
-use lab_model::{Store, write_whole};
+use lab_model::{Store, Workspace, write_whole};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use lab_case::Workspace;
-use lab_model::Store;
+use lab_model::{Store, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ mod record;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use lab_case::Workspace;
+use lab_model::Workspace;
 
 /// Fills the course's pages, and publishes the records that they quote.
 #[derive(Debug, Parser)]

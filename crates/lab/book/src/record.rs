@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::bail;
 
 use lab_book::{Draft, remove_older};
-use lab_case::Workspace;
+use lab_model::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -12,10 +12,10 @@
 
 use std::time::Duration;
 
+use lab_model::Outcome;
 use tokio::time::Instant;
 
 use super::Fault;
-use lab_model::Outcome;
 
 /// How much longer than expected an answer may take. A server with fewer requests in flight is often
 /// slower.

@@ -2,10 +2,10 @@
 
 use std::{collections::VecDeque, ops::Range};
 
+use lab_model::{Latency, Outcome, Punctuality};
 use tokio::time::Instant;
 
 use super::{Fault, account::Account};
-use lab_model::{Latency, Outcome, Punctuality};
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
+use lab_model::{Load, LoadPlan, Outcome};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Dial, Visitor, account::Account, meter::Meter};
-use lab_model::{Load, LoadPlan, Outcome};
 
 /// How long a user pauses after a failed request, to avoid hammering a server that is down.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
+use lab_model::Check;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -19,7 +20,6 @@ use super::{
     fetch::{PATIENCE, within},
     http::{Body, Head, Prepared},
 };
-use lab_model::Check;
 
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;

@@ -4,10 +4,10 @@ use std::{future::Future, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
+use lab_model::{Answer, Ask};
 use tokio::time::timeout;
 
 use super::{Connection, Prepared, address};
-use lab_model::{Answer, Ask};
 
 /// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);

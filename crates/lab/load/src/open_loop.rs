@@ -3,6 +3,7 @@
 use std::{cell::RefCell, ops::Range, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
+use lab_model::{LoadPlan, OpenLoop, Outcome};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep, sleep_until},
@@ -11,7 +12,6 @@ use tokio::{
 use super::{
     Alarm, Dial, Visitor, arrival_queue::ArrivalQueue, meter::Meter, timetable::timetable,
 };
-use lab_model::{LoadPlan, OpenLoop, Outcome};
 
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,

@@ -6,6 +6,7 @@
 use std::{io, sync::Arc};
 
 use anyhow::{Context as _, ensure};
+use lab_model::Target;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{
     TlsConnector,
@@ -17,7 +18,6 @@ use tokio_rustls::{
 };
 
 use super::{Dial, Tcp};
-use lab_model::Target;
 
 /// Dials a target over TCP, or over TLS if it has a name for that.
 #[derive(Clone)]

@@ -4,6 +4,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
+use lab_model::{Ask, Target};
 use tokio::time::sleep;
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     connection::STEP,
     fetch::{PATIENCE, within},
 };
-use lab_model::{Ask, Target};
 
 /// How many connections are opened before the server gets time to accept them. A full backlog (128
 /// in many servers) drops connections silently, and TCP retries each only after a second.

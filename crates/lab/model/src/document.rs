@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Outcome, Spacing};
 use anyhow::Context as _;
 use lab_display::{NONE, noise, speedup_or};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Machine,
+    Build, Machine, Outcome, Spacing,
     percentile::{ByPercentile, Percentile, factors},
 };
 

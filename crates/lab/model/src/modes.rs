@@ -5,8 +5,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::Latency;
 use lab_display::{percent, time_ms};
+
+use super::Latency;
 
 /// A mode begins after a gap: no answer took between one and this many times as long.
 const GAP: f64 = 2.0;

@@ -1,10 +1,9 @@
 //! Warnings about a case's figures, a sentence or two each.
 
-use super::Latency;
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Metric, VariantRecord, modes};
+use super::{CaseRecord, Latency, Metric, VariantRecord, modes};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;

@@ -1,10 +1,9 @@
 //! The rows of a record's tables.
 
-use super::Spacing;
 use lab_display::{NONE, noise, significant, speedup_or, thousands, time_ms};
 use lab_stats::Verdict;
 
-use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, VariantRecord};
+use super::{CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, Spacing, VariantRecord};
 
 /// Throughput and CPU per request, each followed by its speedup over the baseline.
 pub fn claim_row(variant: &VariantRecord) -> Vec<String> {

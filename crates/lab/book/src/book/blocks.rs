@@ -6,12 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_case::{BASELINE, CANDIDATE, unknown};
 use lab_course::{
     chart::{self, Chart, SweepPoint},
     words::relative,
 };
-use lab_model::criterion::Bench;
+use lab_model::{BASELINE, CANDIDATE, criterion::Bench, unknown};
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{

@@ -6,8 +6,8 @@ use std::{
 };
 
 use anyhow::{anyhow, bail, ensure};
-use lab_case::{Workspace, unknown};
 use lab_display::NONE;
+use lab_model::{Workspace, unknown};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 
 use super::{

@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use lab_case::unknown;
+use lab_model::unknown;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
-use lab_case::Workspace;
 use lab_course::words::origin;
-use lab_model::{CaseRecord, Output, Store, read, write_whole};
+use lab_model::{CaseRecord, Output, Store, Workspace, read, write_whole};
 
 use super::{
     Book,

@@ -6,9 +6,11 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_case::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace};
 use lab_course::words::{self, origin};
-use lab_model::{CaseRecord, Record, VariantRecord, confidence};
+use lab_model::{
+    BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, VariantRecord, Workspace,
+    confidence,
+};
 use minijinja::{Error, Value, context, value::Serde};
 
 use super::{

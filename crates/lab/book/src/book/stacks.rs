@@ -3,10 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use lab_case::unknown;
 use lab_course::words::origin;
 use lab_flame::{Folded, top_inclusive};
-use lab_model::Machine;
+use lab_model::{Machine, unknown};
 use minijinja::{Error, Value, context};
 
 use super::names::{failed, fields};

@@ -6,8 +6,10 @@ use std::{
 };
 
 use anyhow::ensure;
-use lab_case::{Case, Workspace};
-use lab_model::criterion::{self, Bench, Measured};
+use lab_model::{
+    Case, Workspace,
+    criterion::{self, Bench, Measured},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{AGAIN, read_json};

@@ -14,8 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_case::{Case, Workspace};
-use lab_model::{Build, CaseRecord, Output, Record, Store};
+use lab_model::{Build, Case, CaseRecord, Output, Record, Store, Workspace};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

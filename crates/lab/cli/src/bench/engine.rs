@@ -10,8 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_case::lab_itself;
-use lab_model::{Arrivals, EngineOptions, LoadPlan, Outcome};
+use lab_model::{Arrivals, EngineOptions, LoadPlan, Outcome, lab_itself};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,

@@ -3,10 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use lab_case::{Case, Request, Workspace};
 use lab_display::plural;
 use lab_load::{Fault, Visitor};
-use lab_model::{Arrivals, Ask, Expected, Load, LoadPlan, OpenLoop, Outcome, Run, load_average};
+use lab_model::{
+    Arrivals, Ask, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run, Workspace,
+    load_average,
+};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::{process::Command, time::timeout};
 

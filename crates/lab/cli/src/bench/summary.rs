@@ -4,10 +4,10 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_case::Case;
 use lab_display::{NONE, factor, plural, speedup_or};
 use lab_model::{
-    CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes, open_loop_rows,
+    Case, CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes,
+    open_loop_rows,
 };
 use lab_stats::Verdict;
 

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_display::plural;
-use lab_model::{Build, CaseRecord, Record, Store, criterion};
+use lab_model::{
+    BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
+};
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
 use crate::{

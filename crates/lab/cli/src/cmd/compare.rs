@@ -3,8 +3,7 @@
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use lab_case::Workspace;
-use lab_model::{Build, EngineOptions, Record, Store, notes, write_whole};
+use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
 use lab_stats::Verdict;
 use serde_json::json;
 

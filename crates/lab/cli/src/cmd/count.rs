@@ -3,8 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_case::{Case, Reference, Workspace};
-use lab_model::write_whole;
+use lab_model::{Case, Reference, Workspace, write_whole};
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{

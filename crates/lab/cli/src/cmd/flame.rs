@@ -8,9 +8,8 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
-use lab_case::{BASELINE, CANDIDATE, Case, Exhibit};
 use lab_flame::{Page, Profiler, Profilers, Seen, draw_index, draw_page, meta};
-use lab_model::{Build, Output, Store, write_whole};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
 
 use super::{
     Ended, Places, interrupted, interruptible,

@@ -148,7 +148,7 @@ mod tests {
     fn a_new_case_is_on_every_list_and_can_be_read() {
         let dir = lists();
         write(dir.path(), &Name::new("blocked-worker").unwrap()).unwrap();
-        let case = lab_case::Case::read(&dir.path().join("crates/blocked-worker/case.toml"));
+        let case = lab_model::Case::read(&dir.path().join("crates/blocked-worker/case.toml"));
         assert_eq!(case.unwrap().variants, ["slow", "fixed"]);
         for (path, _, line) in LISTS {
             let text = fs::read_to_string(dir.path().join(path)).unwrap();

@@ -5,9 +5,8 @@ use std::{
     process::ExitCode,
 };
 
-use lab_case::Workspace;
 use lab_course::report;
-use lab_model::{Record, Store, read};
+use lab_model::{Record, Store, Workspace, read};
 
 use super::Places;
 

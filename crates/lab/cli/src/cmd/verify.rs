@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use lab_case::{Case, Workspace};
 use lab_load::{Visitor, process};
-use lab_model::Ask;
+use lab_model::{Ask, Case, Workspace};
 use tokio::time::sleep;
 
 use super::{

@@ -68,7 +68,7 @@ pub fn text<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_case::Reference;
+    use lab_model::Reference;
 
     fn table(slow: u64, fixed: u64) -> Table {
         let counts = |allocations| {

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use lab_case::Workspace;
+use lab_model::Workspace;
 
 /// A cargo or rustc in a directory, with the environment that a shell would give it.
 pub fn as_from_a_shell(program: impl AsRef<OsStr>, dir: &Path) -> Command {

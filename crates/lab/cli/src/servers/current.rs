@@ -7,8 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use lab_case::{Case, Workspace};
-use lab_model::Build;
+use lab_model::{Build, Case, Workspace};
 use serde_json::Value;
 
 use super::cargo;

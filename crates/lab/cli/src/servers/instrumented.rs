@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 
 use super::cargo;
 

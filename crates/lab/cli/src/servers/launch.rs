@@ -4,8 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_case::{Case, Workspace};
-use lab_model::Target;
+use lab_model::{Case, Target, Workspace};
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug)]

@@ -6,9 +6,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_case::{BASELINE, CANDIDATE, Case, Exhibit, Workspace, usual};
 use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
-use lab_model::{Build, Store};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
 
 use super::{Progress, heap, observe::Watch};
 use crate::{bench::Comparison, servers::Launch};

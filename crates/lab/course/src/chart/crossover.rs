@@ -1,7 +1,7 @@
 //! Whether the winner changes over a sweep, as far as the intervals allow a claim.
 
-use lab_case::{BASELINE, CANDIDATE};
 use lab_display::{factor, join, picture::round};
+use lab_model::{BASELINE, CANDIDATE};
 
 use super::SweepPoint;
 

@@ -1,8 +1,7 @@
 //! Both sides over a parameter: where the fix pays, where it does not, and where that changes.
 
-use lab_case::{BASELINE, CANDIDATE, Sweep};
 use lab_display::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px};
-use lab_model::criterion::Bench;
+use lab_model::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
 use maud::{Markup, html};
 
 use super::{

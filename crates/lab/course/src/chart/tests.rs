@@ -1,6 +1,5 @@
 use crate::probe::{assert_nothing_overflows_a_figure, elements};
-use lab_case::Sweep;
-use lab_model::{CaseRecord, Record, Run, criterion::Bench};
+use lab_model::{CaseRecord, Record, Run, Sweep, criterion::Bench};
 
 use super::*;
 

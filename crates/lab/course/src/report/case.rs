@@ -1,9 +1,8 @@
 //! One case of the report: the verdict with its reason, the charts, and every figure as a table.
 
-use lab_case::Case;
 use lab_display::{NONE, count_rows, page::Table, plural, thousands};
 use lab_model::{
-    CaseRecord, VariantRecord, claim_row, latency_rows, metric_rows, notes, open_loop_rows,
+    Case, CaseRecord, VariantRecord, claim_row, latency_rows, metric_rows, notes, open_loop_rows,
 };
 use maud::{Markup, PreEscaped, html};
 

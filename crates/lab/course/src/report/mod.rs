@@ -10,13 +10,12 @@ mod tests;
 use std::path::Path;
 
 use anyhow::Context as _;
-use lab_case::Case;
 use lab_display::{
     NONE, noise,
     page::{Table, document},
     plural, significant, speedup_or, thousands,
 };
-use lab_model::{CaseRecord, Record, confidence, write_whole};
+use lab_model::{Case, CaseRecord, Record, confidence, write_whole};
 use maud::{Markup, PreEscaped, html};
 
 use crate::words::{command_line, day, machine_in_words, relative};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_case::{Role, SpanKind};
+use lab_model::{Role, SpanKind};
 
 use crate::seen::{Span, Spans};
 

@@ -7,11 +7,11 @@ mod story;
 
 use std::collections::BTreeMap;
 
-use lab_case::{Role, SpanKind};
 use lab_display::{
     picture::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis},
     thousands, time_ms,
 };
+use lab_model::{Role, SpanKind};
 use maud::{Markup, html};
 
 use self::story::{ROWS, Story};

@@ -6,8 +6,7 @@ mod spans;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use lab_case::{Exhibit, SpanKind};
-use lab_model::Build;
+use lab_model::{Build, Exhibit, SpanKind};
 
 use crate::{
     profilers::{Profiler, Recording},

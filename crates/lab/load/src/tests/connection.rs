@@ -2,6 +2,7 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
+use lab_model::{Answer, Ask, Expected};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
     task::{LocalSet, yield_now},
@@ -14,7 +15,6 @@ use super::{
     plan,
 };
 use crate::{Alarm, Connection, Dial, Fault, Prepared, Visitor, connection::STEP, run_over};
-use lab_model::{Answer, Ask, Expected};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";

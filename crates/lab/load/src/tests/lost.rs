@@ -2,6 +2,7 @@
 
 use std::{cell::Cell, time::Duration};
 
+use lab_model::Arrivals;
 use tokio::time::sleep;
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use lab_model::Arrivals;
 
 const ANSWER: Duration = Duration::from_millis(10);
 const NEVER: Duration = Duration::from_secs(86_400);

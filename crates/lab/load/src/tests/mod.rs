@@ -8,10 +8,10 @@ mod stalls;
 
 use std::time::Duration;
 
+use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 use memory::Memory;
 
 use super::{Alarm, run_over};
-use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 /// `GET /`, whose right answer is `6`.
 fn ask() -> Ask {

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use lab_model::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 use tokio::time::{Instant, sleep_until};
 
 use super::{
     memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
-use lab_model::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 
 const SECOND: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_millis(200);

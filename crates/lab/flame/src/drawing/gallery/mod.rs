@@ -5,9 +5,8 @@ mod words;
 
 use std::path::Path;
 
-use lab_case::Exhibit;
 use lab_display::{count_rows, page::Table};
-use lab_model::Output;
+use lab_model::{Exhibit, Output};
 
 use super::{
     differential,

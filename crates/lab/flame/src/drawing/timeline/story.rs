@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_case::Role;
+use lab_model::Role;
 
 use super::Kinds;
 use crate::seen::{Request, Spans};

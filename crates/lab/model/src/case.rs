@@ -3,11 +3,10 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, ensure};
-use lab_model::Load;
 use serde::Deserialize;
 
 use super::{
-    Overrides, Request,
+    Load, Overrides, Request,
     exhibit::{self, Exhibit, SpanKind},
 };
 
@@ -170,10 +169,8 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
-    use lab_model::Answer;
-
     use super::*;
-    use crate::Role;
+    use crate::{Answer, Role};
 
     const CASE: &str = r#"
         title = "t"

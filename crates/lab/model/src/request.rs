@@ -1,8 +1,9 @@
 //! A request of a case file, with the right answer.
 
 use anyhow::{Context as _, bail};
-use lab_model::Answer;
 use serde::Deserialize;
+
+use super::Answer;
 
 /// One HTTP request, with the right answer.
 #[derive(Clone, Debug, Deserialize)]
