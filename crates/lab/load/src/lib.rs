@@ -3,8 +3,6 @@
 //! A [`LoadPlan`] goes in and an [`Outcome`] comes out. A *closed loop* has users who wait for each
 //! answer; in an *open loop*, arrivals keep coming at a constant mean rate whatever the server does. The
 //! generator runs in a process of its own, so that its CPU time is separate from the laboratory's.
-//!
-//! [`process`] reads what the system reports about a process under load.
 
 mod account;
 mod alarm;
@@ -14,9 +12,7 @@ mod connection;
 mod fetch;
 mod http;
 mod meter;
-mod open_files;
 mod open_loop;
-pub mod process;
 mod quick_ack;
 mod resolve;
 #[cfg(test)]
@@ -35,7 +31,6 @@ use quick_ack::QuickAck;
 pub use self::http::Prepared;
 pub use connection::{Connection, Dial, Fault, Tcp};
 pub use fetch::{get, get_text, is_ready};
-pub use open_files::{allow_connections, open_files};
 pub use resolve::{address, resolve};
 pub use tls::Net;
 pub use visitor::Visitor;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lab_model::Outcome;
 use tokio::time::Instant;
 
-use super::process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib};
+use lab_system::process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib};
 
 #[derive(Debug)]
 pub struct Meter {

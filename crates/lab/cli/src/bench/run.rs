@@ -63,7 +63,7 @@ impl Comparison {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
         let asks = asks(workspace, case, files.path()).await?;
-        lab_load::allow_connections(case.load.users * case.load.connections)?;
+        lab_system::allow_connections(case.load.users * case.load.connections)?;
         Ok(Self {
             name: case.shown.clone(),
             load: case.load,

@@ -2,18 +2,21 @@
 
 use std::process::ExitCode;
 
-use lab_doctor::{Status, System};
-use lab_load::open_files;
+use lab_system::{
+    System,
+    doctor::{self, Status},
+    open_files,
+};
 
 use super::Places;
 
 /// Checks the machine. Fails if a measurement would.
 pub fn run(places: &Places) -> anyhow::Result<ExitCode> {
-    let findings = lab_doctor::examine(&System::this(open_files(connections(places))));
+    let findings = doctor::examine(&System::this(open_files(connections(places))));
     let term = console::Term::stdout();
     let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
-    out!("{}", lab_doctor::text(&findings, width).trim_end());
-    out!("\n{}", lab_doctor::summary(&findings));
+    out!("{}", doctor::text(&findings, width).trim_end());
+    out!("\n{}", doctor::summary(&findings));
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

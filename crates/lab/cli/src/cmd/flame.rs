@@ -103,7 +103,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         Some(_) => Build::unknown(),
         None => Build::of(ordinary.root(), ordinary.bin_dir()),
     };
-    let profilers = Profilers::look(lab_doctor::System::this(0), true);
+    let profilers = Profilers::look(lab_system::System::this(0), true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
     let store = Store::new(&ordinary.results());
@@ -142,7 +142,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let comparison =
         options.server.comparison(&name, options.load, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let profilers = Profilers::look(lab_doctor::System::this(0), false);
+    let profilers = Profilers::look(lab_system::System::this(0), false);
     let flamegraph = places.flamegraph()?;
     let subjects = Subjects::own(comparison, options.spans.clone())?;
     Ok(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?.1)

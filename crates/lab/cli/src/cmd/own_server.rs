@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use lab_load::allow_connections;
 use lab_model::{Ask, Load};
+use lab_system::allow_connections;
 
 use crate::{
     bench::{Comparison, Engine},

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_doctor::System;
 use lab_model::{Workspace, find_bin_dir};
+use lab_system::System;
 
 const FLAMEGRAPH: &str = "lab-flamegraph";
 

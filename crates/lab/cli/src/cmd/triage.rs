@@ -89,7 +89,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
             options.server.comparison(&name, ALONE, &options.requests, &servers).await?
         }
     };
-    let profilers = Profilers::look(lab_doctor::System::this(0), false);
+    let profilers = Profilers::look(lab_system::System::this(0), false);
     let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
     subjects.scene.load = Triage::load_in_words();

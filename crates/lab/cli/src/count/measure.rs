@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use lab_load::{Visitor, process};
+use lab_load::Visitor;
 use lab_model::{Ask, Case, Workspace};
+use lab_system::process;
 use tokio::time::sleep;
 
 use super::{

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-use lab_load::process;
 use lab_model::Target;
+use lab_system::process;
 
 /// The most load on a machine that is not this one. It keeps a typo from becoming an attack.
 pub const REMOTE_USERS: usize = 8;

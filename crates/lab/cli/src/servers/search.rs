@@ -11,7 +11,8 @@ use std::{
 };
 
 use anyhow::bail;
-use lab_load::{is_ready, process};
+use lab_load::is_ready;
+use lab_system::process;
 use tokio::time::{Instant, sleep};
 
 use super::output::Output;

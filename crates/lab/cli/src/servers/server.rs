@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_load::process;
 use lab_model::Target;
+use lab_system::process;
 use tokio::{
     process::{Child, ChildStdin, Command},
     time::{Instant, sleep, timeout},

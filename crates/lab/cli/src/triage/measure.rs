@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, ThreadStates};
-use lab_load::process;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
+use lab_system::process;
 
 use crate::{
     bench::{Comparison, generate},

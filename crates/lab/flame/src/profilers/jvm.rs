@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use lab_doctor::System;
-use lab_load::process;
+use lab_system::{System, process};
 
 use super::program;
 

@@ -23,7 +23,7 @@ use std::{
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use lab_doctor::System;
+use lab_system::System;
 use unwinder::{RATE, TRIAL, all_cores};
 
 pub use perf::Control;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use lab_display::thousands;
+
 use super::{Profiler, Trial, perf::JIT, roots::is_rooted, window::Window};
 use crate::stacks::Folded;
-use lab_display::thousands;
 
 /// Shares of fewer samples than this are too rough.
 const FEW: u64 = 200;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use http::Uri;
+use lab_system::{fake::Fake, process};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -15,8 +16,6 @@ use tokio::{
 };
 
 use super::{Failure, Profiler, Profilers, Recording, Subject, Unwinder};
-use lab_doctor::fake::Fake;
-use lab_load::process;
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);
@@ -154,7 +153,7 @@ fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
     let profilers = look(&fake);
     assert_eq!(profilers.usable(), [Profiler::None]);
     let samply = "`samply` is missing; fix: cargo install --locked samply@0.13.1 && samply setup";
-    let perf = format!("`perf` is missing; fix: {}", lab_doctor::INSTALL_PERF);
+    let perf = format!("`perf` is missing; fix: {}", lab_system::doctor::INSTALL_PERF);
     assert_eq!(obstacles(&fake), format!("{perf}\n{samply}"));
     // macOS.
     fake.remove("proc");
@@ -327,7 +326,7 @@ async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_real_perf_sees_a_busy_process_whole() {
-    let system = lab_doctor::System::this(0);
+    let system = lab_system::System::this(0);
     let profilers = Profilers::look(system, false);
     let profiler = profilers.usable()[0];
     if !matches!(profiler, Profiler::PerfWithKernel | Profiler::PerfUserOnly) {

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use lab_system::process::{self, CpuTime};
 use tokio::time::sleep;
 
 use super::Failure;
-use lab_load::process::{self, CpuTime};
 
 /// How often to check that the server is alive.
 const LOOK: Duration = Duration::from_millis(50);

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_load::process;
+use lab_system::process;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{State, Thread, ThreadStates, calls};

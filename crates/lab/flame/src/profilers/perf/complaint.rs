@@ -1,10 +1,11 @@
 //! What `perf` says when it does not work, and how to fix it.
 
+use lab_system::System;
+
 use super::{
     super::{Obstacle, Profiler, program::gist},
     Complaint,
 };
-use lab_doctor::System;
 
 impl Complaint {
     /// Whether this `perf` was built without compression.

@@ -18,8 +18,7 @@ use super::{
     window,
 };
 pub use control::{Complaint, Control};
-use lab_doctor::{INSTALL_PERF, System};
-use lab_load::process;
+use lab_system::{System, doctor::INSTALL_PERF, process};
 pub use script::JIT;
 
 /// Lets `perf` count the same event with the same rights for a moment. Anything else that recording

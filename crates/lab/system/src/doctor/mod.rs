@@ -5,17 +5,14 @@
 //! does not expose is reported as unknown, never as a fault.
 
 mod checks;
-#[cfg(unix)]
-pub mod fake;
 mod finding;
 mod report;
-mod system;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
+use crate::System;
 
 pub use checks::{INSTALL_PERF, examine};
 pub use finding::{Finding, Status};
 pub use report::{summary, text};
-pub use system::System;
-
-#[cfg(test)]
-#[cfg(unix)]
-mod tests;

@@ -1,6 +1,7 @@
 //! The checks on a healthy machine, and on one with each fault alone.
 
-use super::{Finding, Status, examine, fake::Fake};
+use super::{Finding, Status, examine};
+use crate::fake::Fake;
 
 #[test]
 fn a_healthy_machine_has_no_faults() {

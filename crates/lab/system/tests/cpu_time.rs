@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use lab_load::process::CpuTime;
+use lab_system::process::CpuTime;
 use nix::{
     sys::{
         resource::{UsageWho, getrusage},
