@@ -12,17 +12,11 @@
 
 mod drawing;
 mod profilers;
-mod seen;
-mod stacks;
 mod threads;
 
 pub use drawing::{Page, Picture, Section, draw_index, draw_page};
-pub use profilers::{
-    Control, Failure, Profiler, Profilers, Reading, Recording, Subject, Trial, Unwinder,
-};
-pub use seen::{Heap, Observation, Scene, Seen, Spans, meta};
-pub use stacks::{Folded, Unit, View, top_inclusive};
-pub use threads::{State, Thread, ThreadStates};
+pub use profilers::{Control, Failure, Profilers, Reading, Subject};
+pub use threads::watch_threads;
 
 #[cfg(test)]
 #[path = "../../display/testing/probe.rs"]

@@ -1,8 +1,8 @@
 //! Filters: how values look in the text.
 
 use lab_display::{NONE, significant, time_ms};
-use lab_flame::Unit;
 use lab_model::Percentile;
+use lab_observation::Unit;
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, ErrorKind, Value};
 

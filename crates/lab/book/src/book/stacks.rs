@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use lab_course::words::origin;
-use lab_flame::{Folded, top_inclusive};
 use lab_model::{Machine, unknown};
+use lab_observation::{Folded, top_inclusive};
 use minijinja::{Error, Value, context};
 
 use super::names::{failed, fields};

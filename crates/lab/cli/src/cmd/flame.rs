@@ -8,8 +8,9 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
-use lab_flame::{Page, Profiler, Profilers, Seen, draw_index, draw_page, meta};
+use lab_flame::{Page, Profilers, draw_index, draw_page};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
+use lab_observation::{Profiler, Seen, meta};
 
 use super::{
     Ended, Places, interrupted, interruptible,

@@ -3,8 +3,9 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
-use lab_flame::{Profilers, Seen, draw_page};
+use lab_flame::{Profilers, draw_page};
 use lab_model::Output;
+use lab_observation::Seen;
 use serde_json::json;
 
 use super::{

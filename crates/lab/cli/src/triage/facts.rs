@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_display::{percent, significant, thousands, time_ms};
-use lab_flame::{Profiler, State, Thread, ThreadStates};
 use lab_model::Outcome;
+use lab_observation::{Profiler, State, Thread, ThreadStates};
 use serde::Serialize;
 
 use super::measure::{DELAYED, Measured, WATCHED, delayed};

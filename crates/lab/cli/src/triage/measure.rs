@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_flame::{Failure, Observation, Profiler, Profilers, Recording, ThreadStates};
+use lab_flame::{Failure, Profilers, watch_threads};
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
+use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_system::process;
 
 use crate::{
@@ -138,7 +139,7 @@ impl Loaded<'_> {
     async fn run(&self) -> anyhow::Result<(Measured, anyhow::Result<(Counter, u64)>)> {
         let progress = self.triage.progress;
         progress.step("watching it without load");
-        let idle = ThreadStates::watch(self.pid, IDLE).await;
+        let idle = watch_threads(self.pid, IDLE).await;
         let mut levels: Vec<(usize, Outcome)> = Vec::new();
         let (mut busy, mut outbound) = (None, None);
         for users in LEVELS {
@@ -155,7 +156,7 @@ impl Loaded<'_> {
             let outcome = if users == WATCHED {
                 let watch = async {
                     tokio::time::sleep(WARM_UP + GRACE / 2).await;
-                    let states = ThreadStates::watch(self.pid, length - GRACE).await;
+                    let states = watch_threads(self.pid, length - GRACE).await;
                     Ok((states, process::outbound_connections(self.pid)))
                 };
                 let (outcome, seen) = tokio::try_join!(generate(&load), watch)?;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_flame::{Folded, Heap};
 use lab_load::Visitor;
 use lab_model::Ask;
+use lab_observation::{Folded, Heap};
 use serde::Deserialize;
 use tokio::time::Instant;
 

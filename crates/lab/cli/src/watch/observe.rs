@@ -8,11 +8,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use http::Uri;
-use lab_flame::{
-    Failure, Observation, Profiler, Profilers, Reading, Spans, Subject, ThreadStates, Trial,
-    Unwinder,
-};
+use lab_flame::{Failure, Profilers, Reading, Subject, watch_threads};
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
+use lab_observation::{Observation, Profiler, Spans, ThreadStates, Trial, Unwinder};
 
 use crate::{
     bench::{Comparison, generate},
@@ -150,7 +148,7 @@ impl Watch<'_> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampling = self.profilers.sample(profiler, subject, self.window, trial);
         let (reading, threads) = match self.shows_threads {
-            true => tokio::join!(sampling, ThreadStates::watch(subject.pid, self.window)),
+            true => tokio::join!(sampling, watch_threads(subject.pid, self.window)),
             false => (sampling.await, None),
         };
         let reading = reading?;

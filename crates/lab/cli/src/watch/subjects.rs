@@ -6,8 +6,9 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_flame::{Failure, Observation, Profiler, Profilers, Scene, Seen, View};
+use lab_flame::{Failure, Profilers};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
+use lab_observation::{Observation, Profiler, Scene, Seen, View};
 
 use super::{Progress, heap, observe::Watch};
 use crate::{bench::Comparison, servers::Launch};

@@ -5,12 +5,12 @@
 //! chance has no colour: see [`Sampling`].
 
 use lab_display::thousands;
+use lab_observation::{Folded, Node, Sampling, Unit};
 
 use super::{
     frames::{self, Drawing, Frame, Header},
     palette,
 };
-use crate::stacks::{Folded, Node, Sampling, Unit};
 
 /// How many frames that only the fix has are named.
 const NEW: usize = 3;

@@ -1,10 +1,10 @@
-//! Spans like those of a server with a lock, for tests.
+//! Spans like those of a server with a lock, and threads, for tests.
 
 use std::collections::BTreeMap;
 
 use lab_model::{Role, SpanKind};
 
-use crate::seen::{Span, Spans};
+use lab_observation::{Span, Spans, State, Thread};
 
 /// Numbers below `below` that look random and are always the same.
 fn jitter(of: u64, below: u64) -> u64 {
@@ -66,4 +66,16 @@ pub fn fixed_spans() -> Spans {
     }
     record.0.spans.retain(|span| span.start_us < 2_000_000);
     record.0
+}
+
+/// A thread whose states are letters: `r` runs, `s` waits for a core, `f` is futex, `d` fsync.
+pub fn thread(name: &str, states: &str) -> Thread {
+    let state = |letter| match letter {
+        'r' => State::Running,
+        's' => State::Ready,
+        'f' => State::Blocked("futex".into()),
+        'd' => State::Blocked("fsync".into()),
+        _ => State::Absent,
+    };
+    Thread { name: name.to_owned(), states: states.chars().map(state).collect() }
 }

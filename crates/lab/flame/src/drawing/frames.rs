@@ -4,10 +4,10 @@
 //! the picture fits any width. A short script in the picture zooms and searches, without a network.
 //! Shown as a plain image, the picture is 1,200 pixels wide and scales.
 
+use lab_observation::Node;
 use maud::{Markup, PreEscaped, html};
 
 use super::palette::{Colour, is_machinery};
-use crate::stacks::Node;
 
 const STYLE: &str = include_str!("frames.css");
 const SCRIPT: &str = include_str!("frames.js");

@@ -1,10 +1,11 @@
 //! One flame graph: as wide as what a request costs, or as what it costs the slower variant.
 
+use lab_observation::{Folded, Node, Unit};
+
 use super::{
     frames::{self, Drawing, Frame, Header},
     palette::{self, Colour, Palette},
 };
-use crate::stacks::{Folded, Node, Unit};
 
 /// What a flame graph shows.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::stacks::{KERNEL, UNKNOWN};
+use lab_observation::{KERNEL, UNKNOWN};
 
 /// What a flame graph shows, which decides its colours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

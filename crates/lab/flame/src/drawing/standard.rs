@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use lab_model::Output;
 
-use crate::seen::{Observation, Scene, Seen};
+use lab_observation::{Observation, Scene, Seen};
 
 /// Writes the stacks of a server as they were recorded, and lets `program` (`lab-flamegraph`) draw
 /// them; returns the picture's name. Without samples or a program there is no picture.

@@ -6,10 +6,10 @@ use lab_display::{
     page::Table,
     picture::{FIGURE_WIDTH, Scale, bar, figure, figure_text_width, fit, px, time_axis},
 };
+use lab_observation::{State, Thread, ThreadStates, shares};
 use maud::{Markup, html};
 
 use super::legend::{LINE, legend};
-use crate::threads::{State, Thread, ThreadStates, shares};
 
 /// How many threads have a row of their own.
 const ROWS: usize = 12;
@@ -142,10 +142,8 @@ fn in_words(shares: &[(State, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::{super::example::thread, *};
     use crate::probe::{assert_nothing_overflows_a_figure, elements};
-
-    use super::*;
-    use crate::threads::tests::thread;
 
     #[test]
     fn each_thread_has_a_row_and_each_kind_a_line_of_the_table() {

@@ -12,11 +12,11 @@ use lab_display::{
     thousands, time_ms,
 };
 use lab_model::{Role, SpanKind};
+use lab_observation::{Part, Request, Spans};
 use maud::{Markup, html};
 
 use self::story::{ROWS, Story};
 use super::legend::{LINE, legend};
-use crate::seen::{Part, Request, Spans};
 
 /// The height of a bar, and the distance from one row to the next.
 const BAR: f64 = 14.0;

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use lab_display::{page::Table, thousands, time_ms};
 
-use crate::{
-    seen::{Request, Spans},
-    stacks::Folded,
-};
+use lab_observation::{Folded, Request, Spans};
 
 /// The time of the answered requests, and how many had no answer.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +113,7 @@ fn own_times(request: &Request) -> Vec<(Vec<String>, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seen::Part;
+    use lab_observation::Part;
 
     fn own(end_us: u64, parts: &[(&str, u64, u64)]) -> Folded {
         let part = |&(name, start_us, end_us): &(&str, _, _)| Part {

@@ -3,8 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use lab_load as load;
+use lab_observation::{Profiler, Recording};
 
-use super::{Failure, Obstacle, Profiler, Recording, Subject, window};
+use super::{Failure, Obstacle, Subject, window};
 
 /// Samples per second of CPU time. The timer ticks with the kernel's, which may be as slow as 100 per
 /// second: a faster rate would silently lose samples.

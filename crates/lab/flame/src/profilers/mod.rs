@@ -4,8 +4,6 @@ mod in_process;
 mod jvm;
 mod perf;
 mod program;
-mod recording;
-mod roots;
 mod samply;
 #[cfg(test)]
 #[cfg(unix)]
@@ -21,55 +19,15 @@ use std::{
 };
 
 use http::Uri;
-use serde::{Deserialize, Serialize};
 
+use lab_observation::{Profiler, Recording, Trial, Unwinder};
 use lab_system::System;
-use unwinder::{RATE, TRIAL, all_cores};
+use unwinder::{RATE, TRIAL, all_cores, call_graph};
 
 pub use perf::Control;
-pub use recording::Recording;
-pub use unwinder::{Trial, Unwinder};
-#[cfg(test)]
-pub use window::Window;
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// A way to see where CPU time goes, the one that sees most first. Compare two pictures only if the
-/// same profiler made both: each sees something that the next one misses.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profiler {
-    /// Linux `perf`, with the frames of the kernel
-    PerfWithKernel,
-    /// Linux `perf`, confined to the process's own code
-    PerfUserOnly,
-    /// `samply`, on Linux or macOS
-    Samply,
-    /// A sampler in the server itself, driven by a timer signal
-    InProcess,
-    /// No profiler: CPU time of the whole process, and spans
-    None,
-}
-
-impl Profiler {
-    /// Whether it needs an unwinder: the others unwind in their own way.
-    pub fn is_perf(self) -> bool {
-        matches!(self, Self::PerfWithKernel | Self::PerfUserOnly)
-    }
-}
-
-impl fmt::Display for Profiler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::PerfWithKernel => "perf, with kernel frames",
-            Self::PerfUserOnly => "perf, user frames only",
-            Self::Samply => "samply",
-            Self::InProcess => "in-process sampler, user frames only",
-            Self::None => "no profiler",
-        })
-    }
-}
 
 /// The process to record.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +167,7 @@ impl Profilers {
     ) -> Result<Trial, Failure> {
         let (mut whole, mut cores) = ([None; 2], 0.0_f64);
         for (whole, unwinder) in whole.iter_mut().zip([Unwinder::FramePointers, Unwinder::Dwarf]) {
-            let name = &format!("{}.{}", subject.name, unwinder.call_graph());
+            let name = &format!("{}.{}", subject.name, call_graph(unwinder));
             let perf = self.perf(profiler, unwinder, RATE)?;
             let tried = perf.sample(Subject { name, ..subject }, TRIAL).await?.await?;
             cores = cores.max(tried.cores().unwrap_or_else(all_cores));
@@ -231,7 +189,8 @@ impl Profilers {
         Ok(match profiler {
             Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
                 let unwinder = trial.map_or(Unwinder::Dwarf, |trial| trial.unwinder);
-                let rate = unwinder.rate(trial.map_or_else(all_cores, |it| it.cores), window);
+                let rate =
+                    unwinder::rate(unwinder, trial.map_or_else(all_cores, |it| it.cores), window);
                 let reading = self.perf(profiler, unwinder, rate)?.sample(subject, window).await?;
                 noticing(async move {
                     jvm::write_names(&self.system, subject.pid, self.patience).await;

@@ -6,10 +6,10 @@
 use std::{collections::HashMap, path::Path, time::Duration};
 
 use anyhow::{Context as _, bail};
+use lab_observation::{Folded, Profiler, Recording};
 use serde_json::Value;
 
-use super::{Failure, Obstacle, Profiler, Recording, Subject, program, window};
-use crate::stacks::Folded;
+use super::{Failure, Obstacle, Subject, program, window};
 
 /// The version whose files are known: their format is Firefox's and changes with it.
 pub const INSTALL: &str = "cargo install --locked samply@0.13.1 && samply setup";

@@ -8,6 +8,7 @@ use std::{
 };
 
 use http::Uri;
+use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::{fake::Fake, process};
 use tempfile::TempDir;
 use tokio::{
@@ -15,7 +16,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use super::{Failure, Profiler, Profilers, Recording, Subject, Unwinder};
+use super::{Failure, Profilers, Subject};
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);

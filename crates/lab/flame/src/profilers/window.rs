@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use lab_observation::Window;
 use lab_system::process::{self, CpuTime};
 use tokio::time::sleep;
 
@@ -10,14 +11,6 @@ use super::Failure;
 
 /// How often to check that the server is alive.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// What was measured from outside while the profiler sampled.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    pub length: Duration,
-    /// The server's CPU time, if it is known exactly.
-    pub system_cpu: Option<Duration>,
-}
 
 /// Waits until a window has passed, and fails as soon as the server is dead.
 pub async fn pass(pid: u32, length: Duration) -> Result<Window, Failure> {

@@ -2,15 +2,12 @@
 
 use lab_display::{page::Table, thousands, time_ms};
 use lab_model::Output;
+use lab_observation::{Folded, Observation, Row, Scene, Seen, Unit, top, top_inclusive};
 
 use super::{
     super::{graph::Graph, page::Section, palette::Palette, waits::Waits},
     NAMED, file,
     words::{busy, share, time},
-};
-use crate::{
-    seen::{Observation, Scene, Seen},
-    stacks::{Folded, Row, Unit, top, top_inclusive},
 };
 
 /// What the flame graphs of a section have in common.

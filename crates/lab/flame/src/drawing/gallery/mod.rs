@@ -7,6 +7,8 @@ use std::path::Path;
 
 use lab_display::{count_rows, page::Table};
 use lab_model::{Exhibit, Output};
+use lab_observation::{Observation, Row, Sampling, Scene, Seen, changed};
+use words::time;
 
 use super::{
     differential,
@@ -15,11 +17,6 @@ use super::{
     standard, threads,
     timeline::{self, Side},
 };
-use crate::{
-    seen::{Observation, Scene, Seen},
-    stacks::{Row, Sampling, changed},
-};
-use words::time;
 
 /// How many functions a table names.
 const NAMED: usize = 8;

@@ -1,16 +1,14 @@
 use std::time::Duration;
 
 use lab_model::Build;
+use lab_observation::{Folded, Heap, Profiler, Recording, ThreadStates, View, Window};
 
 use super::{
-    super::{draw_index, example},
+    super::{
+        draw_index,
+        example::{self, thread},
+    },
     *,
-};
-use crate::{
-    profilers::{Profiler, Recording, Window},
-    seen::Heap,
-    stacks::{Folded, View},
-    threads::{ThreadStates, tests::thread},
 };
 
 const SLOW: &str = "clone3;toy::slow::work;malloc 600\nclone3;toy::slow::work 300\n";

@@ -3,10 +3,7 @@
 use lab_display::thousands;
 use lab_model::Machine;
 
-use crate::{
-    seen::{Observation, Scene, Seen},
-    stacks::Unit,
-};
+use lab_observation::{Observation, Scene, Seen, Unit};
 
 /// How it was measured, for the end of the page.
 pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lab_model::Role;
+use lab_observation::{Request, Spans};
 
 use super::Kinds;
-use crate::seen::{Request, Spans};
 
 /// How many requests are drawn.
 pub const ROWS: usize = 12;

@@ -12,14 +12,14 @@ use std::{
 use tokio::process::Command;
 
 use super::{
-    Failure, Obstacle, Profiler, Recording, Subject,
+    Failure, Obstacle, Subject,
     program::{self, gist},
-    unwinder::Unwinder,
+    unwinder::call_graph,
     window,
 };
 pub use control::{Complaint, Control};
+use lab_observation::{Profiler, Recording, Unwinder, Window};
 use lab_system::{System, doctor::INSTALL_PERF, process};
-pub use script::JIT;
 
 /// Lets `perf` count the same event with the same rights for a moment. Anything else that recording
 /// needs, such as memory for its buffers, shows only when it records.
@@ -124,7 +124,7 @@ impl<'a> Perf<'a> {
         if self.profiler == Profiler::PerfUserOnly {
             command.args(["-e", "cycles:u"]);
         }
-        command.args(["--call-graph", self.unwinder.call_graph()]);
+        command.args(["--call-graph", call_graph(self.unwinder)]);
         command.args(["--delay=-1", "--control", "fd:0,1"]);
         command.arg("-p").arg(pids.join(",")).arg("-o").arg(file);
         command
@@ -138,7 +138,7 @@ impl<'a> Perf<'a> {
         }
     }
 
-    async fn read(&self, file: PathBuf, window: window::Window) -> Result<Recording, Failure> {
+    async fn read(&self, file: PathBuf, window: Window) -> Result<Recording, Failure> {
         // Unwinding thousands of stacks takes longer than sampling them.
         let patience = 4 * self.patience;
         let mut script = program::command(&self.program);

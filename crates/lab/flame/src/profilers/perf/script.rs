@@ -8,13 +8,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::stacks::Folded;
+use lab_observation::{Folded, JIT};
 
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 0xffff_8000_0000_0000;
-
-/// A function without a name that was compiled at run time.
-pub const JIT: &str = "[JIT]";
 
 /// The samples of a recording.
 #[derive(Debug, Default)]

@@ -4,13 +4,23 @@ use std::time::Duration;
 
 use lab_display::thousands;
 
-use super::{Profiler, Trial, perf::JIT, roots::is_rooted, window::Window};
-use crate::stacks::Folded;
+use super::{Folded, Profiler, Trial, roots::is_rooted};
 
 /// Shares of fewer samples than this are too rough.
 const FEW: u64 = 200;
 /// A server that uses less than this share of one core counts as almost idle.
 const IDLE: f64 = 0.1;
+
+/// A function without a name that was compiled at run time.
+pub const JIT: &str = "[JIT]";
+
+/// What was measured from outside while the profiler sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub length: Duration,
+    /// The server's CPU time, if it is known exactly.
+    pub system_cpu: Option<Duration>,
+}
 
 /// The stacks of one server, in samples, and how far to trust them.
 #[derive(Clone, Debug)]
@@ -38,7 +48,7 @@ pub struct Recording {
 
 impl Recording {
     /// A recording of these stacks that lost nothing.
-    pub(crate) fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
+    pub fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
         let samples = stacks.total();
         let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
         let rooted: u64 = rooted.map(|(_, weight)| weight).sum();
@@ -63,12 +73,12 @@ impl Recording {
     }
 
     /// How many cores the server used on average.
-    pub(super) fn cores(&self) -> Option<f64> {
+    pub fn cores(&self) -> Option<f64> {
         Some(self.system_cpu?.as_secs_f64() / self.window.as_secs_f64())
     }
 
     /// Adds what the numbers give reason to say.
-    pub(super) fn with_notices(mut self) -> Self {
+    pub fn with_notices(mut self) -> Self {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         let is_enough = self.samples >= FEW;

@@ -3,6 +3,8 @@
 //! `/proc/PID/task/TID/syscall` has the number of the system call in which a thread is blocked, and
 //! `running` for a thread that runs or waits for a core. A parent may read it.
 
+mod calls;
+
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -10,10 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_observation::{State, Thread, ThreadStates};
 use lab_system::process;
 use tokio::time::{MissedTickBehavior, interval};
-
-use super::{State, Thread, ThreadStates, calls};
 
 /// How long from one look to the next.
 const LOOK: Duration = Duration::from_millis(10);
@@ -22,29 +23,27 @@ const LOOKS_PER_LIST: usize = 10;
 /// How many threads are watched: a look costs up to 10 µs a thread.
 const MOST: usize = 128;
 
-impl ThreadStates {
-    /// Watches a process and its descendants; `None` where the system does not show their threads.
-    pub async fn watch(pid: u32, window: Duration) -> Option<Self> {
-        let (mut watched, mut looks, mut left_out) = (BTreeMap::new(), 0, 0);
-        let start = Instant::now();
-        let mut ticks = interval(LOOK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-        while start.elapsed() < window {
-            ticks.tick().await;
-            if looks % LOOKS_PER_LIST == 0 {
-                left_out = left_out.max(list(pid, looks, &mut watched));
-            }
-            watched.iter_mut().for_each(|(dir, it)| it.look(dir));
-            looks += 1;
+/// Watches a process and its descendants; `None` where the system does not show their threads.
+pub async fn watch_threads(pid: u32, window: Duration) -> Option<ThreadStates> {
+    let (mut watched, mut looks, mut left_out) = (BTreeMap::new(), 0, 0);
+    let start = Instant::now();
+    let mut ticks = interval(LOOK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    while start.elapsed() < window {
+        ticks.tick().await;
+        if looks % LOOKS_PER_LIST == 0 {
+            left_out = left_out.max(list(pid, looks, &mut watched));
         }
-        let mut threads: Vec<_> = watched.into_values().map(|it| it.thread).collect();
-        threads.retain(|thread| thread.states.iter().any(|state| *state != State::Absent));
-        let works = |state: &&State| **state != State::Absent && !state.waits_for_work();
-        let worked = |thread: &Thread| thread.states.iter().filter(works).count();
-        threads.sort_by_key(|thread| std::cmp::Reverse(worked(thread)));
-        let window = start.elapsed();
-        (!threads.is_empty()).then_some(Self { window, looks, threads, left_out })
+        watched.iter_mut().for_each(|(dir, it)| it.look(dir));
+        looks += 1;
     }
+    let mut threads: Vec<_> = watched.into_values().map(|it| it.thread).collect();
+    threads.retain(|thread| thread.states.iter().any(|state| *state != State::Absent));
+    let works = |state: &&State| **state != State::Absent && !state.waits_for_work();
+    let worked = |thread: &Thread| thread.states.iter().filter(works).count();
+    threads.sort_by_key(|thread| std::cmp::Reverse(worked(thread)));
+    let window = start.elapsed();
+    (!threads.is_empty()).then_some(ThreadStates { window, looks, threads, left_out })
 }
 
 /// Adds new threads by their directories `/proc/PID/task/TID`, those first that have used the most CPU
@@ -129,7 +128,9 @@ mod tests {
         mpsc,
     };
 
-    use super::{super::shares, *};
+    use lab_observation::shares;
+
+    use super::*;
 
     #[tokio::test]
     async fn a_thread_that_sleeps_is_blocked_and_one_that_computes_is_not() {
@@ -149,7 +150,7 @@ mod tests {
         spawn("sleeper", || std::thread::sleep(Duration::from_millis(20)));
         spawn("busy", || drop(std::hint::black_box(vec![0_u8; 64])));
         assert_eq!(started.iter().take(2).count(), 2);
-        let seen = ThreadStates::watch(std::process::id(), Duration::from_millis(300)).await;
+        let seen = watch_threads(std::process::id(), Duration::from_millis(300)).await;
         STOP.store(true, Ordering::Relaxed);
         let seen = seen.unwrap();
         let most = |name| {
@@ -163,6 +164,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_does_not_exist_shows_nothing() {
-        assert!(ThreadStates::watch(u32::MAX, Duration::from_millis(20)).await.is_none());
+        assert!(watch_threads(u32::MAX, Duration::from_millis(20)).await.is_none());
     }
 }

@@ -1,23 +1,10 @@
 //! What a page is about, and everything that was seen of its servers.
 
-mod chrome;
-mod meta;
-mod spans;
-
 use std::{collections::BTreeMap, time::Duration};
 
 use lab_model::{Build, Exhibit, SpanKind};
 
-use crate::{
-    profilers::{Profiler, Recording},
-    stacks::{Folded, View},
-    threads::ThreadStates,
-};
-
-pub use meta::meta;
-#[cfg(test)]
-pub use spans::Span;
-pub use spans::{Part, Request, Spans};
+use super::{Folded, Profiler, Recording, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]

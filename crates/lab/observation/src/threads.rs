@@ -3,9 +3,6 @@
 //! A profiler samples only what runs. A server that is idle and slow is blocked, and the system shows
 //! where: nothing has to be built into the server, and its parent needs no privileges.
 
-mod calls;
-mod watch;
-
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 /// What each thread of a process and its descendants did, looked at every 10 ms.
@@ -92,11 +89,11 @@ pub fn shares(threads: &[&Thread]) -> Vec<(State, f64)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A thread whose states are letters: `r` runs, `s` waits for a core, `f` is futex, `d` fsync.
-    pub fn thread(name: &str, states: &str) -> Thread {
+    fn thread(name: &str, states: &str) -> Thread {
         let state = |letter| match letter {
             'r' => State::Running,
             's' => State::Ready,

@@ -3,8 +3,7 @@
 use lab_model::Machine;
 use serde_json::{Map, Value, json};
 
-use super::{Observation, Scene, Seen};
-use crate::profilers::Profiler;
+use super::{Observation, Profiler, Scene, Seen};
 
 pub fn meta(scene: &Scene, seen: &Seen) -> Value {
     let variants = seen.observations.iter().map(|it| (it.name.clone(), variant(it)));

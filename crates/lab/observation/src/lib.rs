@@ -1,0 +1,30 @@
+//! What was seen of a server under load, as data.
+//!
+//! - `recording`: what a [`Profiler`] recorded, and how far to trust it.
+//! - `stacks`: [`Folded`] stacks are plain data. They are simplified, and scaled to what one request
+//!   costs.
+//! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
+//! - `spans`: what the server itself recorded of its requests.
+//! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
+
+mod chrome;
+mod meta;
+mod profiler;
+mod recording;
+mod roots;
+mod seen;
+mod spans;
+mod stacks;
+mod threads;
+mod unwinder;
+
+pub use meta::meta;
+pub use profiler::Profiler;
+pub use recording::{JIT, Recording, Window};
+pub use seen::{Heap, Observation, Scene, Seen};
+pub use spans::{Part, Request, Span, Spans};
+pub use stacks::{
+    Folded, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, top, top_inclusive,
+};
+pub use threads::{State, Thread, ThreadStates, shares};
+pub use unwinder::{Trial, Unwinder};
