@@ -10,14 +10,8 @@
 //!
 //! Nothing here starts a server or puts load on it: the caller does.
 
-mod drawing;
 mod profilers;
 mod threads;
 
-pub use drawing::{Page, Picture, Section, draw_index, draw_page};
 pub use profilers::{Control, Failure, Profilers, Reading, Subject};
 pub use threads::watch_threads;
-
-#[cfg(test)]
-#[path = "../../display/testing/probe.rs"]
-mod probe;

@@ -8,7 +8,6 @@
 //! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
 
 mod chrome;
-mod meta;
 mod profiler;
 mod recording;
 mod roots;
@@ -18,7 +17,6 @@ mod stacks;
 mod threads;
 mod unwinder;
 
-pub use meta::meta;
 pub use profiler::Profiler;
 pub use recording::{JIT, Recording, Window};
 pub use seen::{Heap, Observation, Scene, Seen};

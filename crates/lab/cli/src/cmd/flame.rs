@@ -8,9 +8,10 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
-use lab_flame::{Page, Profilers, draw_index, draw_page};
+use lab_flame::Profilers;
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
-use lab_observation::{Profiler, Seen, meta};
+use lab_observation::{Profiler, Seen};
+use lab_pictures::{Page, draw_index, draw_page, meta};
 
 use super::{
     Ended, Places, interrupted, interruptible,
@@ -18,7 +19,10 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    servers::{Requests, Scratch, instrumented, instrumented::Instrumentation},
+    servers::{
+        Requests, Scratch,
+        instrumented::{self, Instrumentation},
+    },
     watch::{Progress, Subjects},
 };
 

@@ -2,8 +2,8 @@
 
 use console::style;
 use lab_display::{page::Table, paragraph, percent, significant, time_ms};
-use lab_flame::{Page, Section};
 use lab_observation::{View, top_inclusive};
+use lab_pictures::{Page, Section};
 use serde::Serialize;
 
 use super::{Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, limit::Limit};

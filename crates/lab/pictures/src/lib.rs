@@ -7,6 +7,7 @@ mod frames;
 mod gallery;
 mod graph;
 mod legend;
+mod meta;
 mod page;
 mod palette;
 mod standard;
@@ -15,4 +16,9 @@ mod timeline;
 mod waits;
 
 pub use gallery::draw_page;
+pub use meta::meta;
 pub use page::{Page, Picture, Section, draw_index};
+
+#[cfg(test)]
+#[path = "../../display/testing/probe.rs"]
+mod probe;

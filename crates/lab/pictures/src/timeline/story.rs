@@ -123,7 +123,7 @@ fn most_at_once(times: impl IntoIterator<Item = (u64, u64)>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drawing::example::{fixed_spans, kinds, slow_spans};
+    use crate::example::{fixed_spans, kinds, slow_spans};
 
     #[test]
     fn both_variants_show_consecutive_requests_of_one_window() {

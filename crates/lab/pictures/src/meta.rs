@@ -1,9 +1,8 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_model::Machine;
+use lab_observation::{Observation, Profiler, Scene, Seen};
 use serde_json::{Map, Value, json};
-
-use super::{Observation, Profiler, Scene, Seen};
 
 pub fn meta(scene: &Scene, seen: &Seen) -> Value {
     let variants = seen.observations.iter().map(|it| (it.name.clone(), variant(it)));
