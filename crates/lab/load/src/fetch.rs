@@ -15,21 +15,14 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The status and body of the answer to a GET of `path`, on a connection of its own.
-pub async fn get(
-    target: SocketAddr,
-    path: &str,
-    patience: Duration,
-) -> anyhow::Result<(u16, Vec<u8>)> {
-    within(Some(patience), async {
-        let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-        Connection::open(target).await?.fetch(&request).await
-    })
-    .await
+pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
+    let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
+    Connection::open(target).await?.fetch(&request).await
 }
 
 /// The text that a server answers to a GET of `path`. Any status but 200 is an error.
 pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
-    let answer = get(address(url)?, path, PATIENCE).await;
+    let answer = within(Some(PATIENCE), get(address(url)?, path)).await;
     let (status, body) = answer.with_context(|| format!("cannot read {path}"))?;
     let text = String::from_utf8_lossy(&body).into_owned();
     ensure!(status == 200, "GET {path}: status {status}: {}", text.trim());
@@ -41,7 +34,7 @@ pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
     let Some(path) = path else {
         return within(Some(SHORT_PATIENCE), Connection::open(target)).await.is_ok();
     };
-    let answer = get(target, path, SHORT_PATIENCE).await;
+    let answer = within(Some(SHORT_PATIENCE), get(target, path)).await;
     answer.is_ok_and(|(status, _)| (200..300).contains(&status))
 }
 

@@ -3,10 +3,10 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
-use lab_flame::Profilers;
 use lab_model::Output;
 use lab_observation::Seen;
 use lab_pictures::draw_page;
+use lab_profile::Profilers;
 use serde_json::json;
 
 use super::{

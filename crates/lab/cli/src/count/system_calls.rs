@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
-use lab_flame::Control;
 use lab_load::Visitor;
 use lab_model::Ask;
+use lab_profile::Control;
 use lab_system::process;
 use tokio::{process::Command, time::timeout};
 

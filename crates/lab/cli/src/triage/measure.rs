@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_flame::{Failure, Profilers, watch_threads};
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
+use lab_profile::{Failure, Profilers, watch_threads};
 use lab_system::process;
 
 use crate::{

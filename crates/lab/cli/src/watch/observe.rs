@@ -8,9 +8,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use http::Uri;
-use lab_flame::{Failure, Profilers, Reading, Subject, watch_threads};
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates, Trial, Unwinder};
+use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
 
 use crate::{
     bench::{Comparison, generate},
@@ -93,9 +93,15 @@ impl Watch<'_> {
         url: &Uri,
         plan: LoadPlan,
     ) -> Result<Observation, Failure> {
-        let sampler = self.has_sampler.then_some(url);
+        let target = self.has_sampler.then(|| lab_load::address(url)).transpose()?;
+        let get = target.map(|target| {
+            move |path: String| -> Fetched {
+                Box::pin(async move { lab_load::get(target, &path).await })
+            }
+        });
+        let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
         let pid = plan.server_pid.context("the server has no process here")?;
-        let subject = Subject { pid, url: sampler, dir: self.scratch, name };
+        let subject = Subject { pid, sampler, dir: self.scratch, name };
         let trial = self.try_unwinders(profiler, subject, &plan).await?;
         let load = async { generate(&plan).await.map_err(Failure::Fatal) };
         let seen = tokio::try_join!(load, self.see(profiler, subject, url, trial));

@@ -6,9 +6,9 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_flame::{Failure, Profilers};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
 use lab_observation::{Observation, Profiler, Scene, Seen, View};
+use lab_profile::{Failure, Profilers};
 
 use super::{Progress, heap, observe::Watch};
 use crate::{bench::Comparison, servers::Launch};

@@ -22,7 +22,7 @@ impl Studio {
         let bin = toy.path("fake-bin");
         std::fs::create_dir_all(&bin).unwrap();
         if let Some(mode) = mode {
-            let script = "../flame/tests/fake_perf.sh";
+            let script = "../profile/tests/fake_perf.sh";
             symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(script), bin.join("perf")).unwrap();
             std::fs::write(bin.join("perf.mode"), mode).unwrap();
         }

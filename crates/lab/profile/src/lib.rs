@@ -1,4 +1,8 @@
-//! Profilers: record where a running process spends its CPU time, with the best one that works here.
+//! Profiles a running server: from a process id to its stacks and to the states of its threads.
+//!
+//! [`Profilers`] samples the stacks of one process with the best profiler that works here, and reads
+//! them afterwards. [`watch_threads`] looks at every thread. Nothing here starts a server or puts load
+//! on it: the caller does.
 
 mod in_process;
 mod jvm;
@@ -8,6 +12,7 @@ mod samply;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+mod threads;
 mod unwinder;
 mod window;
 
@@ -18,24 +23,24 @@ use std::{
     time::Duration,
 };
 
-use http::Uri;
-
 use lab_observation::{Profiler, Recording, Trial, Unwinder};
 use lab_system::System;
 use unwinder::{RATE, TRIAL, all_cores, call_graph};
 
+pub use in_process::{Fetched, Sampler};
 pub use perf::Control;
+pub use threads::watch_threads;
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The process to record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The process; its children are recorded too.
     pub pid: u32,
-    /// Its address, if it has the in-process sampler.
-    pub url: Option<&'a Uri>,
+    /// How to ask it, if it has the in-process sampler.
+    pub sampler: Option<&'a Sampler<'a>>,
     /// Where the profiler's own file goes.
     pub dir: &'a Path,
     /// The first part of that file's name: `slow` for `slow.perf.data`.

@@ -1,22 +1,19 @@
 //! Every way in which recording fails, with a `perf` and servers that fail on request.
 
 use std::{
+    cell::RefCell,
     os::unix::fs::symlink,
     path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
-use http::Uri;
+use anyhow::anyhow;
 use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::{fake::Fake, process};
 use tempfile::TempDir;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-};
 
-use super::{Failure, Profilers, Subject};
+use super::{Failure, Fetched, Profilers, Subject};
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);
@@ -60,7 +57,7 @@ impl Server {
     }
 
     fn subject(&self) -> Subject<'_> {
-        Subject { pid: self.child.id(), url: None, dir: self.dir.path(), name: "slow" }
+        Subject { pid: self.child.id(), sampler: None, dir: self.dir.path(), name: "slow" }
     }
 }
 
@@ -266,58 +263,53 @@ async fn a_server_that_dies_is_not_the_profilers_fault() {
     }
 }
 
-/// Serves one connection for each answer: reads the request's head, which has to be for this path, and
-/// sends the answer; an empty one never comes.
-async fn sampler(answers: Vec<&'static str>) -> Uri {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        for (answer, path) in answers.iter().zip(["/.lab/cpu?ms=20&hz=99", "/.lab/cpu/stacks"]) {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut head = vec![0; 1024];
-            let length = stream.read(&mut head).await.unwrap();
-            let head = String::from_utf8_lossy(&head[..length]).into_owned();
-            assert!(head.starts_with(&format!("GET {path} ")), "{head}");
-            if answer.is_empty() {
-                std::future::pending::<()>().await;
+/// The status and the body, or how the connection broke off; `None` never comes.
+type Answer = Option<Result<(u16, &'static str), &'static str>>;
+
+/// Gives one answer after the other to requests, which have to be for these paths.
+fn sampler(answers: &[Answer]) -> impl Fn(String) -> Fetched {
+    let paths = ["/.lab/cpu?ms=20&hz=99", "/.lab/cpu/stacks"];
+    let answers = RefCell::new(paths.into_iter().zip(answers));
+    move |path| {
+        let (expected, answer) = answers.borrow_mut().next().unwrap();
+        assert_eq!(path, expected);
+        let answer = *answer;
+        Box::pin(async move {
+            match answer {
+                Some(Ok((status, body))) => Ok((status, body.into())),
+                Some(Err(error)) => Err(anyhow!(error)),
+                None => std::future::pending().await,
             }
-            stream.write_all(answer.as_bytes()).await.unwrap();
-        }
-    });
-    url.parse().unwrap()
+        })
+    }
 }
 
-async fn in_process(answers: Vec<&'static str>) -> Result<Recording, Failure> {
-    let (fake, server, url) = (Fake::healthy(), Server::start(), sampler(answers).await);
+async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
+    let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
-    let subject = Subject { url: Some(&url), ..server.subject() };
+    let subject = Subject { sampler: Some(&sampler), ..server.subject() };
     profilers.record(Profiler::InProcess, subject, WINDOW).await
 }
 
-const SAMPLED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n400\n";
+const SAMPLED: Answer = Some(Ok((200, "400\n")));
 
 #[tokio::test]
 async fn the_in_process_sampler_answers_with_stacks() {
-    let stacks =
-        "HTTP/1.1 200 OK\r\ncontent-length: 36\r\n\r\nstart_thread;work 300\nwork;inner 100\n";
-    let recording = in_process(vec![SAMPLED, stacks]).await.unwrap();
+    let stacks = Some(Ok((200, "start_thread;work 300\nwork;inner 100\n")));
+    let recording = in_process(&[SAMPLED, stacks]).await.unwrap();
     assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
     assert!(recording.notices[0].contains("25 % of the stacks were cut"), "{recording:?}");
 }
 
 #[tokio::test]
 async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
-    const HALF: &str = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf";
-    const MISSING: &str = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
-    const BUSY: &str = "HTTP/1.1 500 Oops\r\ncontent-length: 4\r\n\r\nbusy";
-    const NONSENSE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nnonsense";
     for (answers, words) in [
-        (vec![""], "hung or broke off: no answer within"),
-        (vec![HALF], "hung or broke off"),
-        (vec![MISSING], "has no in-process sampler"),
-        (vec![BUSY], "answered 500: busy"),
-        (vec![SAMPLED, ""], "hung or broke off: no answer within"),
-        (vec![SAMPLED, NONSENSE], "answered nonsense"),
+        (&[None][..], "hung or broke off: no answer within"),
+        (&[Some(Err("closed"))], "hung or broke off: closed"),
+        (&[Some(Ok((404, "")))], "has no in-process sampler"),
+        (&[Some(Ok((500, "busy")))], "answered 500: busy"),
+        (&[SAMPLED, None], "hung or broke off: no answer within"),
+        (&[SAMPLED, Some(Ok((200, "nonsense")))], "answered nonsense"),
     ] {
         let said = obstacle(in_process(answers).await);
         assert!(said.contains(words), "{said}");

@@ -1,11 +1,17 @@
 //! The sampler in the server's own process: it needs no rights and sees the program's own code only.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{pin::Pin, time::Duration};
 
-use lab_load as load;
+use anyhow::Context as _;
 use lab_observation::{Profiler, Recording};
+use tokio::time::timeout;
 
 use super::{Failure, Obstacle, Subject, window};
+
+/// Gets a path of the server, with the HTTP client of the caller.
+pub type Sampler<'a> = dyn Fn(String) -> Fetched + 'a;
+/// The status and the body of the answer.
+pub type Fetched = Pin<Box<dyn Future<Output = anyhow::Result<(u16, Vec<u8>)>>>>;
 
 /// Samples per second of CPU time. The timer ticks with the kernel's, which may be as slow as 100 per
 /// second: a faster rate would silently lose samples.
@@ -17,20 +23,20 @@ pub const WATCHDOG: Duration = Duration::from_secs(5);
 
 /// Asks the server to sample itself for the window, and waits at most `watchdog` longer; then for the
 /// stacks. It looks up their names only then, and not while its CPU time is measured.
-pub async fn sample(
-    subject: Subject<'_>,
+pub async fn sample<'a>(
+    subject: Subject<'a>,
     length: Duration,
     watchdog: Duration,
-) -> Result<impl Future<Output = Result<Recording, Failure>> + use<>, Failure> {
-    let target = load::address(subject.url.ok_or_else(no_sampler)?).map_err(Failure::Fatal)?;
+) -> Result<impl Future<Output = Result<Recording, Failure>> + use<'a>, Failure> {
+    let sampler = subject.sampler.ok_or_else(no_sampler)?;
     let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
     let pid = subject.pid;
     let (answer, window) =
-        tokio::join!(ask(target, &path, length + watchdog, pid), window::pass(pid, length));
+        tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));
     let window = window?;
     answer?;
     Ok(async move {
-        let folded = ask(target, "/.lab/cpu/stacks", watchdog, pid).await?;
+        let folded = ask(sampler, "/.lab/cpu/stacks".to_owned(), watchdog, pid).await?;
         let stacks = folded.parse().map_err(|error| {
             Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
         })?;
@@ -45,12 +51,14 @@ fn no_sampler() -> Obstacle {
 }
 
 async fn ask(
-    target: SocketAddr,
-    path: &str,
+    sampler: &Sampler<'_>,
+    path: String,
     patience: Duration,
     pid: u32,
 ) -> Result<String, Failure> {
-    match load::get(target, path, patience).await {
+    let answer = timeout(patience, sampler(path)).await;
+    let answer = answer.with_context(|| format!("no answer within {} s", patience.as_secs()));
+    match answer.flatten() {
         Ok((200, body)) => Ok(String::from_utf8_lossy(&body).into_owned()),
         Ok((404, _)) => Err(no_sampler().into()),
         Ok((status, body)) => {
