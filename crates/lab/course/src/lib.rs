@@ -2,7 +2,6 @@
 
 pub mod chart;
 pub mod report;
-pub mod words;
 
 #[cfg(test)]
 #[path = "../../display/testing/probe.rs"]

@@ -29,6 +29,7 @@ mod rows;
 mod seconds;
 mod store;
 mod target;
+pub mod words;
 mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};

@@ -6,11 +6,8 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_course::{
-    chart::{self, Chart, SweepPoint},
-    words::relative,
-};
-use lab_model::{BASELINE, CANDIDATE, criterion::Bench, unknown};
+use lab_course::chart::{self, Chart, SweepPoint};
+use lab_model::{BASELINE, CANDIDATE, criterion::Bench, unknown, words::relative};
 use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
 
 use super::{

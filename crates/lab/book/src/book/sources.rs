@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_course::words::{self, origin};
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, VariantRecord, Workspace,
     confidence,
+    words::{self, origin},
 };
 use minijinja::{Error, Value, context, value::Serde};
 

@@ -3,8 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use lab_course::words::origin;
-use lab_model::{Machine, unknown};
+use lab_model::{Machine, unknown, words::origin};
 use lab_observation::{Folded, top_inclusive};
 use minijinja::{Error, Value, context};
 

@@ -26,7 +26,7 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
         }
         text += "\n</details>\n";
     }
-    let origin = lab_course::words::origin(&record.command, &record.machine, record.created);
+    let origin = lab_model::words::origin(&record.command, &record.machine, record.created);
     let _ = writeln!(text, "\nMade by {origin}.");
     text
 }

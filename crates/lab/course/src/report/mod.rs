@@ -15,10 +15,12 @@ use lab_display::{
     page::{Table, document},
     plural, significant, speedup_or, thousands,
 };
-use lab_model::{Case, CaseRecord, Record, confidence, write_whole};
+use lab_model::{
+    Case, CaseRecord, Record, confidence,
+    words::{command_line, day, machine_in_words, relative},
+    write_whole,
+};
 use maud::{Markup, PreEscaped, html};
-
-use crate::words::{command_line, day, machine_in_words, relative};
 
 const SCRIPT: &str = include_str!("download.js");
 
