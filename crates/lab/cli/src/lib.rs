@@ -17,7 +17,6 @@ macro_rules! out {
 mod bench;
 mod cmd;
 mod count;
-mod servers;
 mod triage;
 mod watch;
 

@@ -9,11 +9,11 @@ use lab_model::{
     Arrivals, Ask, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run, Workspace,
     load_average,
 };
+use lab_servers::{Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::{process::Command, time::timeout};
 
 use super::{Effort, Engine, Progress};
-use crate::servers::{Launch, Scratch, Stage};
 
 /// Servers to compare, and their load.
 #[derive(Debug)]

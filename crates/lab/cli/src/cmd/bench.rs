@@ -6,12 +6,10 @@ use lab_display::plural;
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
 };
+use lab_servers::current;
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
-use crate::{
-    bench::{self, Comparison, Progress},
-    servers::current,
-};
+use crate::bench::{self, Comparison, Progress};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -4,6 +4,7 @@ use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
+use lab_servers::{Requests, Scratch};
 use lab_stats::Verdict;
 use serde_json::json;
 
@@ -17,7 +18,6 @@ use super::{
 use crate::{
     bench::{self, Engine, Progress},
     count,
-    servers::{Requests, Scratch},
 };
 
 /// Puts load on two servers in turn, and says which is faster. `lab` starts them, and finds their port

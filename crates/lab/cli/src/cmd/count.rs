@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
 use lab_model::{Case, Reference, Workspace, write_whole};
+use lab_servers::instrumented::{self, Instrumentation};
 
 use super::{Ended, Places, interrupted, interruptible};
-use crate::{
-    count::{self, Counts, reference, reference::TOLERANCE_PERCENT, reference::Table},
-    servers::instrumented::{self, Instrumentation},
+use crate::count::{
+    self, Counts,
+    reference::{self, TOLERANCE_PERCENT, Table},
 };
 
 #[derive(Debug, clap::Args)]

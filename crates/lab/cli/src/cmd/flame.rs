@@ -12,6 +12,10 @@ use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_
 use lab_observation::{Profiler, Seen};
 use lab_pictures::{Page, draw_index, draw_page, meta};
 use lab_profile::Profilers;
+use lab_servers::{
+    Requests, Scratch,
+    instrumented::{self, Instrumentation},
+};
 
 use super::{
     Ended, Places, interrupted, interruptible,
@@ -19,10 +23,6 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    servers::{
-        Requests, Scratch,
-        instrumented::{self, Instrumentation},
-    },
     watch::{Progress, Subjects},
 };
 

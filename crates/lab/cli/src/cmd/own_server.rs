@@ -3,12 +3,10 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_model::{Ask, Load};
+use lab_servers::{Address, Launch, Requests, Scratch, learn_answers};
 use lab_system::allow_connections;
 
-use crate::{
-    bench::{Comparison, Engine},
-    servers::{Address, Launch, Requests, Scratch, learn_answers},
-};
+use crate::bench::{Comparison, Engine};
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_model::Ask;
-
-use super::{Places, own_server::OwnServer};
-use crate::servers::{
+use lab_servers::{
     Launch, Requests, Revisions,
     running::{REMOTE_REQUESTS_PER_S, REMOTE_USERS, remote_pause_ms},
 };
+
+use super::{Places, own_server::OwnServer};
 
 pub const BASELINE: &str = "baseline";
 pub const CANDIDATE: &str = "candidate";

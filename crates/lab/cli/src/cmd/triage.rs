@@ -7,6 +7,7 @@ use lab_model::Output;
 use lab_observation::Seen;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
+use lab_servers::{Requests, Scratch, current};
 use serde_json::json;
 
 use super::{
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::{
     bench::Comparison,
-    servers::{Requests, Scratch, current},
     triage::{Card, Rules, Triage},
     watch::{Progress, Subjects},
 };

@@ -8,12 +8,10 @@ use std::{
 
 use anyhow::Context as _;
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_servers::{Launch, Scratch, current};
 
 use super::{Ended, Places, interrupted, interruptible};
-use crate::{
-    bench::{asks, visit_once},
-    servers::{Launch, Scratch, current},
-};
+use crate::bench::{asks, visit_once};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use lab_load::Visitor;
 use lab_model::{Ask, Case, Workspace};
+use lab_servers::{Launch, Scratch, Server, Stage};
 use lab_system::process;
 use tokio::time::sleep;
 
@@ -13,10 +14,7 @@ use super::{
     gauge::{Gauge, Reading, growth, median_growth},
     system_calls::Counter,
 };
-use crate::{
-    bench::asks,
-    servers::{Launch, Scratch, Server, Stage},
-};
+use crate::bench::asks;
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
 const ALLOCATIONS: &str = "/.lab/allocations";
@@ -24,7 +22,7 @@ const ALLOCATIONS: &str = "/.lab/allocations";
 const PRICE_READINGS: u32 = 5;
 
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
-/// [`crate::servers::instrumented::build`].
+/// [`lab_servers::instrumented::build`].
 ///
 /// Also returns a note if system calls are not counted.
 pub async fn measure(

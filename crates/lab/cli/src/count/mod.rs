@@ -3,7 +3,7 @@
 //! A clock says how fast a server is, here and now. A count says how much it does, so it can be a
 //! test: allocations of the running server, its system calls, and whatever its companions count.
 //!
-//! The servers are built to count; see [`crate::servers::instrumented`].
+//! The servers are built to count; see [`lab_servers::instrumented`].
 
 mod counts;
 mod gauge;

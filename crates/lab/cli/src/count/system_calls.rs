@@ -6,11 +6,11 @@ use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
 use lab_model::Ask;
 use lab_profile::Control;
+use lab_servers::{Launch, Stage};
 use lab_system::process;
 use tokio::{process::Command, time::timeout};
 
 use super::measure::idle;
-use crate::servers::{Launch, Stage};
 
 const EVENT: &str = "raw_syscalls:sys_enter";
 

@@ -7,12 +7,12 @@ use http::Uri;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::{Failure, Profilers, watch_threads};
+use lab_servers::Stage;
 use lab_system::process;
 
 use crate::{
     bench::{Comparison, generate},
     count::Counter,
-    servers::Stage,
     watch::{Progress, Watch},
 };
 

@@ -9,7 +9,7 @@ use lab_observation::{Folded, Heap};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::servers::{Launch, Stage};
+use lab_servers::{Launch, Stage};
 
 const WARM_UP: u32 = 2;
 /// How long visits are sampled, and at least how many, however long they take.

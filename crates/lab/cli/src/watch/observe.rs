@@ -11,11 +11,9 @@ use http::Uri;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates, Trial, Unwinder};
 use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
+use lab_servers::{Launch, Stage};
 
-use crate::{
-    bench::{Comparison, generate},
-    servers::{Launch, Stage},
-};
+use crate::bench::{Comparison, generate};
 
 /// How long the load runs before the recording.
 const WARM_UP: Duration = Duration::from_millis(1500);

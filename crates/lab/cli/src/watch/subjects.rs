@@ -9,9 +9,10 @@ use anyhow::{Context as _, bail, ensure};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
 use lab_observation::{Observation, Profiler, Scene, Seen, View};
 use lab_profile::{Failure, Profilers};
+use lab_servers::Launch;
 
 use super::{Progress, heap, observe::Watch};
-use crate::{bench::Comparison, servers::Launch};
+use crate::bench::Comparison;
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]

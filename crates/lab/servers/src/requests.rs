@@ -8,7 +8,7 @@ use lab_load::Visitor;
 use lab_model::{Answer, Ask};
 use serde::Deserialize;
 
-use crate::servers::{Launch, Stage};
+use crate::{Launch, Stage};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! Servers as child processes: how they are started, found, asked and stopped.
+//! Servers as child processes: how they are built, started, found, asked and stopped.
 
 mod announcement;
 mod cargo;
