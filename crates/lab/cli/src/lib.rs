@@ -6,14 +6,6 @@
 //! `lab` depends on no code of a case. It uses the case file, the line `listening on
 //! http://127.0.0.1:PORT`, and HTTP, so a case could be any service.
 
-/// Like `println!`, but does not panic if the reader is gone, as after `| head`.
-macro_rules! out {
-    ($($part:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($part)*);
-    }};
-}
-
 mod bench;
 mod cmd;
 mod count;

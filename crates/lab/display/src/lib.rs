@@ -8,3 +8,12 @@ pub mod picture;
 mod words;
 
 pub use words::*;
+
+/// Like `println!`, but does not panic if the reader is gone, as after `| head`.
+#[macro_export]
+macro_rules! out {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($part)*);
+    }};
+}

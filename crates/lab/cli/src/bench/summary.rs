@@ -4,7 +4,7 @@
 //! and an *exact* figure does not need one.
 
 use console::style;
-use lab_display::{NONE, factor, plural, speedup_or};
+use lab_display::{NONE, factor, out, plural, speedup_or};
 use lab_model::{
     Case, CaseRecord, Record, claim_row, confidence, latency_rows, metric_rows, notes,
     open_loop_rows,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::plural;
+use lab_display::{out, plural};
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
 };

@@ -3,6 +3,7 @@
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
+use lab_display::out;
 use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
 use lab_servers::{Requests, Scratch};
 use lab_stats::Verdict;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
+use lab_display::out;
 use lab_model::{Case, Reference, Workspace, write_whole};
 use lab_servers::instrumented::{self, Instrumentation};
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use lab_display::out;
 use lab_system::{
     System,
     doctor::{self, Status},

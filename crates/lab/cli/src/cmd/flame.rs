@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
+use lab_display::out;
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
 use lab_observation::{Profiler, Seen};
 use lab_pictures::{Page, draw_index, draw_page, meta};

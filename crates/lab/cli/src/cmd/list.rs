@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use console::style;
+use lab_display::out;
 
 use super::Places;
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use lab_course::report;
+use lab_display::out;
 use lab_model::{Record, Store, Workspace, read};
 
 use super::Places;

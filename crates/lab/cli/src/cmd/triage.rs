@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
+use lab_display::out;
 use lab_model::Output;
 use lab_observation::Seen;
 use lab_pictures::draw_page;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use lab_display::out;
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_servers::{Launch, Scratch, current};
 

@@ -1,7 +1,7 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{page::Table, paragraph, percent, significant, time_ms};
+use lab_display::{out, page::Table, paragraph, percent, significant, time_ms};
 use lab_observation::{View, top_inclusive};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
