@@ -6,10 +6,7 @@
 //! `lab` depends on no code of a case. It uses the case file, the line `listening on
 //! http://127.0.0.1:PORT`, and HTTP, so a case could be any service.
 
-mod bench;
 mod cmd;
-mod count;
 mod triage;
-mod watch;
 
 pub use cmd::run;

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use lab_display::{out, plural};
+use lab_measure::bench::{self, Comparison, Progress};
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
 };
 use lab_servers::current;
 
 use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
-use crate::bench::{self, Comparison, Progress};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -4,6 +4,10 @@ use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use lab_display::out;
+use lab_measure::{
+    bench::{self, Engine, Progress},
+    count,
+};
 use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
 use lab_servers::{Requests, Scratch};
 use lab_stats::Verdict;
@@ -15,10 +19,6 @@ use super::{
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer, comparison_of},
     sides::{CANDIDATE, SideOptions},
-};
-use crate::{
-    bench::{self, Engine, Progress},
-    count,
 };
 
 /// Puts load on two servers in turn, and says which is faster. `lab` starts them, and finds their port

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
 use lab_display::out;
+use lab_measure::count::{
+    self, Counts,
+    reference::{self, TOLERANCE_PERCENT, Table},
+};
 use lab_model::{Case, Reference, Workspace, write_whole};
 use lab_servers::instrumented::{self, Instrumentation};
 
 use super::{Ended, Places, interrupted, interruptible};
-use crate::count::{
-    self, Counts,
-    reference::{self, TOLERANCE_PERCENT, Table},
-};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

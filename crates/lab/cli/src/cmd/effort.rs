@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use lab_model::{Metric, Spacing};
 
-use crate::bench::Effort;
+use lab_measure::bench::Effort;
 
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {

@@ -9,6 +9,10 @@ use std::{
 use anyhow::{Context as _, bail};
 use console::style;
 use lab_display::out;
+use lab_measure::{
+    bench::Comparison,
+    watch::{Progress, Subjects},
+};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
 use lab_observation::{Profiler, Seen};
 use lab_pictures::{Page, draw_index, draw_page, meta};
@@ -21,10 +25,6 @@ use lab_servers::{
 use super::{
     Ended, Places, interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
-};
-use crate::{
-    bench::Comparison,
-    watch::{Progress, Subjects},
 };
 
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use lab_model::{Ask, Load};
 use lab_servers::{Address, Launch, Requests, Scratch, learn_answers};
 use lab_system::allow_connections;
 
-use crate::bench::{Comparison, Engine};
+use lab_measure::bench::{Comparison, Engine};
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {

@@ -4,6 +4,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
 use lab_display::out;
+use lab_measure::{
+    bench::Comparison,
+    watch::{Progress, Subjects},
+};
 use lab_model::Output;
 use lab_observation::Seen;
 use lab_pictures::draw_page;
@@ -17,11 +21,7 @@ use super::{
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
 };
-use crate::{
-    bench::Comparison,
-    triage::{Card, Rules, Triage},
-    watch::{Progress, Subjects},
-};
+use crate::triage::{Card, Rules, Triage};
 
 /// Puts load on one server for about a minute and says what limits it, and what to suspect first.
 #[derive(Debug, clap::Args)]

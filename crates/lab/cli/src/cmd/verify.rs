@@ -8,11 +8,11 @@ use std::{
 
 use anyhow::Context as _;
 use lab_display::out;
+use lab_measure::bench::{asks, visit_once};
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_servers::{Launch, Scratch, current};
 
 use super::{Ended, Places, interrupted, interruptible};
-use crate::bench::{asks, visit_once};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -10,7 +10,7 @@ use lab_profile::{Failure, Profilers, watch_threads};
 use lab_servers::Stage;
 use lab_system::process;
 
-use crate::{
+use lab_measure::{
     bench::{Comparison, generate},
     count::Counter,
     watch::{Progress, Watch},
