@@ -7,6 +7,5 @@
 //! http://127.0.0.1:PORT`, and HTTP, so a case could be any service.
 
 mod cmd;
-mod triage;
 
 pub use cmd::run;

@@ -13,6 +13,7 @@ use lab_observation::Seen;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_servers::{Requests, Scratch, current};
+use lab_triage::{Card, Rules, Triage};
 use serde_json::json;
 
 use super::{
@@ -21,7 +22,6 @@ use super::{
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
 };
-use crate::triage::{Card, Rules, Triage};
 
 /// Puts load on one server for about a minute and says what limits it, and what to suspect first.
 #[derive(Debug, clap::Args)]
