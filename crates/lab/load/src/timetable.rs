@@ -3,6 +3,7 @@
 use std::{iter::successors, time::Duration};
 
 use lab_model::{OpenLoop, Spacing};
+use lab_stats::SplitMix64;
 
 /// The due times of all arrivals, counted from the start; without an end.
 ///
@@ -17,26 +18,6 @@ pub fn timetable(load: OpenLoop) -> impl Iterator<Item = Duration> {
     // In units of the mean gap, so that rounding does not add up.
     let sums = successors(Some(0.0), move |sum| Some(sum + gap()));
     sums.map(move |gaps| Duration::from_secs_f64(gaps / load.rate_per_s))
-}
-
-/// A small generator of good random numbers (Steele, Lea and Flood, 2014).
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// Exponentially distributed with the mean 1.
-    fn exponential(&mut self) -> f64 {
-        // Above 0, so that the logarithm is finite, and up to 1.
-        let uniform = ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        -uniform.ln()
-    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,9 @@ pub struct CaseRecord {
     /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
     pub pairs: usize,
+    /// Of the order of the runs; `None` in older records, whose order was always the same.
+    #[serde(default)]
+    pub seed: Option<u64>,
     /// In how many layouts of its code each server ran, in turn; `None` for the one that it was built
     /// with.
     #[serde(default, skip_serializing_if = "Option::is_none")]

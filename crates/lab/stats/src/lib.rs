@@ -6,6 +6,7 @@
 //! verdict.
 
 mod median;
+mod random;
 mod schedule;
 mod signed_rank;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod speedup;
 mod verdict;
 
 pub use median::median_of;
+pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, judge};

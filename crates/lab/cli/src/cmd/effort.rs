@@ -45,8 +45,11 @@ impl EffortOptions {
             true => [300, 350, 250, 0],
         }
         .map(Duration::from_millis);
+        // New for each call; all its servers get the same arrivals.
+        let seed = jiff::Timestamp::now().as_microsecond() as u64;
         Effort {
             pairs: self.pairs.map_or(6, usize::from),
+            seed,
             start: Duration::from_millis(300),
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),
@@ -54,8 +57,7 @@ impl EffortOptions {
             open_loop: self.open_loop.unwrap_or(open_loop),
             spacing: match self.even_arrivals {
                 true => Spacing::Even,
-                // A new seed for each comparison; the same one for all its servers.
-                false => Spacing::Random { seed: jiff::Timestamp::now().as_microsecond() as u64 },
+                false => Spacing::Random { seed },
             },
             minimum_effect: self.minimum_effect / 100.0,
             metric: self.metric,

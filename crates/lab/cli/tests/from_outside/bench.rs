@@ -35,10 +35,12 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
         let factor = |key: &str| case["speedup"][metric][key].as_f64().unwrap();
         assert!(factor("low") <= factor("estimate") && factor("estimate") <= factor("high"));
     }
-    // A B, B A, between two extra runs of the baseline.
-    let order: Vec<_> =
-        case["runs"].as_array().unwrap().iter().map(|run| &run["variant"]).collect();
-    assert_eq!(order, ["slow", "slow", "fixed", "fixed", "slow", "slow"]);
+    // Two pairs between two extra runs of the baseline; a coin decides who is first in a pair.
+    let runs = case["runs"].as_array().unwrap();
+    let pairs: Vec<_> = runs.iter().map(|run| run["pair"].as_u64()).collect();
+    assert_eq!(pairs, [None, Some(0), Some(0), Some(1), Some(1), None]);
+    assert!([1, 3].into_iter().all(|at| runs[at]["variant"] != runs[at + 1]["variant"]));
+    assert!(case["seed"].is_u64());
     assert_eq!(case["control"]["pairs"], 2);
 
     assert_eq!(toy.results().len(), 1);

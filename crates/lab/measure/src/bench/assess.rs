@@ -60,6 +60,7 @@ fn case_record(
         users: comparison.load.users,
         think_ms: comparison.load.think_ms,
         pairs: effort.pairs,
+        seed: Some(effort.seed),
         layouts: comparison.layouts.first().map(Vec::len),
         warm_up_s: effort.warm_up.as_secs_f64(),
         measurement_s: effort.measurement.as_secs_f64(),

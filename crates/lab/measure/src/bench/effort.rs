@@ -8,6 +8,8 @@ use lab_stats::schedule;
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub pairs: usize,
+    /// Of the order of the runs.
+    pub seed: u64,
     /// How long a load generator takes to start and to stop.
     pub start: Duration,
     pub warm_up: Duration,
@@ -34,6 +36,6 @@ impl Effort {
 
     pub fn runs(self, subjects: usize) -> usize {
         let open = if self.open_loop.is_zero() { 0 } else { subjects };
-        schedule(subjects, self.pairs).len() + open
+        schedule(subjects, self.pairs, self.seed).len() + open
     }
 }

@@ -107,7 +107,7 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
-        let slots = schedule(self.subjects.len(), effort.pairs);
+        let slots = schedule(self.subjects.len(), effort.pairs, effort.seed);
         let pairs = effort.pairs * (self.subjects.len() - 1);
         for Slot { subject, pair } in slots {
             let (variant, _) = &self.subjects[subject];

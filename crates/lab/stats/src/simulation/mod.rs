@@ -4,17 +4,16 @@
 
 mod session;
 
-use self::session::{Machine, Rng, Session};
-use super::Verdict;
+use self::session::{Machine, Session};
+use super::{SplitMix64, Verdict};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±0.7 %.
 const SESSIONS: usize = 2_000;
 
-/// Its speed changes within most pairs, so no rule detects much, and switches up and down alternate
-/// as the order of the pairs does.
+/// Its speed changes within most pairs, so no rule detects much.
 const RESTLESS: Machine = Machine::TwoSpeeds(2.0);
 
-const MACHINES: [Machine; 8] = [
+const MACHINES: [Machine; 11] = [
     Machine::Quiet,
     Machine::Steady,
     Machine::Walk,
@@ -23,11 +22,36 @@ const MACHINES: [Machine; 8] = [
     Machine::Busy,
     Machine::TwoSpeeds(10.0),
     RESTLESS,
+    Machine::Periodic { runs: 3.0, share: 0.25 },
+    Machine::Periodic { runs: 4.0, share: 0.5 },
+    Machine::Periodic { runs: 24.0, share: 0.5 },
 ];
 
+/// The highest and the lowest rates, in %, that the tests allow on a machine.
+struct Limits {
+    /// Faster or slower, though nothing changed.
+    alarms: f64,
+    /// Slower, though the candidate is faster.
+    reversals: f64,
+    /// A plain difference is found.
+    power: f64,
+}
+
+impl Limits {
+    fn on(machine: Machine) -> Self {
+        let (alarms, reversals, power) = match machine {
+            // Six coins fall alike in 3.1 % of all sessions, and no order of the runs can do better.
+            Machine::Periodic { .. } => (3.5, 2.0, 1.0),
+            RESTLESS => (2.0, 0.5, 5.0),
+            _ => (1.5, 0.5, 45.0),
+        };
+        Self { alarms, reversals, power }
+    }
+}
+
 /// Prints and returns the share of simulated sessions in %, for each condition that `of` returns.
-fn rates<const N: usize>(name: &str, mut of: impl FnMut(&mut Rng) -> Vec<bool>) -> [f64; N] {
-    let mut rng = Rng(0x5eed);
+fn rates<const N: usize>(name: &str, mut of: impl FnMut(&mut SplitMix64) -> Vec<bool>) -> [f64; N] {
+    let mut rng = SplitMix64(0x5eed);
     let mut counts = [0_u32; N];
     for _ in 0..SESSIONS {
         counts.iter_mut().zip(of(&mut rng)).for_each(|(count, it)| *count += u32::from(it));
@@ -73,9 +97,9 @@ fn verdicts(minimum: f64, effects: [f64; 3]) {
             });
             let [up, down, _, cpu, either, rest @ ..]: [f64; 15] = found;
             let [power, wrong, missed, _, _, much_power, much_wrong, much_missed, ..] = rest;
-            let (most, least) = if machine == RESTLESS { (3.5, 10.0) } else { (1.5, 45.0) };
-            assert!(up + down <= most && cpu <= most && either <= 5.0);
-            assert!(wrong + much_wrong <= 0.5 && missed + much_missed <= 1.0);
+            let Limits { alarms, reversals, power: least } = Limits::on(machine);
+            assert!(up + down <= alarms && cpu <= alarms && either <= 5.0);
+            assert!(wrong + much_wrong <= reversals && missed + much_missed <= 1.0);
             assert!(much_power >= least);
             if let Machine::Quiet | Machine::Steady = machine {
                 let few = pairs == 6 && machine == Machine::Steady;
@@ -102,10 +126,10 @@ fn a_quick_comparison_is_right_where_it_decides() {
                 [0.0, 0.15, 3.0].map(row).concat()
             });
             let [up, down, _, _, wrong, missed, plain, _, _]: [f64; 9] = found;
-            let most = if machine == RESTLESS { 2.5 } else { 1.0 };
-            assert!(up + down <= most && wrong + missed <= 0.5);
+            let Limits { alarms, reversals, .. } = Limits::on(machine);
+            assert!(up + down <= alarms && wrong + missed <= reversals);
             if answers >= 7.0 {
-                assert!(plain >= 99.0);
+                assert!(plain >= if machine.is_periodic() { 90.0 } else { 99.0 });
             }
         }
     }
@@ -129,7 +153,8 @@ fn a_repeated_comparison_errs_more_often_and_detects_most() {
             [row(0.0), row(0.05)].concat()
         });
         let [up, down, _, power, wrong, missed]: [f64; 6] = found;
-        let (most, least) = if machine == RESTLESS { (8.0, 25.0) } else { (2.0, 90.0) };
-        assert!(up + down <= most && power >= least && wrong + missed <= 0.5);
+        let limits = Limits::on(machine);
+        assert!(up + down <= 2.0 * limits.alarms && power >= 2.0 * limits.power);
+        assert!(wrong + missed <= 2.0 * limits.reversals);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{array, f64::consts::TAU};
 
-use crate::{Speedup, Verdict, control_pairs, count_error, judge, median_of, schedule};
+use crate::{Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, median_of, schedule};
 
 /// What disturbs the runs, in addition to normal noise of 2 % in each run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,41 +22,42 @@ pub enum Machine {
     /// The same work takes 5.2 or 8.4 ms. The speed changes at random, also within a run, and lasts
     /// so many runs on average.
     TwoSpeeds(f64),
+    /// Another process takes half of the cores in this share of each period, which lasts so many runs.
+    Periodic { runs: f64, share: f64 },
 }
 
-/// Random numbers that do not depend on the machine or on a crate's version: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub struct Rng(pub u64);
-
-impl Rng {
-    /// Uniform between 0 and 1.
-    pub fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+impl Machine {
+    pub fn is_periodic(self) -> bool {
+        matches!(self, Self::Periodic { .. })
     }
+}
 
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.uniform()).ln()
-    }
+/// The part of a run's time that is measured: 1.4 of 2.46 s.
+const MEASURED: f64 = 0.57;
 
-    /// Normal with a standard deviation of 1 (Box and Muller).
-    fn normal(&mut self) -> f64 {
-        self.exponential(2.0).sqrt() * (TAU * self.uniform()).cos()
-    }
+/// The share of the time from 0 to `end` in which a process works that is at work at the beginning of
+/// each period, for a `share` of it.
+fn worked(end: f64, period: f64, share: f64) -> f64 {
+    let periods = (end / period).floor();
+    period * (periods * share + (end / period - periods).min(share))
+}
+
+/// Normal with a standard deviation of 1 (Box and Muller).
+fn normal(rng: &mut SplitMix64) -> f64 {
+    (2.0 * rng.exponential()).sqrt() * (TAU * rng.uniform()).cos()
 }
 
 /// The logarithms of throughput and of answers per CPU time, for consecutive runs of the same work.
 /// The machine's speed moves both; a stall costs only throughput.
-fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
+fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
     let (mut walked, mut angle) = (0.0, TAU * rng.uniform());
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
-    let run = |_| {
+    let phase = 100.0 * rng.uniform();
+    let run = |nth: usize| {
         let speed = match machine {
-            Machine::Quiet | Machine::Steady | Machine::Stalls => 0.0,
+            Machine::Quiet | Machine::Steady | Machine::Stalls | Machine::Periodic { .. } => 0.0,
             Machine::Walk | Machine::Busy => {
-                walked += 0.08 / (runs as f64).sqrt() * rng.normal();
+                walked += 0.08 / (runs as f64).sqrt() * normal(rng);
                 walked
             }
             Machine::Wave => {
@@ -67,7 +68,7 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
                 let (mut left, mut work) = (1.0, 0.0);
                 while left > 0.0 {
                     if lasts <= 0.0 {
-                        (is_fast, lasts) = (!is_fast, rng.exponential(mean));
+                        (is_fast, lasts) = (!is_fast, mean * rng.exponential());
                     }
                     let part = f64::min(left, lasts);
                     work += part * if is_fast { 1.0 } else { 5.2 / 8.4 };
@@ -77,9 +78,17 @@ fn measure(rng: &mut Rng, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
             }
         };
         let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy) && rng.uniform() < 0.08;
-        let stall = if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
+        let stall = match machine {
+            Machine::Periodic { runs, share } => {
+                let begin = phase * runs + nth as f64;
+                let taken = worked(begin + MEASURED, runs, share) - worked(begin, runs, share);
+                0.5 * taken / MEASURED
+            }
+            _ if is_stalled => 0.1 + 0.3 * rng.uniform(),
+            _ => 0.0,
+        };
         let noise = if machine == Machine::Quiet { 0.01 } else { 0.02 };
-        [speed + (-stall).ln_1p() + noise * rng.normal(), speed + noise * rng.normal()]
+        [speed + (-stall).ln_1p() + noise * normal(rng), speed + noise * normal(rng)]
     };
     (0..runs).map(run).collect()
 }
@@ -97,8 +106,8 @@ pub struct Session {
 impl Session {
     /// Throughput and CPU time of the same runs: every server is equally fast, and the last one is the
     /// candidate.
-    pub fn new(rng: &mut Rng, machine: Machine, subjects: usize, pairs: usize) -> [Self; 2] {
-        let slots = schedule(subjects, pairs);
+    pub fn new(rng: &mut SplitMix64, machine: Machine, subjects: usize, pairs: usize) -> [Self; 2] {
+        let slots = schedule(subjects, pairs, (1e15 * rng.uniform()) as u64);
         let runs = measure(rng, machine, slots.len());
         let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subjects - 1);
         let baseline = |place: usize| match slots[place - 1].pair == slots[place].pair {
@@ -124,11 +133,11 @@ impl Session {
     /// The verdict on runs of a third of a second: twice the noise, and a rate is a whole number of
     /// answers, about this many of the baseline. If `in_step`, each run of a server begins at one
     /// point of its work.
-    pub fn quick_verdict(&self, rng: &mut Rng, answers: f64, in_step: bool) -> Verdict {
+    pub fn quick_verdict(&self, rng: &mut SplitMix64, answers: f64, in_step: bool) -> Verdict {
         let phases = [rng.uniform(), rng.uniform()];
         let mut count = |side: usize, log: &f64| {
             let phase = if in_step { phases[side] } else { rng.uniform() };
-            let noise = 0.035 * rng.normal();
+            let noise = 0.035 * normal(rng);
             (answers * (log + noise).exp() + phase).floor()
         };
         let pairs = self.baseline.iter().zip(&self.candidate);
