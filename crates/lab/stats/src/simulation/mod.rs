@@ -41,7 +41,7 @@ impl Limits {
     fn on(machine: Machine) -> Self {
         let (alarms, reversals, power) = match machine {
             // Six coins fall alike in 3.1 % of all sessions, and no order of the runs can do better.
-            Machine::Periodic { .. } => (3.5, 2.0, 1.0),
+            Machine::Periodic { .. } => (3.5, 3.0, 1.0),
             RESTLESS => (2.0, 0.5, 5.0),
             _ => (1.5, 0.5, 45.0),
         };
