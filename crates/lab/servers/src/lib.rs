@@ -14,7 +14,6 @@ mod search;
 mod server;
 
 pub use launch::{Address, Launch};
-pub use output::Output;
 pub use requests::{Requests, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;

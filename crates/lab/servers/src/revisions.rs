@@ -66,7 +66,7 @@ impl Revisions {
     }
 
     /// Builds `bin` at `revision`: as cargo does it, or with its functions in this many random orders.
-    /// The binaries are kept, and built again only for another commit, compiler or setting: see [`key`].
+    /// The binaries are kept, and built again only for another commit, compiler or setting: see `key`.
     pub async fn build(
         &self,
         revision: &str,

@@ -18,7 +18,9 @@ use tokio::{
 };
 
 use super::{
-    Address, Launch, Output, Scratch, running,
+    Address, Launch, Scratch,
+    output::Output,
+    running,
     search::{search, wait_for},
 };
 

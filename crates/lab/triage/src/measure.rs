@@ -69,16 +69,16 @@ pub struct Measured {
     pub cores: usize,
     /// Users and outcome of each level of the closed loop.
     pub levels: Vec<(usize, Outcome)>,
-    /// The outcome at [`WATCHED`] users with a client that acknowledges at once, if answers took as
+    /// The outcome at `WATCHED` users with a client that acknowledges at once, if answers took as
     /// long as a delayed acknowledgement.
     pub quick_ack: Option<Outcome>,
     /// The outcome of random arrivals.
     pub open: Outcome,
-    /// The threads without load, and with [`WATCHED`] users.
+    /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     /// Connections to other servers under that load.
     pub outbound: Option<usize>,
-    /// [`EVENTS`] per request, with [`WATCHED`] users.
+    /// `EVENTS` per request, with `WATCHED` users.
     pub counts: Option<BTreeMap<&'static str, f64>>,
     pub profiler: Profiler,
     pub observation: Observation,
