@@ -114,22 +114,29 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     notes
 }
 
-/// Metrics that say the opposite of the one that decides.
+/// Metrics that are better or worse, where the one that decides is not.
 fn contradictions(case: &CaseRecord) -> Vec<String> {
-    let opposite = match case.verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        Verdict::Equivalent | Verdict::Undecided => return Vec::new(),
-    };
-    let word = if opposite == Verdict::Slower { "worse" } else { "better" };
-    let contradicts = |metric: &Metric| case.judged_by(*metric).verdict == opposite;
     let note = |metric: Metric| {
-        let found = case.speedup.of(metric).map_or(1.0, |speedup| speedup.estimate);
-        let found = factor(found.max(1.0 / found));
-        let [metric, chosen] = [metric, case.metric].map(Metric::name);
-        format!("{metric} is {word} by {found}, which contradicts the verdict on {chosen}")
+        let direction = match case.judged_by(metric).verdict {
+            Verdict::Faster => "better",
+            Verdict::Slower => "worse",
+            _ => return None,
+        };
+        let found = case.speedup.of(metric)?;
+        let agrees = found.estimate > 1.0 && case.verdict.direction() > 0
+            || found.estimate < 1.0 && case.verdict.direction() < 0;
+        // Idling is no cost of a request.
+        let is_cost = metric != Metric::Cpu || case.idle_baseline().is_none();
+        let [name, chosen] = [metric, case.metric].map(Metric::name);
+        (!agrees && is_cost).then(|| {
+            let by = factor(found.estimate.max(1.0 / found.estimate));
+            format!(
+                "{name} is {direction} by {by}, but the verdict on {chosen} is: {}",
+                case.verdict
+            )
+        })
     };
-    Metric::all().filter(contradicts).map(note).collect()
+    Metric::all().filter_map(note).collect()
 }
 
 /// Delays and second modes in the latencies of the two sides of the verdict.

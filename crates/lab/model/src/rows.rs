@@ -24,6 +24,8 @@ pub fn metric_rows(case: &CaseRecord) -> Vec<Vec<String>> {
         let shows = match case.judged_by(metric).verdict {
             Verdict::Faster => "better".to_owned(),
             Verdict::Slower => "worse".to_owned(),
+            Verdict::SlightlyFaster => "slightly better".to_owned(),
+            Verdict::SlightlySlower => "slightly worse".to_owned(),
             verdict => verdict.to_string(),
         };
         let decides = if metric == case.metric { " (decides)" } else { "" };

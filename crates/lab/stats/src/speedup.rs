@@ -22,9 +22,10 @@ pub struct Speedup {
     /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.969 for 6 pairs,
     /// 0.951 for 10, and below 0.95 for fewer than 6.
     pub confidence: f64,
-    /// How far the 90 % interval reaches from 1, as a factor of at least 1. Two one-sided tests at 5 %
-    /// show that the sides differ by less. `None` below 5 pairs, which have no 90 % interval.
-    pub equivalent_within: Option<f64>,
+    /// The 90 % interval. Two one-sided tests at 5 % show that the sides differ by no more than its
+    /// farther end. `None` below 5 pairs, which have no 90 % interval.
+    #[serde(default)]
+    pub inner: Option<[f64; 2]>,
 }
 
 impl Speedup {
@@ -44,17 +45,16 @@ impl Speedup {
             ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
         let averages = walsh_averages(&ratios);
         let (lower, upper) = middle(&averages)?;
-        let ends = |k: usize| (averages[k - 1], averages[averages.len() - k]);
+        let ends = |k: usize| [averages[k - 1], averages[averages.len() - k]];
         let [difference, equivalence] =
             [NOMINAL, EQUIVALENCE].map(|nominal| depth(ratios.len(), nominal));
-        let (low, high) = ends(difference.k);
+        let [low, high] = ends(difference.k);
         Some(Self {
             estimate: geometric_mean(lower, upper),
             low,
             high,
             confidence: difference.confidence,
-            equivalent_within: (equivalence.confidence >= EQUIVALENCE)
-                .then(|| farther_end(ends(equivalence.k))),
+            inner: (equivalence.confidence >= EQUIVALENCE).then(|| ends(equivalence.k)),
         })
     }
 
@@ -64,7 +64,7 @@ impl Speedup {
         Self {
             low: self.low / by,
             high: self.high * by,
-            equivalent_within: self.equivalent_within.map(|within| within * by),
+            inner: self.inner.map(|[low, high]| [low / by, high * by]),
             ..self
         }
     }
@@ -77,7 +77,7 @@ impl Speedup {
     /// The distance from 1 to the farther end of the interval, as a factor of at least 1: 1 / 0.95 for
     /// `0.95..1.02`. For a control, this is the noise floor.
     pub fn reach(&self) -> f64 {
-        farther_end((self.low, self.high))
+        self.high.max(1.0 / self.low).max(1.0)
     }
 }
 
@@ -86,11 +86,6 @@ impl Speedup {
 /// every run begins at the same point, all ratios are off alike, and their interval does not show it.
 pub fn count_error(answers: [u64; 2]) -> f64 {
     answers.map(|count| 1.0 + 1.0 / count.max(1) as f64).iter().product()
-}
-
-/// The distance from 1 to the farther end of an interval, as a factor of at least 1.
-fn farther_end((low, high): (f64, f64)) -> f64 {
-    high.max(1.0 / low).max(1.0)
 }
 
 /// The Walsh averages of the ratios' logarithms, as factors, sorted.
@@ -152,7 +147,7 @@ mod tests {
     fn few_pairs_get_their_whole_range() {
         let found = Speedup::of_pairs([4.0, 1.0]).unwrap();
         assert_eq!((found.estimate, found.low, found.high), (2.0, 1.0, 4.0));
-        assert_eq!((found.confidence, found.equivalent_within), (0.5, None));
+        assert_eq!((found.confidence, found.inner), (0.5, None));
         let found = Speedup::of_pairs([270.0]).unwrap();
         assert_eq!((found.low, found.high, found.confidence), (270.0, 270.0, 0.0));
         let six = Speedup::of_pairs([1.5, 1.1, 1.2, 1.3, 1.6, 1.4]).unwrap();
@@ -164,11 +159,10 @@ mod tests {
         // Logarithms of 0 to 6 %: the 3rd smallest and 3rd largest of 21 Walsh averages are 1 and 4 %.
         let ratios = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05].map(f64::exp);
         let found = Speedup::of_pairs(ratios).unwrap();
-        assert!(near(found.equivalent_within.unwrap().ln(), 0.04), "{found:?}");
-        let inverted = Speedup::of_pairs(ratios.map(|ratio| 1.0 / ratio)).unwrap();
-        assert!(near(inverted.equivalent_within.unwrap().ln(), 0.04), "{inverted:?}");
-        assert_eq!(Speedup::of_pairs([1.01; 5]).unwrap().equivalent_within, Some(1.01));
-        assert_eq!(Speedup::of_pairs([1.01; 4]).unwrap().equivalent_within, None);
+        let [low, high] = found.inner.unwrap();
+        assert!(near(low.ln(), 0.01) && near(high.ln(), 0.04), "{found:?}");
+        assert_eq!(Speedup::of_pairs([1.01; 5]).unwrap().inner, Some([1.01; 2]));
+        assert_eq!(Speedup::of_pairs([1.01; 4]).unwrap().inner, None);
     }
 
     #[test]
@@ -187,7 +181,7 @@ mod tests {
         assert_eq!(count_error([2, 2]), 2.25);
         let found = Speedup::of_pairs([1.0; 6]).unwrap().widened(2.25);
         assert_eq!((found.estimate, found.low, found.high), (1.0, 1.0 / 2.25, 2.25));
-        assert_eq!(found.equivalent_within, Some(2.25));
+        assert_eq!(found.inner, Some([1.0 / 2.25, 2.25]));
         assert!(count_error([10_000, 10_000]) < 1.000_3);
     }
 

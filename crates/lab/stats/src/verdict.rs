@@ -16,10 +16,25 @@ pub enum Verdict {
     Faster,
     /// The candidate is slower, by more than chance and the machine's noise explain.
     Slower,
-    /// Any difference is smaller than the smallest one that matters.
+    /// The candidate is faster, but by less than matters.
+    SlightlyFaster,
+    /// The candidate is slower, but by less than matters.
+    SlightlySlower,
+    /// There may be a difference, but one that is smaller than matters.
     Equivalent,
-    /// The runs do not show which of the other three is true.
+    /// The runs do not show which of the others is true.
     Undecided,
+}
+
+impl Verdict {
+    /// 1 for a candidate that is faster, -1 for one that is slower, and 0 if neither is shown.
+    pub fn direction(self) -> i8 {
+        match self {
+            Self::Faster | Self::SlightlyFaster => 1,
+            Self::Slower | Self::SlightlySlower => -1,
+            Self::Equivalent | Self::Undecided => 0,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -27,6 +42,8 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Self::Faster => "faster",
             Self::Slower => "slower",
+            Self::SlightlyFaster => "slightly faster",
+            Self::SlightlySlower => "slightly slower",
             Self::Equivalent => "equivalent",
             Self::Undecided => "undecided",
         })
@@ -50,9 +67,13 @@ pub struct Judgement {
 /// 2. Faster or slower, if the estimate is at least `minimum_effect` away from 1, and the whole
 ///    interval is farther away from 1 than the control's estimate. If the interval excludes 1 but not
 ///    the control's estimate, it is undecided: the control shows such a difference without a cause.
-/// 3. Equivalent, if the 90 % interval is within `minimum_effect` of 1
-///    ([`Speedup::equivalent_within`]).
+/// 3. If the 90 % interval ([`Speedup::inner`]) is within `minimum_effect` of 1: slightly faster or
+///    slower, if the whole 95 % interval is farther away from 1 than the control's estimate, and else
+///    equivalent.
 /// 4. Undecided.
+///
+/// All of this is about logarithms, where 0.909 is as far from 1 as 1.1 is: with a `minimum_effect` of
+/// 10 %, a loss of 9.1 % counts as 10 %.
 ///
 /// The control counts by its estimate and not by the ends of its interval, which are far apart because
 /// it has few pairs. A rule with those ends misses most of what this rule detects: with 15 pairs on the
@@ -78,14 +99,24 @@ pub fn judge(
         return by_control(speedup, control);
     }
     let least = percent(1.0 + minimum_effect);
-    if let Some(within) = speedup.equivalent_within
-        && within <= 1.0 + minimum_effect
+    if let Some([low, high]) = speedup.inner
+        && low.ln().abs().max(high.ln().abs()) <= minimum_effect.ln_1p()
     {
-        let reason = format!(
-            "the 90 % interval is within ±{} of no difference, and the minimum effect is {least}",
-            percent(within)
-        );
-        return Judgement { verdict: Verdict::Equivalent, reason };
+        let inner = format!("{} to {}", signed(low), signed(high));
+        return if excludes_one && exceeds(speedup, noise(control)) {
+            let verdict = match speedup.estimate > 1.0 {
+                true => Verdict::SlightlyFaster,
+                false => Verdict::SlightlySlower,
+            };
+            let difference = signed(speedup.estimate);
+            let reason =
+                format!("{difference} ({inner}) is less than the minimum effect of {least}");
+            Judgement { verdict, reason }
+        } else {
+            let reason =
+                format!("the 90 % interval, {inner}, is within the minimum effect of {least}");
+            Judgement { verdict: Verdict::Equivalent, reason }
+        };
     }
     let difference = signed(speedup.estimate);
     let ends = ends(speedup);
@@ -107,12 +138,12 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     let verdict = if speedup.estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
     let ends = ends(speedup);
     let excludes = format!("the {:.0} % interval, {ends}, excludes 1", 100.0 * speedup.confidence);
-    let Some(control) = control else {
+    if control.is_none() {
         return Judgement { verdict, reason: format!("{excludes}; there was no control") };
-    };
-    let noise = control.estimate.max(1.0 / control.estimate);
+    }
+    let noise = noise(control);
     let shown = percent(noise);
-    if speedup.low > noise || speedup.high < 1.0 / noise {
+    if exceeds(speedup, noise) {
         let reason = format!("{excludes} and the control's estimate, ±{shown}");
         return Judgement { verdict, reason };
     }
@@ -121,6 +152,16 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
          run more pairs or use a quieter machine"
     );
     Judgement { verdict: Verdict::Undecided, reason }
+}
+
+/// The control's estimate, as a factor of at least 1.
+fn noise(control: Option<&Speedup>) -> f64 {
+    control.map_or(1.0, |control| control.estimate.max(1.0 / control.estimate))
+}
+
+/// Whether the whole interval is farther from 1 than this factor.
+fn exceeds(speedup: &Speedup, noise: f64) -> bool {
+    speedup.low > noise || speedup.high < 1.0 / noise
 }
 
 /// Formats a factor of at least 1 as its excess over 1: 1.018 as `1.8 %`.

@@ -8,8 +8,8 @@ const MINIMUM: f64 = 0.03;
 fn interval(low: f64, estimate: f64, high: f64) -> Speedup {
     // Of normal noise, the 90 % interval is 0.84 times as wide as the 95 % interval.
     let inner = |end: f64| estimate * (end / estimate).powf(0.84);
-    let equivalent_within = Some(inner(high).max(1.0 / inner(low)).max(1.0));
-    Speedup { estimate, low, high, confidence: 0.951, equivalent_within }
+    let inner = Some([inner(low), inner(high)]);
+    Speedup { estimate, low, high, confidence: 0.951, inner }
 }
 
 fn verdict(speedup: Speedup, control: Option<Speedup>) -> Verdict {
@@ -31,8 +31,16 @@ fn each_rule_decides_and_gives_its_reason() {
         ),
         (interval(1.02, 1.05, 1.08), None, Verdict::Faster, "no control"),
         (interval(1.02, 1.05, 1.08), loud, Verdict::Undecided, "not the ±3.1 % that the control"),
-        (interval(1.005, 1.015, 1.025), calm, Verdict::Equivalent, "within ±2.3 %"),
-        (interval(0.98, 1.0, 1.02), loud, Verdict::Equivalent, "the minimum effect is 3.0 %"),
+        (
+            interval(1.005, 1.015, 1.025),
+            calm,
+            Verdict::SlightlyFaster,
+            "+1.5 % (+0.7 % to +2.3 %) is less than the minimum effect of 3.0 %",
+        ),
+        (interval(0.975, 0.985, 0.995), calm, Verdict::SlightlySlower, "-1.5 % (-2.3 % to -0.7 %)"),
+        // The control shows such a difference without a cause.
+        (interval(0.975, 0.985, 0.995), loud, Verdict::Equivalent, "the 90 % interval, -2.3 % to"),
+        (interval(0.98, 1.0, 1.02), loud, Verdict::Equivalent, "the minimum effect of 3.0 %"),
         (interval(1.01, 1.025, 1.04), calm, Verdict::Undecided, "+2.5 % is less than the minimum"),
         (interval(0.9, 1.0, 1.1), calm, Verdict::Undecided, "-10.0 % to +10.0 %, contains both"),
         (interval(0.99, 1.06, 1.14), calm, Verdict::Undecided, "no difference and one of 3.0 %"),
@@ -75,6 +83,8 @@ fn swapping_the_sides_swaps_faster_and_slower() {
         let expected = match verdict(speedup, control) {
             Verdict::Faster => Verdict::Slower,
             Verdict::Slower => Verdict::Faster,
+            Verdict::SlightlyFaster => Verdict::SlightlySlower,
+            Verdict::SlightlySlower => Verdict::SlightlyFaster,
             same => same,
         };
         assert_eq!(verdict(speedup.inverted(), control), expected, "{speedup:?} {control:?}");
@@ -94,15 +104,23 @@ fn more_noise_never_strengthens_the_verdict() {
         let wider = widened(speedup);
         let before = verdict(speedup, control);
         for after in [verdict(wider, control), verdict(speedup, louder), verdict(wider, louder)] {
-            assert!(after == before || after == Verdict::Undecided, "{speedup:?} {control:?}");
+            let is_weaker = match before {
+                Verdict::SlightlyFaster | Verdict::SlightlySlower => after == Verdict::Equivalent,
+                _ => false,
+            };
+            let is_kept = after == before || after == Verdict::Undecided;
+            assert!(is_kept || is_weaker, "{speedup:?} {control:?}");
         }
     }
 }
 
 #[test]
 fn verdicts_print_and_serialize_as_documented() {
-    let all = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
-    let words = ["faster", "slower", "equivalent", "undecided"];
+    let all = [Verdict::Faster, Verdict::SlightlySlower, Verdict::Equivalent, Verdict::Undecided];
+    let words = ["faster", "slightly slower", "equivalent", "undecided"];
     assert_eq!(all.map(|it| it.to_string()), words);
-    assert_eq!(all.map(|it| serde_json::to_value(it).unwrap()), words);
+    assert_eq!(
+        all.map(|it| serde_json::to_value(it).unwrap()),
+        words.map(|it| it.replace(' ', "_"))
+    );
 }

@@ -60,7 +60,7 @@ fn in_words(value: &Value, show: impl Fn(&Speedup) -> String) -> Result<String, 
     let part = |name| f64::try_from(value.get_attr(name)?);
     let (estimate, low, high) = (part("estimate")?, part("low")?, part("high")?);
     let confidence = part("confidence")?;
-    Ok(show(&Speedup { estimate, low, high, confidence, equivalent_within: None }))
+    Ok(show(&Speedup { estimate, low, high, confidence, inner: None }))
 }
 
 /// A percentile of latency; `≥` marks a lower bound.

@@ -38,7 +38,7 @@ Examples:
 
 A server that needs to be given a port gets one by {port} in its command, --port-env or --port-arg.
 
-Exit code: 0 faster or equivalent, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
+Exit code: 0 faster, equivalent or slower by less than --minimum-effect, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
 says which metric decides.")]
 pub struct Options {
     #[command(flatten)]
@@ -171,9 +171,13 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
 /// A pull request passes unless it is slower, or the measurement does not decide.
 fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Faster | Verdict::Equivalent => 0,
         Verdict::Slower => 1,
         Verdict::Undecided => 3,
+        // A loss below the minimum effect is one that the user accepts.
+        Verdict::Faster
+        | Verdict::SlightlyFaster
+        | Verdict::SlightlySlower
+        | Verdict::Equivalent => 0,
     }
 }
 
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_stopped_by_a_slowdown_and_without_a_decision() {
-        let codes = [Verdict::Faster, Verdict::Equivalent, Verdict::Slower, Verdict::Undecided]
+        let codes = [Verdict::Faster, Verdict::SlightlySlower, Verdict::Slower, Verdict::Undecided]
             .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
     }

@@ -1,3 +1,4 @@
+use lab_model::{CaseRecord, notes};
 use lab_stats::Verdict;
 
 use super::*;
@@ -77,6 +78,21 @@ fn doubts_come_first() {
         assert!(before.contains(doubt), "{doubt}");
     }
     assert!(after.contains("undecided"));
+}
+
+#[test]
+fn a_metric_that_says_something_else_than_the_verdict_is_a_note() {
+    let mut case = recorded().cases.remove(0);
+    let others = |case: &CaseRecord| {
+        notes(case)
+            .into_iter()
+            .filter(|note| note.contains("but the verdict on throughput is"))
+            .collect::<Vec<_>>()
+    };
+    assert!(others(&case).is_empty(), "all are better");
+    case.verdict = Verdict::Equivalent;
+    let found = others(&case);
+    assert!(found.iter().any(|it| it.starts_with("CPU per request is better by")), "{found:?}");
 }
 
 #[test]

@@ -61,9 +61,11 @@ fn rates<const N: usize>(name: &str, mut of: impl FnMut(&mut SplitMix64) -> Vec<
     rates
 }
 
-/// Is the candidate called faster, slower, equivalent?
+/// Is the candidate called faster, slower, or different by less than matters?
 fn columns(verdict: Verdict) -> [bool; 3] {
-    [Verdict::Faster, Verdict::Slower, Verdict::Equivalent].map(|it| it == verdict)
+    let is_small =
+        matches!(verdict, Verdict::Equivalent | Verdict::SlightlyFaster | Verdict::SlightlySlower);
+    [verdict == Verdict::Faster, verdict == Verdict::Slower, is_small]
 }
 
 #[test]
