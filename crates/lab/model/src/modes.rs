@@ -21,7 +21,7 @@ const IDLE: f64 = 0.5;
 
 /// Delays in milliseconds, from and to, with their usual cause and where to look first.
 const SIGNATURES: [(f64, f64, &str); 5] = [
-    (38.0, 50.0, "Nagle's algorithm waits for a delayed acknowledgement: set TCP_NODELAY."),
+    (38.0, 46.0, "Nagle's algorithm waits for a delayed acknowledgement: set TCP_NODELAY."),
     (
         195.0,
         260.0,

@@ -3,10 +3,12 @@
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Latency, Metric, VariantRecord, modes};
+use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, modes};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
+/// Tails of the open loop that differ by this factor are worth a note.
+const TAILS: f64 = 2.0;
 /// The share of a run from which on waiting for a core is worth a note.
 const MUCH_WAITING: f64 = 0.1;
 
@@ -14,6 +16,14 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
     notes.extend(contradictions(case));
+    notes.extend(tails_apart(case));
+    if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
+        notes.push(
+            "the latencies are those of a closed loop, whose users send nothing while a server \
+             stalls. Random arrivals (--open-loop) show stalls."
+                .to_owned(),
+        );
+    }
     if let (Some(share), Some(baseline)) = (case.idle_baseline(), case.variants.first()) {
         notes.push(format!(
             "{} used {:.1} % of a core. Its CPU per request is mostly the cost of idling: do not quote \
@@ -137,6 +147,32 @@ fn contradictions(case: &CaseRecord) -> Vec<String> {
         })
     };
     Metric::all().filter_map(note).collect()
+}
+
+/// Tails of the open loop that differ twofold, where the verdict does not say so: throughput and means
+/// hide a stall.
+fn tails_apart(case: &CaseRecord) -> Option<String> {
+    let (baseline, candidate) = case.sides()?;
+    let percentile = Percentile::all().rfind(|it| it.metric() == Some("latency-p99"))?;
+    let tail = |side: &VariantRecord| {
+        let open = side.open_loop.as_ref().filter(|open| open.invalid.is_none())?;
+        open.latency_ms.by.get(percentile).copied()
+    };
+    let tails @ [before, after] = [tail(baseline)?, tail(candidate)?];
+    let is_apart = before.max(after) >= TAILS * before.min(after);
+    let agrees = match case.verdict.direction() {
+        0 => false,
+        direction => (after < before) == (direction > 0),
+    };
+    let is_decided = matches!(case.metric, Metric::Latency(_));
+    (is_apart && !agrees && !is_decided).then(|| {
+        let [before, after] = tails.map(time_ms);
+        format!(
+            "the p99 latency in the open loop is {before} for {} and {after} for {}, in one run each. \
+             For a verdict on it: --metric latency-p99",
+            baseline.variant, candidate.variant
+        )
+    })
 }
 
 /// Delays and second modes in the latencies of the two sides of the verdict.

@@ -27,7 +27,7 @@ pub struct EffortOptions {
     /// Space the arrivals of the open loop evenly, which hides queues
     #[arg(long)]
     pub even_arrivals: bool,
-    /// What the verdict is about; the other metrics are shown as well
+    /// What the verdict is about; a latency is judged under random arrivals, in pairs of runs of their own
     #[arg(long, default_value = "throughput", value_parser = metrics())]
     pub metric: Metric,
     /// Requests may outlast a run, as with long polling: do not count them as lost
@@ -54,7 +54,11 @@ impl EffortOptions {
             warm_up: self.warm_up.unwrap_or(warm_up),
             measurement: self.measurement.unwrap_or(measurement),
             grace,
-            open_loop: self.open_loop.unwrap_or(open_loop),
+            open_loop: self.open_loop.unwrap_or(match self.metric {
+                // They decide, so there have to be some.
+                Metric::Latency(_) => open_loop.max(Duration::from_secs(1)),
+                _ => open_loop,
+            }),
             spacing: match self.even_arrivals {
                 true => Spacing::Even,
                 false => Spacing::Random { seed },

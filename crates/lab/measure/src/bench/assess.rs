@@ -42,15 +42,28 @@ fn case_record(
     open: Option<(OpenLoop, Vec<Run>)>,
 ) -> anyhow::Result<CaseRecord> {
     let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
+    // Where the open loop ran in pairs, the latencies are its own.
+    let paired = open.as_ref().map(|(_, runs)| runs).filter(|_| effort.decides_in_open_loop());
+    let with_open_latency = |speedup: Speedups, of: &dyn Fn(&[Run]) -> Speedups| match paired {
+        Some(runs) => Speedups { latency: of(runs).latency, ..speedup },
+        None => speedup,
+    };
     let variants = comparison.subjects.iter();
     let variants = variants.map(|(variant, _)| {
-        let open_loop = open
-            .as_ref()
-            .and_then(|(open, runs)| open_loop(*open, &of(variant, runs).next()?.outcome));
-        Ok(VariantRecord { open_loop, ..variant_record(variant, baseline, &runs)? })
+        let open_loop =
+            open.as_ref().and_then(|(open, runs)| open_loop(*open, &outcomes_of(variant, runs)));
+        let mut record = variant_record(variant, baseline, &runs)?;
+        if let Some(speedup) = record.speedup.as_mut() {
+            *speedup = with_open_latency(*speedup, &|runs| over(baseline, variant, runs));
+        }
+        Ok(VariantRecord { open_loop, ..record })
     });
-    let speedup = over(baseline, candidate, &runs);
-    let control = control_of(baseline, &runs);
+    let speedup = with_open_latency(over(baseline, candidate, &runs), &|runs| {
+        over(baseline, candidate, runs)
+    });
+    let mut control = control_of(baseline, &runs);
+    control.speedup =
+        with_open_latency(control.speedup, &|runs| control_of(baseline, runs).speedup);
     let variants = variants.collect::<anyhow::Result<Vec<_>>>();
     let load = comparison.load_in_words();
     let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
@@ -90,7 +103,12 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
     }
     // CPU time is the server's own, whatever the generator does.
     let sides = record.variants.iter().take(1).chain(record.variant(candidate));
-    let limited = sides.filter(|it| record.metric != Metric::Cpu && it.is_limited(&record.runs));
+    let is_closed = match record.metric {
+        Metric::Throughput => true,
+        Metric::Cpu => false,
+        Metric::Latency(_) => record.open_runs.is_empty(),
+    };
+    let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
     let limited: Vec<_> = limited.map(|it| it.variant.as_str()).collect();
     if !limited.is_empty() {
         let fix = match record.runs.first().and_then(|run| run.outcome.engine.as_ref()) {
@@ -101,6 +119,20 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
             "the generator and not the server limited {}; {fix}, or let --metric cpu decide",
             limited.join(" and ")
         ));
+    }
+    if let Metric::Latency(_) = record.metric {
+        let sides = [record.variants.first(), record.variant(candidate)];
+        let is_late = |side: &&VariantRecord| {
+            let runs = outcomes_of(&side.variant, &record.open_runs);
+            let late = runs.iter().filter(|outcome| outcome.invalid.is_some()).count();
+            late > 0 && 2 * late >= runs.len()
+        };
+        if let Some(side) = sides.into_iter().flatten().find(is_late) {
+            return undecided(format!(
+                "the generator was late with the arrivals for {}: use a quieter machine",
+                side.variant
+            ));
+        }
     }
     if record.speedup.of(record.metric).is_none() {
         return undecided(missing(record.metric).to_owned());
@@ -131,7 +163,7 @@ fn control_of(baseline: &str, runs: &[Run]) -> Control {
 }
 
 fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> {
-    let outcomes: Vec<_> = of(variant, runs).map(|run| &run.outcome).collect();
+    let outcomes = outcomes_of(variant, runs);
     let most = |figure: fn(&Outcome) -> Option<f64>| {
         outcomes.iter().filter_map(|outcome| figure(outcome)).max_by(f64::total_cmp)
     };
@@ -158,17 +190,17 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
     })
 }
 
-/// `None` for a run of the closed loop.
-fn open_loop(open_loop: OpenLoop, outcome: &Outcome) -> Option<OpenLoopRecord> {
-    let punctuality = outcome.punctuality.as_ref()?;
+/// All runs of a variant in the open loop; `None` without one.
+fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecord> {
+    let punctuality = || outcomes.iter().filter_map(|outcome| outcome.punctuality.as_ref());
     Some(OpenLoopRecord {
         rate_per_s: open_loop.rate_per_s,
         spacing: open_loop.spacing,
-        latency_ms: latencies(&[outcome]),
-        requests: requests(&[outcome]),
-        queued: punctuality.queued,
-        lag_p99_ms: punctuality.lag_p99_ms,
-        invalid: outcome.invalid.clone(),
+        latency_ms: latencies(outcomes),
+        requests: requests(outcomes),
+        queued: punctuality().map(|it| it.queued).sum(),
+        lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
+        invalid: outcomes.iter().find_map(|outcome| outcome.invalid.clone()),
     })
 }
 
@@ -235,6 +267,10 @@ fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
         cpu_per_request: per_answer(factor(less, &Outcome::cpu_us_per_request)),
         latency: ByPercentile::of(latency),
     }
+}
+
+fn outcomes_of<'a>(variant: &'a str, runs: &'a [Run]) -> Vec<&'a Outcome> {
+    of(variant, runs).map(|run| &run.outcome).collect()
 }
 
 fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + Clone {

@@ -35,7 +35,18 @@ impl Effort {
     }
 
     pub fn runs(self, subjects: usize) -> usize {
-        let open = if self.open_loop.is_zero() { 0 } else { subjects };
-        schedule(subjects, self.pairs, self.seed).len() + open
+        let in_pairs = schedule(subjects, self.pairs, self.seed).len();
+        let open = match self.decides_in_open_loop() {
+            true => in_pairs,
+            false if self.open_loop.is_zero() => 0,
+            false => subjects,
+        };
+        in_pairs + open
+    }
+
+    /// Whether the verdict is about a latency under random arrivals: in a closed loop, each user waits
+    /// for a stalled server and sends it nothing, so most requests never meet a stall.
+    pub fn decides_in_open_loop(self) -> bool {
+        matches!(self.metric, Metric::Latency(_)) && !self.open_loop.is_zero()
     }
 }

@@ -106,6 +106,15 @@ impl Comparison {
         effort: Effort,
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
+        self.in_pairs(Arrivals::ClosedLoop(self.load), effort, progress).await
+    }
+
+    async fn in_pairs(
+        &self,
+        arrivals: Arrivals,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
         let mut runs = Vec::new();
         let slots = schedule(self.subjects.len(), effort.pairs, effort.seed);
         let pairs = effort.pairs * (self.subjects.len() - 1);
@@ -115,10 +124,13 @@ impl Comparison {
                 Some(pair) => format!("pair {} of {pairs}  {variant}", pair + 1),
                 None => format!("control  {variant}"),
             };
+            let which = match arrivals {
+                Arrivals::ClosedLoop(_) => which,
+                Arrivals::OpenLoop(_) => format!("open loop  {which}"),
+            };
             progress.run(&self.name, &which, effort);
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
-            let run =
-                self.run(subject, nth, effort, Arrivals::ClosedLoop(self.load), progress).await?;
+            let run = self.run(subject, nth, effort, arrivals, progress).await?;
             runs.push(Run { pair, ..run });
         }
         Ok(runs)
@@ -146,7 +158,7 @@ impl Comparison {
         }
     }
 
-    /// Makes one run of the open loop per server.
+    /// Makes one run of the open loop per server; all the pairs, if the verdict is about a latency.
     pub(super) async fn measure_open_loop(
         &self,
         open: OpenLoop,
@@ -156,6 +168,9 @@ impl Comparison {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
         let effort =
             Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
+        if effort.decides_in_open_loop() {
+            return self.in_pairs(Arrivals::OpenLoop(open), effort, progress).await;
+        }
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
             progress.run(&self.name, &format!("open loop  {variant}"), effort);
