@@ -16,5 +16,5 @@ pub use counts::Reference;
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use nearest::unknown;
 pub use overrides::Overrides;
-pub use request::{BodySource, Request};
+pub use request::Request;
 pub use workspace::{Workspace, find_bin_dir, lab_itself};

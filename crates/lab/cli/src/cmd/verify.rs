@@ -12,7 +12,7 @@ use lab_case::{BASELINE, CANDIDATE, Case, Workspace};
 use super::{Ended, Places, interrupted, interruptible};
 use crate::{
     bench::{asks, visit_once},
-    servers::{Launch, Scratch, current},
+    servers::{Launch, current},
 };
 
 #[derive(Debug, clap::Args)]
@@ -33,8 +33,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let verified = interruptible(async {
         let mut all_right = true;
         for case in &cases {
-            let files = Scratch::new()?;
-            let asks = asks(&workspace, case, files.path()).await?;
+            let asks = asks(case);
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
                 match visit_once(&launch, &asks).await? {

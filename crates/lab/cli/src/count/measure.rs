@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     bench::asks,
-    servers::{Launch, Scratch, Server, Stage},
+    servers::{Launch, Server, Stage},
 };
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
@@ -32,8 +32,7 @@ pub async fn measure(
     variant: &str,
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
-    let files = Scratch::new()?;
-    let asks = asks(workspace, &case, files.path()).await?;
+    let asks = asks(&case);
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
     let counted = on_stage(&stage, &case, &asks).await;
     stage.clear().await?;
