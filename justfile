@@ -8,7 +8,7 @@ book := "cargo run --release --quiet --bin lab-book --"
 # the dependencies each time, and compiles them once.
 release := "--release --workspace"
 # `lab bench` would build these too, but after `lab` instead of next to it.
-servers := "--bin '*-slow' --bin '*-fixed' --bin tls-site --bin double-parse-batch"
+servers := "--bin '*-slow' --bin '*-fixed' --bin tls-site"
 # Measuring and testing share that build. Left out are two packages whose tests stop Tokio's clock: with
 # them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude lab-load"

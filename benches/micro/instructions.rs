@@ -52,8 +52,7 @@ fn read() -> Request<Bytes> {
 }
 
 fn documents() -> Request<Bytes> {
-    let reply = double_parse::batch::find_reply(100);
-    Request::post("/summary").body(reply.into()).expect("the path is valid")
+    get("/summary?documents=100")
 }
 
 // 1,000 rounds.

@@ -78,7 +78,7 @@ fn named_servers(named: &str) -> anyhow::Result<Vec<Server>> {
 fn own_servers() -> anyhow::Result<Vec<Server>> {
     let page = Bytes::from(vec![b'x'; PAGE_BYTES]);
     let backend = serve(|| Ok(Router::new().fallback(async move || page.clone())))?;
-    let upstream = Upstream::new(&backend, Limits::default().request)?;
+    let upstream = Upstream { url: backend.parse()? };
     let proxy = serve(|| fixed::routes(upstream))?;
     Ok(vec![("backend".to_owned(), backend.parse()?), ("fixed".to_owned(), proxy.parse()?)])
 }

@@ -7,7 +7,6 @@
 use std::{
     env,
     process::{Command, ExitCode},
-    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -29,7 +28,7 @@ pub type Routes = fn(Upstream) -> anyhow::Result<Router>;
 /// If there is no site, or no certificate authority.
 pub fn proxy(routes: Routes) -> Router {
     let url = env::var(UPSTREAM).expect("the first process has set it");
-    let upstream = Upstream::new(&url, Duration::from_secs(10)).expect("the URL is valid");
+    let upstream = Upstream { url: url.parse().expect("the URL is valid") };
     routes(upstream).expect("there are certificate authorities")
 }
 

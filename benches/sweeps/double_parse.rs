@@ -1,13 +1,9 @@
 //! When does it matter that a reply is parsed twice? The parameter is the number of its documents. The
 //! time includes the HTTP handling, but no socket.
 
-use axum::http::Request;
-use bytes::Bytes;
 use case_server::InProcess;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use double_parse::{batch, fixed, routes, slow};
-
-const DOCUMENTS: [u32; 5] = [1, 10, 100, 1000, 10_000];
+use double_parse::{SIZES, fixed, routes, slow};
 
 fn double_parse(c: &mut Criterion) {
     let runtime = benches::runtime();
@@ -16,14 +12,13 @@ fn double_parse(c: &mut Criterion) {
         ("fixed", InProcess::new(routes(fixed::summarise))),
     ];
     let mut group = c.benchmark_group("sweep-double-parse");
-    for documents in DOCUMENTS {
-        let reply = Bytes::from(batch::find_reply(documents));
+    for documents in SIZES {
+        let path = format!("/summary?documents={documents}");
         let begins = format!(r#"{{"namespace":"foo.bar","documents":{documents},"#);
         for (variant, service) in &variants {
             group.bench_function(BenchmarkId::new(*variant, documents), |bencher| {
                 bencher.to_async(&runtime).iter(async || {
-                    let request = Request::post("/summary").body(reply.clone());
-                    let (status, summary) = service.ask(request.expect("the path is valid")).await;
+                    let (status, summary) = service.get(&path).await;
                     assert_eq!(status, 200);
                     assert!(summary.starts_with(begins.as_bytes()));
                 });

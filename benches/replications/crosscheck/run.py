@@ -61,7 +61,7 @@ def target(case, chosen, connections, under=()):
             arrivals = {"closed_loop": {"users": users, "think_ms": 0, "connections": 1}}
             if rate:
                 arrivals = {"open_loop": {"rate_per_s": rate, "connections": users, **({} if engine == "lab" else {"spacing": "even"})}}
-            plan = engines.plan_for(case, chosen.bin_dir, Path(directory), arrivals, seconds, grace=10 if rate else 1, options=options)
+            plan = engines.plan_for(case, arrivals, seconds, grace=10 if rate else 1, options=options)
             plan["requests"] = plan["requests"][:1]
             return engines.load(engine, plan, servers, url, chosen.bin_dir, Path(directory))
 

@@ -1,7 +1,6 @@
 """A case as its case.toml describes it: servers, load, requests, and the right answers."""
 
 import os
-import subprocess
 import tomllib
 import zlib
 from dataclasses import dataclass, field, replace
@@ -20,29 +19,14 @@ class Problem(Exception):
 class Request:
     path: str
     method: str = "GET"
-    content_type: str | None = None
-    body: dict | None = None
     status: int = 200
     answer: str | None = None
     bytes: int | None = None
     crc32: str | None = None
 
-    def read_body(self, bin_dir):
-        """The body that the case's own program prints, or None."""
-        if self.body is None:
-            return None
-        program = find_binary(bin_dir, self.body["bin"])
-        return subprocess.run([program, *self.body.get("args", [])], stdout=subprocess.PIPE, check=True).stdout
-
-    def message(self, host, bin_dir):
+    def message(self, host):
         """The bytes that `lab` sends for this request: no headers but the necessary ones, because each costs the server work."""
-        body = self.read_body(bin_dir)
-        lines = [f"{self.method} {self.path} HTTP/1.1", f"host: {host}"]
-        if self.content_type:
-            lines.append(f"content-type: {self.content_type}")
-        if body is not None:
-            lines.append(f"content-length: {len(body)}")
-        return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+        return f"{self.method} {self.path} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
 
     def fault(self, status, content):
         """What is wrong with an answer, or None."""

@@ -24,19 +24,12 @@ def script(name):
     return module
 
 
-def plan_for(case, bin_dir, scratch, arrivals, seconds, warm_up=0, grace=1, options=None):
-    """The load plan of a case, without its server. The bodies are in files in `scratch`."""
+def plan_for(case, arrivals, seconds, warm_up=0, grace=1, options=None):
+    """The load plan of a case, without its server."""
     requests = []
-    for number, request in enumerate(case.requests):
-        body, file = request.read_body(bin_dir), None
-        if body is not None:
-            file = scratch / f"body-{number}"
-            file.write_bytes(body)
+    for request in case.requests:
         right = {"text": request.answer} if request.answer is not None else {"digest": {"bytes": request.bytes, "crc32": int(request.crc32 or "0", 16)}}
-        requests.append({
-            "method": request.method, "path": request.path, "headers": [["content-type", request.content_type]] if request.content_type else [],
-            "body_file": file and str(file), "expected": {"status": request.status, "answer": right},
-        })
+        requests.append({"method": request.method, "path": request.path, "headers": [], "body_file": None, "expected": {"status": request.status, "answer": right}})
     return {"arrivals": arrivals, "warm_up_s": warm_up, "measurement_s": seconds, "grace_s": grace, "requests": requests, "options": options or {}}
 
 

@@ -32,14 +32,14 @@ def options():
     return parser.parse_args()
 
 
-def ask(case, host, bodies, until, faults):
+def ask(case, host, until, faults):
     """One connection that asks for the case's requests in turn, and checks the answers."""
     connection = http.client.HTTPConnection(host, timeout=60)
     answers = 0
     try:
         while time.monotonic() < until and not faults:
-            for request, body in zip(case.requests, bodies):
-                connection.request(request.method, request.path, body, {"content-type": request.content_type} if request.content_type else {})
+            for request in case.requests:
+                connection.request(request.method, request.path)
                 answer = connection.getresponse()
                 fault = request.fault(answer.status, answer.read())
                 if fault:
@@ -52,12 +52,11 @@ def ask(case, host, bodies, until, faults):
     return answers
 
 
-def load(case, url, connections, seconds, bin_dir):
+def load(case, url, connections, seconds):
     """Loads the server over this many connections without a pause. Returns how many answers came, and what went wrong."""
     host = urllib.parse.urlsplit(url).netloc
-    bodies = [request.read_body(bin_dir) for request in case.requests]
     until, faults, answers = time.monotonic() + seconds, [], []
-    threads = [threading.Thread(target=lambda: answers.append(ask(case, host, bodies, until, faults)), daemon=True) for _ in range(connections)]
+    threads = [threading.Thread(target=lambda: answers.append(ask(case, host, until, faults)), daemon=True) for _ in range(connections)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -81,7 +80,7 @@ def main():
         command = [perf, "record", "--quiet", "-F", str(RATE), "--call-graph", f"dwarf,{STACK}", "-o", str(half), "--"]
         with serving(case, chosen.variant, chosen.bin_dir, Path(directory), under=command) as (servers, url):
             say(f"{name}: {seconds} s over {connections} connections")
-            answers, faults = load(case, url, connections, seconds, chosen.bin_dir)
+            answers, faults = load(case, url, connections, seconds)
             # perf writes the end of its file once the server has stopped.
             servers[0].finish(60)
             if servers[0].child.returncode:

@@ -187,7 +187,7 @@ def tell(case, chosen, load, rows):
 def measure(case, variant, chosen, load, options):
     with tempfile.TemporaryDirectory() as directory, serving(case, variant, chosen.bin_dir, Path(directory), chosen.listen) as (servers, url):
         arrivals = {"closed_loop": {"users": load["users"], "think_ms": load["think_ms"], "connections": case.connections}}
-        plan = engines.plan_for(case, chosen.bin_dir, Path(directory), arrivals, load["seconds"], grace=0, options=options)
+        plan = engines.plan_for(case, arrivals, load["seconds"], grace=0, options=options)
         outcome = engines.load("locust", plan, servers, url, chosen.bin_dir, Path(directory), forever=bool(chosen.listen))
     if outcome["first_fault"]:
         raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: {outcome['first_fault']}")

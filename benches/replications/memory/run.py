@@ -26,8 +26,6 @@ from harness.cases import ROOT, TARGET, Problem
 from harness.processes import run, serving
 from harness.tools import require
 
-# As `lab count` does: a body that arrives in other pieces makes the server's buffers grow in other steps.
-STEP = 64 * 1024
 # Valgrind makes a server some 50 times slower, and a whole page can then take seconds.
 PATIENCE = 60
 # The functions of glibc's allocator, as cachegrind names them: `_int_malloc`, `unlink_chunk.constprop.0`.
@@ -139,21 +137,14 @@ def wait_until_idle(pids):
         in_a_row = in_a_row + 1 if all(map(asleep, pids)) else 0
 
 
-def visit(case, url, servers, visits, bin_dir):
+def visit(case, url, servers, visits):
     """Sends the case's requests one after the other on one connection, and checks each answer."""
     host = urllib.parse.urlsplit(url).netloc
-    messages = [(request, request.message(host, bin_dir)) for request in case.requests]
     pids = [pid for server in servers for pid in descendants(server.child.pid)]
     address, port = host.split(":")
     with socket.create_connection((address, int(port)), timeout=PATIENCE) as connection:
-        # Otherwise the kernel would hold back the last piece of a body.
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for request, message in messages * visits:
-            for start in range(0, len(message), STEP):
-                connection.sendall(message[start:start + STEP])
-                # The answer to the last piece may already be on its way.
-                if start + STEP < len(message):
-                    wait_until_idle(pids)
+        for request in case.requests * visits:
+            connection.sendall(request.message(host))
             answer = http.client.HTTPResponse(connection, method=request.method)
             answer.begin()
             fault = request.fault(answer.status, answer.read())
@@ -171,7 +162,7 @@ def count(tool, case, variant, visits, chosen, keep):
         profile.mkdir()
         with serving(case, variant, chosen.bin_dir, Path(directory), under=tool.under(str(profile / f"{case.name}-{variant}"))) as (servers, url):
             try:
-                visit(case, url, servers, visits, chosen.bin_dir)
+                visit(case, url, servers, visits)
             except (OSError, http.client.HTTPException) as error:
                 # Check the server first: what the client complains about is only a consequence.
                 servers[0].finish(5)

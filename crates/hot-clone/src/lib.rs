@@ -11,11 +11,8 @@ pub mod slow;
 use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use case_server::InProcess;
-use serde::{Deserialize, Deserializer, de::Error as _};
-use warp::{Filter, Rejection, Reply, http::StatusCode, reject::InvalidQuery};
-
-/// Limits the CPU time that one request can use. It also keeps the sum far below the largest `u64`.
-const MOST_ROUNDS: u64 = 5_000_000;
+use serde::Deserialize;
+use warp::{Filter, Rejection};
 
 /// One subscriber, as the service keeps it in memory.
 #[derive(Clone, Debug)]
@@ -41,30 +38,14 @@ fn user_ids(clients: &Clients) -> Vec<String> {
 
 #[derive(Deserialize)]
 struct Query {
-    #[serde(default, deserialize_with = "within_bounds")]
-    rounds: Option<u64>,
+    /// A `u32`, so that the sum of all rounds fits into a `u64`.
+    rounds: u32,
 }
 
-fn within_bounds<'de, D: Deserializer<'de>>(rounds: D) -> Result<Option<u64>, D::Error> {
-    match u64::deserialize(rounds)? {
-        rounds @ 1..=MOST_ROUNDS => Ok(Some(rounds)),
-        _ => Err(D::Error::custom("out of bounds")),
-    }
-}
-
-/// `GET /cpu?rounds=N`, or a million rounds without `?rounds=N`.
+/// `GET /cpu?rounds=N`.
 fn cpu_route() -> impl Filter<Extract = (u64,), Error = Rejection> + Copy {
-    let rounds = warp::query().map(|query: Query| query.rounds.unwrap_or(1_000_000));
+    let rounds = warp::query().map(|query: Query| query.rounds.into());
     warp::path!("cpu").and(warp::get()).and(rounds)
-}
-
-/// Answers a bad number of rounds with the allowed range, and any other rejection as all cases do.
-async fn explain(rejection: Rejection) -> Result<impl Reply, Infallible> {
-    if rejection.find::<InvalidQuery>().is_some() {
-        let message = format!("rounds has to be a whole number from 1 to {MOST_ROUNDS}\n");
-        return Ok(warp::reply::with_status(message, StatusCode::BAD_REQUEST).into_response());
-    }
-    case_server::explain(rejection).await.map(Reply::into_response)
 }
 
 /// All variants by name, for tests and benches that use no socket.

@@ -10,7 +10,7 @@ use crate::{Clients, first_clients, user_ids, with};
 pub fn routes() -> BoxedFilter<(impl Reply,)> {
     let clients = with(first_clients());
 
-    crate::cpu_route().and(clients).then(cpu).recover(crate::explain).boxed()
+    crate::cpu_route().and(clients).then(cpu).recover(case_server::explain).boxed()
 }
 
 async fn cpu(rounds: u64, clients: Clients) -> String {

@@ -17,13 +17,7 @@ use std::{collections::HashMap, convert::Infallible, time::Duration};
 // Tokio's mutex. In the build for `just flame`, it also records who waits for it and who holds it.
 use case_probe::sync::Mutex;
 use case_server::InProcess;
-use serde::Deserialize;
-use warp::{Filter, Rejection, http::StatusCode};
-
-/// Limits the memory that writes can use.
-const MOST_CLIENTS: usize = 10_000;
-/// The largest body that the write route accepts, in bytes.
-const LARGEST_BODY: u64 = 16 * 1024;
+use warp::{Filter, Rejection};
 
 /// The case's own flags.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -41,12 +35,10 @@ impl Options {
 }
 
 /// One subscriber, as the service keeps it in memory.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Client {
     /// The read route adds up the ids of all clients.
     pub user_id: u32,
-    /// Stored, but not read by any route.
-    pub subscribed_topics: Vec<String>,
 }
 
 /// Clients by name. The lock protects this map.
@@ -54,17 +46,9 @@ pub type ClientMap = HashMap<String, Client>;
 
 /// The three clients that every variant starts with.
 fn first_clients() -> ClientMap {
-    [
-        ("87-89-34", 1, &["cats", "dogs"][..]),
-        ("22-38-21", 2, &["cats", "reptiles"]),
-        ("12-67-22", 3, &["mice", "birds", "snakes"]),
-    ]
-    .into_iter()
-    .map(|(name, user_id, topics)| {
-        let subscribed_topics = topics.iter().map(ToString::to_string).collect();
-        (name.to_owned(), Client { user_id, subscribed_topics })
-    })
-    .collect()
+    [("87-89-34", 1), ("22-38-21", 2), ("12-67-22", 3)]
+        .map(|(name, user_id)| (name.to_owned(), Client { user_id }))
+        .into()
 }
 
 /// Copies what a read needs, so that it can use the ids without the guard.
@@ -84,26 +68,14 @@ fn sum(user_ids: &[String]) -> String {
     ids.sum::<u64>().to_string()
 }
 
-/// Adds or replaces a client. If the map is full, returns 507 for a new name.
-fn insert(clients: &mut ClientMap, name: String, client: Client) -> StatusCode {
-    if clients.len() >= MOST_CLIENTS && !clients.contains_key(&name) {
-        return StatusCode::INSUFFICIENT_STORAGE;
-    }
-    clients.insert(name, client);
-    StatusCode::NO_CONTENT
-}
-
 /// `GET /read`.
 fn read_route() -> impl Filter<Extract = (), Error = Rejection> + Copy {
     warp::path!("read").and(warp::get())
 }
 
-/// `PUT /clients/NAME` with a [`Client`] as JSON.
-fn write_route() -> impl Filter<Extract = (String, Client), Error = Rejection> + Copy {
-    warp::path!("clients" / String)
-        .and(warp::put())
-        .and(warp::body::content_length_limit(LARGEST_BODY))
-        .and(warp::body::json())
+/// `PUT /clients/NAME/ID` adds or replaces a client.
+fn write_route() -> impl Filter<Extract = (String, u32), Error = Rejection> + Copy {
+    warp::path!("clients" / String / u32).and(warp::put())
 }
 
 /// All variants by name, for tests and benches that use no socket.

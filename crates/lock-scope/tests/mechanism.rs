@@ -19,9 +19,8 @@ async fn read(routes: InProcess) {
 }
 
 async fn write(routes: InProcess) {
-    let client = r#"{"user_id":3,"subscribed_topics":[]}"#;
-    let request = Request::put("/clients/12-67-22").header("content-length", client.len());
-    assert_eq!(routes.ask(request.body(client).unwrap()).await.0, 204);
+    let request = Request::put("/clients/12-67-22/3").body("").unwrap();
+    assert_eq!(routes.ask(request).await.0, 204);
 }
 
 #[tokio::test(start_paused = true)]

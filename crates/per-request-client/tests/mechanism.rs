@@ -17,7 +17,7 @@ use trusting::{proxies, trusting};
 const PAGE_LOADS: usize = 10;
 
 fn variants(upstream: &Background) -> [(&'static str, InProcess); 4] {
-    proxies(upstream.url(), 10_000).map(|(variant, proxy)| (variant, InProcess::new(proxy)))
+    proxies(upstream.url()).map(|(variant, proxy)| (variant, InProcess::new(proxy)))
 }
 
 async fn load(proxy: &InProcess, resource: &Resource) {

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stalling;
 mod trusting;
 
-use std::{env, fs, net::TcpListener, time::Duration};
+use std::{env, fs};
 
 use axum::{
     Router,
@@ -14,7 +13,6 @@ use axum::{
 };
 use http_body_util::BodyExt as _;
 use per_request_client::Upstream;
-use stalling::stalling;
 use tls_site::{Background, site};
 use tower::util::ServiceExt as _;
 use trusting::{VARIANTS, proxies, trusting};
@@ -57,7 +55,7 @@ async fn ask_all(proxies: &[(&str, Router)], request: Request<&'static str>) -> 
 #[test]
 fn every_resource_arrives_byte_for_byte() {
     trusting(async |upstream| {
-        let proxies = proxies(upstream.url(), 10_000);
+        let proxies = proxies(upstream.url());
         for resource in site::resources() {
             let answer = ask_all(&proxies, get(resource.path)).await;
             assert_eq!(answer, ok(resource.content_type, resource.body));
@@ -68,17 +66,12 @@ fn every_resource_arrives_byte_for_byte() {
 #[test]
 fn all_variants_answer_alike_and_as_expected() {
     trusting(async |upstream| {
-        let proxies = proxies(upstream.url(), 10_000);
+        let proxies = proxies(upstream.url());
         for (status, method, target, body) in [
-            (404, "GET", "/no-such-resource", ""),
-            (404, "HEAD", "/no-such-resource", ""),
-            (404, "GET", "/%65cho", ""),
-            (200, "GET", "/?a=1", ""),
+            (200, "HEAD", "/", ""),
             (200, "GET", "http://elsewhere.example/echo", ""),
+            (404, "GET", "/no-such-resource", ""),
             (405, "POST", "/echo", "hello"),
-            (405, "DELETE", "/", ""),
-            (405, "OPTIONS", "*", ""),
-            (405, "BREW", "/", ""),
             (405, "CONNECT", "elsewhere.example:443", ""),
             (413, "GET", "/echo", "hello"),
         ] {
@@ -86,8 +79,6 @@ fn all_variants_answer_alike_and_as_expected() {
             let answer = ask_all(&proxies, request).await;
             assert_eq!(answer.0, status, "{method} {target}: {answer:?}");
         }
-        let (_, headers, body) = ask_all(&proxies, Request::head("/").body("").unwrap()).await;
-        assert_eq!((&headers[header::CONTENT_LENGTH], body.len()), (&14_000.into(), 0));
     });
 }
 
@@ -97,54 +88,29 @@ fn headers_of_a_connection_are_not_forwarded() {
     trusting(async |upstream| {
         let mut request = get("/echo?a=1&b=%20/../&c=%ff");
         *request.version_mut() = Version::HTTP_10;
-        let headers = "connection: close, keep-alive: timeout=5, proxy-connection: keep-alive, \
-                       proxy-authorization: Basic c2VjcmV0, te: trailers, upgrade: websocket, \
-                       cookie: a=1, cookie: b=2";
-        for (name, value) in headers.split(", ").filter_map(|line| line.split_once(": ")) {
-            request.headers_mut().append(name, value.parse().unwrap());
+        for (name, value) in
+            [("connection", "close"), ("te", "trailers"), ("cookie", "a=1"), ("cookie", "b=2")]
+        {
+            request.headers_mut().append(name, HeaderValue::from_static(value));
         }
         let host = upstream.url().replace("https://", "host: ");
         let echo =
             format!("GET /echo?a=1&b=%20/../&c=%ff HTTP/1.1\ncookie: a=1\ncookie: b=2\n{host}\n");
-        let answer = ask_all(&proxies(upstream.url(), 10_000), request).await;
+        let answer = ask_all(&proxies(upstream.url()), request).await;
         assert_eq!(answer, ok("text/plain; charset=utf-8", echo.into()));
     });
 }
 
 #[test]
 fn an_upstream_that_fails_is_explained_in_one_line() {
-    trusting(async |upstream| {
+    trusting(async |_| {
         let untrusted = Background::start().unwrap();
-        // The kernel accepts its connections, but nobody reads from them.
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let silent = format!("https://{}", listener.local_addr().unwrap());
-        let plain = upstream.url().replace("https:", "http:");
-        for (upstream, status, text) in [
-            // Nothing listens on port 1, and no ordinary process may.
-            ("https://127.0.0.1:1", 502, "the upstream cannot be reached\n"),
-            (untrusted.url(), 502, "the upstream cannot be reached\n"),
-            (&silent, 504, "the upstream took too long\n"),
-            // The site's own answer: without TLS, it is forwarded too.
-            (&plain, 400, "use HTTPS; plain HTTP is for /counters only\n"),
-        ] {
-            let answer = ask_all(&proxies(upstream, 1000), get("/")).await;
-            assert_eq!((answer.0, &*answer.2), (status, text.as_bytes()), "{upstream}");
+        // Nothing listens on port 1, and no ordinary process may.
+        for upstream in ["https://127.0.0.1:1", untrusted.url()] {
+            let answer = ask_all(&proxies(upstream), get("/")).await;
+            assert_eq!((answer.0, &*answer.2), (502, &b"the upstream cannot be reached\n"[..]));
         }
         assert_eq!(untrusted.counted().full_handshakes, 0);
-    });
-}
-
-/// The status has been sent by then, so the proxy can only close the connection.
-#[test]
-fn an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off() {
-    trusting(async |upstream| {
-        let url = stalling(upstream.url()).await;
-        for (variant, proxy) in proxies(&url, 1000) {
-            let Ok(response) = proxy.oneshot(get("/js/vendor.js").map(Body::from)).await;
-            assert_eq!(response.status(), 200, "{variant}");
-            let body = tokio::time::timeout(Duration::from_secs(60), response.collect()).await;
-            assert!(body.expect("the proxy gives up").is_err(), "{variant}");
-        }
     });
 }
 
@@ -153,7 +119,7 @@ fn an_upstream_that_stalls_in_mid_answer_breaks_the_answer_off() {
 fn without_authorities_slow_fails_its_visitors_and_the_others_do_not_start() {
     trusting(async |upstream| {
         fs::remove_file(env::var("SSL_CERT_FILE").unwrap()).unwrap();
-        let upstream = Upstream::new(upstream.url(), Duration::from_secs(10)).unwrap();
+        let upstream = Upstream { url: upstream.url().parse().unwrap() };
         let [(_, slow), others @ ..] = VARIANTS;
         let answer = ask(&slow(upstream.clone()).unwrap(), get("/")).await;
         assert_eq!((answer.0, &*answer.2), (500, &b"the proxy cannot set up TLS\n"[..]));
@@ -162,15 +128,4 @@ fn without_authorities_slow_fails_its_visitors_and_the_others_do_not_start() {
             assert!(error.contains("no native root CA certificates found"), "{variant}: {error}");
         }
     });
-}
-
-#[test]
-fn an_unusable_upstream_is_refused_with_the_command_that_starts_one() {
-    let urls = "ftp://127.0.0.1:1 127.0.0.1:1 https://127.0.0.1:1/path http://127.0.0.1:1/path \
-                https://127.0.0.1:1?query https://127.0.0.1:1#fragment https://user@127.0.0.1:1 \
-                http://user@127.0.0.1:1 https:// http:// other ";
-    for url in urls.split(' ') {
-        let error = Upstream::new(url, Duration::from_secs(1)).unwrap_err().to_string();
-        assert!(error.contains("cargo run --release --bin tls-site"), "`{url}`: {error}");
-    }
 }

@@ -3,21 +3,14 @@
 use bson::Document;
 use serde::de::DeserializeOwned;
 
-use crate::{
-    NotAFindReply,
-    reply::{FindReply, Summary},
-};
-
-/// Sums up the reply in `bytes`, which have to pass [`shape::check`](crate::shape::check) first.
-pub fn summarise(bytes: &[u8]) -> Result<Summary, NotAFindReply> {
-    parse(bytes)?.summary()
-}
+use crate::reply::{FindReply, Summary};
 
 /// Not inlined, so that a profile shows it under its own name.
 #[inline(never)]
-fn parse(bytes: &[u8]) -> Result<FindReply<String>, bson::error::Error> {
+pub fn summarise(bytes: &[u8]) -> Result<Summary, bson::error::Error> {
     let response = CommandResponse { raw_response: Document::from_reader(bytes)? };
-    response.body()
+    let reply: FindReply<String> = response.body()?;
+    Ok(reply.summary())
 }
 
 /// The answer to a command of any kind.

@@ -23,8 +23,6 @@ use super::{
 
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;
-/// The pieces in which a stepwise request is sent: what the loopback device carries in one piece.
-pub(super) const STEP: usize = 64 * 1024;
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,30 +106,10 @@ impl<D: Dial> Connection<D> {
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
     /// there is a fault.
     pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
-        self.ask_in_steps(request, usize::MAX, &async || Ok(())).await
-    }
-
-    /// The status and body of the answer, unchecked.
-    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
-        let mut body = Vec::new();
-        let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let idle = &async || Ok(());
-        let answer = within(self.patience, self.exchange(request, usize::MAX, idle, content)).await;
-        let status = answer.with_context(|| request.name.clone())?;
-        Ok((status, body))
-    }
-
-    /// Sends a request in pieces and awaits `idle` after each but the last; compares the answer.
-    pub(super) async fn ask_in_steps(
-        &mut self,
-        request: &Prepared,
-        step: usize,
-        idle: &impl AsyncFn() -> anyhow::Result<()>,
-    ) -> Result<(), Fault> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, step, idle, content)).await;
+        let answer = within(self.patience, self.exchange(request, content)).await;
         let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
@@ -143,19 +121,24 @@ impl<D: Dial> Connection<D> {
         result
     }
 
+    /// The status and body of the answer, unchecked.
+    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
+        let mut body = Vec::new();
+        let content = |piece: &[u8]| body.extend_from_slice(piece);
+        let answer = within(self.patience, self.exchange(request, content)).await;
+        let status = answer.with_context(|| request.name.clone())?;
+        Ok((status, body))
+    }
+
     /// Sends a request and hands the body of its answer to `content`. Returns the status.
     async fn exchange(
         &mut self,
         request: &Prepared,
-        step: usize,
-        idle: &impl AsyncFn() -> anyhow::Result<()>,
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
-        let mut pieces = request.bytes.chunks(step);
-        let piece = pieces.next().unwrap_or_default();
-        let (buffer, unread) = (&mut self.buffer[..], 0..0);
-        let mut exchange = Exchange { stream, piece, pieces, idle, refused: false, buffer, unread };
+        let (unsent, buffer, unread) = (&request.bytes[..], &mut self.buffer[..], 0..0);
+        let mut exchange = Exchange { stream, unsent, refused: false, buffer, unread };
         let head = exchange.head(request.head_only).await?;
         exchange.body(head, content).await.context("the answer broke off")?;
         if exchange.is_complete() && head.keep_alive {
@@ -187,13 +170,10 @@ impl<D: Dial> Connection<D> {
 ///
 /// The two go at once: a server that answers while it reads stops reading when nobody takes its
 /// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
-struct Exchange<'a, S, I> {
+struct Exchange<'a, S> {
     stream: S,
-    /// What is left of the current piece of the request, and the pieces after it.
-    piece: &'a [u8],
-    pieces: std::slice::Chunks<'a, u8>,
-    /// What to wait for between two pieces.
-    idle: &'a I,
+    /// What is left of the request.
+    unsent: &'a [u8],
     /// Whether the server has closed its end, so that the rest cannot be sent.
     refused: bool,
     buffer: &'a mut [u8],
@@ -201,16 +181,11 @@ struct Exchange<'a, S, I> {
     unread: std::ops::Range<usize>,
 }
 
-impl<S, I> Exchange<'_, S, I>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-    I: AsyncFn() -> anyhow::Result<()>,
-{
+impl<S: AsyncRead + AsyncWrite + Unpin> Exchange<'_, S> {
     /// Whether the request was sent and nothing came after the answer, which would be taken for the
     /// start of the next one.
     fn is_complete(&self) -> bool {
-        let is_sent = !self.refused && self.piece.is_empty() && self.pieces.len() == 0;
-        is_sent && self.unread.is_empty()
+        !self.refused && self.unsent.is_empty() && self.unread.is_empty()
     }
 
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
@@ -251,16 +226,10 @@ where
         ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
         let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
         loop {
-            if self.piece.is_empty()
-                && let Some(next) = self.pieces.next()
-            {
-                (self.idle)().await?;
-                self.piece = next;
-            }
             let step = |context: &mut Context| {
-                if !self.piece.is_empty()
+                if !self.unsent.is_empty()
                     && let Poll::Ready(written) =
-                        Pin::new(&mut self.stream).poll_write(context, self.piece)
+                        Pin::new(&mut self.stream).poll_write(context, self.unsent)
                 {
                     return Poll::Ready(written.map(Some));
                 }
@@ -272,11 +241,11 @@ where
             match poll_fn(step).await {
                 Ok(None) => break,
                 Ok(Some(0)) => bail!("the connection takes no more"),
-                Ok(Some(written)) => self.piece = &self.piece[written..],
+                Ok(Some(written)) => self.unsent = &self.unsent[written..],
                 // A server that closes its end may have answered before it did so.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.refused => {
                     self.refused = true;
-                    (self.piece, self.pieces) = (&[], [].chunks(1));
+                    self.unsent = &[];
                 }
                 Err(error) => return Err(error.into()),
             }

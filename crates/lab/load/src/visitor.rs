@@ -9,7 +9,6 @@ use tokio::time::sleep;
 
 use super::{
     Connection, Dial, Fault, Net, Prepared,
-    connection::STEP,
     fetch::{PATIENCE, within},
 };
 
@@ -96,17 +95,14 @@ impl<D: Dial> Visitor<D> {
     }
 
     /// Sends one request after the other over the first connection, and waits for `idle` after each
-    /// piece of a body and after each answer.
-    ///
-    /// Exact counts need this: a large body sent at once arrives in a random number of pieces, and
-    /// the server needs a buffer for each. A closed connection is an error for the same reason.
+    /// answer. Exact counts need this, so a closed connection is an error.
     pub async fn visit_in_steps(
         &mut self,
         idle: impl AsyncFn() -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let connection = &mut self.connections[0];
         for request in self.requests.iter() {
-            connection.ask_in_steps(request, STEP, &idle).await?;
+            connection.ask(request).await?;
             idle().await?;
         }
         ensure!(connection.closed == 0, "the server closed the connection during the visit");

@@ -127,12 +127,6 @@ impl Case {
         format!("{}-{variant}", self.name)
     }
 
-    /// The other binaries: companions, and programs that print request bodies.
-    pub fn helpers(&self) -> impl Iterator<Item = &String> {
-        let bodies = self.requests.iter().filter_map(|request| request.body.as_ref());
-        self.companions.iter().map(|companion| &companion.bin).chain(bodies.map(|body| &body.bin))
-    }
-
     /// The case as it is counted.
     pub fn counted(&self) -> Self {
         let mut case = self.clone();

@@ -52,7 +52,7 @@ pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Spacing};
 pub use punctuality::Punctuality;
-pub use request::{BodySource, Request};
+pub use request::Request;
 pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};
 pub use store::{Store, read};
 pub use target::Target;

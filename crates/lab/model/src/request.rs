@@ -12,20 +12,8 @@ pub struct Request {
     pub method: String,
     /// Path and query.
     pub path: String,
-    pub content_type: Option<String>,
-    /// The program that writes the body.
-    pub body: Option<BodySource>,
     pub status: u16,
     pub answer: Answer,
-}
-
-/// A program that prints a request body.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BodySource {
-    pub bin: String,
-    #[serde(default)]
-    pub args: Vec<String>,
 }
 
 /// An entry of the file's `request`.
@@ -35,8 +23,6 @@ struct RequestEntry {
     #[serde(default = "get")]
     method: String,
     path: String,
-    content_type: Option<String>,
-    body: Option<BodySource>,
     #[serde(default = "ok")]
     status: u16,
     answer: Option<String>,
@@ -57,14 +43,7 @@ impl TryFrom<RequestEntry> for Request {
             }
             _ => bail!("a request needs either `answer`, or both `bytes` and `crc32`"),
         };
-        Ok(Self {
-            method: entry.method,
-            path: entry.path,
-            content_type: entry.content_type,
-            body: entry.body,
-            status: entry.status,
-            answer,
-        })
+        Ok(Self { method: entry.method, path: entry.path, status: entry.status, answer })
     }
 }
 

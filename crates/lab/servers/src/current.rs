@@ -21,7 +21,7 @@ pub fn build(workspace: &Workspace, wanted: &[(&Case, Vec<String>)]) -> anyhow::
     }
     let binaries = wanted.iter().flat_map(|(case, variants)| {
         let servers = variants.iter().map(|variant| case.server(variant));
-        servers.chain(case.helpers().cloned())
+        servers.chain(case.companions.iter().map(|companion| companion.bin.clone()))
     });
     let binaries: Vec<_> = binaries.collect();
     let mut cargo = cargo::build(workspace, &binaries);

@@ -46,8 +46,9 @@ pub fn build(
         let variants = case.variants.iter().filter(is_wanted);
         variants.map(|variant| case.server(variant)).collect::<Vec<_>>()
     };
-    let helpers = cases.iter().flat_map(|case| case.helpers().cloned());
-    let binaries: Vec<_> = cases.iter().flat_map(variants).chain(helpers).collect();
+    let companions = cases.iter().flat_map(|case| &case.companions);
+    let companions = companions.map(|companion| companion.bin.clone());
+    let binaries: Vec<_> = cases.iter().flat_map(variants).chain(companions).collect();
 
     cargo_build(workspace, &binaries, Some(feature))?;
     // Its last part is the profile, as it is in cargo's own directories.

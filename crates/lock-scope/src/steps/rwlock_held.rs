@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::RwLock;
 use warp::{Filter, Reply, filters::BoxedFilter, http::StatusCode};
 
-use crate::{Client, ClientMap, ask_downstream, first_clients, insert, sum, user_ids, with};
+use crate::{Client, ClientMap, ask_downstream, first_clients, sum, user_ids, with};
 
 type Clients = Arc<RwLock<ClientMap>>;
 
@@ -28,7 +28,7 @@ async fn read(clients: Clients, downstream: Duration) -> String {
     sum(&user_ids)
 }
 
-async fn write(name: String, client: Client, clients: Clients) -> StatusCode {
-    let mut clients = clients.write().await;
-    insert(&mut clients, name, client)
+async fn write(name: String, user_id: u32, clients: Clients) -> StatusCode {
+    clients.write().await.insert(name, Client { user_id });
+    StatusCode::NO_CONTENT
 }

@@ -1,3 +1,1 @@
-use per_request_client::{Options, fixed};
-
-case_server::main!(|options: Options| fixed::routes(options.upstream()?));
+case_server::main!(per_request_client::fixed::routes);

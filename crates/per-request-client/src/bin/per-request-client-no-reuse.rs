@@ -1,3 +1,1 @@
-use per_request_client::{Options, steps::no_reuse};
-
-case_server::main!(|options: Options| no_reuse::routes(options.upstream()?));
+case_server::main!(per_request_client::steps::no_reuse::routes);

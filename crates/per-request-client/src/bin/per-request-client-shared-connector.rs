@@ -1,3 +1,1 @@
-use per_request_client::{Options, steps::shared_connector};
-
-case_server::main!(|options: Options| shared_connector::routes(options.upstream()?));
+case_server::main!(per_request_client::steps::shared_connector::routes);

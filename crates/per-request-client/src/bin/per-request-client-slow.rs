@@ -1,3 +1,1 @@
-use per_request_client::{Options, slow};
-
-case_server::main!(|options: Options| slow::routes(options.upstream()?));
+case_server::main!(per_request_client::slow::routes);

@@ -3,7 +3,7 @@
 //! A process cannot safely change its own environment, so a test runs itself again with the variable
 //! set.
 
-use std::{any::type_name, env, fs, process::Command, time::Duration};
+use std::{any::type_name, env, fs, process::Command};
 
 use axum::Router;
 use per_request_client::{
@@ -21,9 +21,9 @@ pub const VARIANTS: [(&str, Routes); 4] = [
     ("fixed", fixed::routes),
 ];
 
-/// Every variant in front of `upstream`, which has `timeout_ms` to answer.
-pub fn proxies(upstream: &str, timeout_ms: u64) -> [(&'static str, Router); 4] {
-    let upstream = Upstream::new(upstream, Duration::from_millis(timeout_ms)).unwrap();
+/// Every variant in front of `upstream`.
+pub fn proxies(upstream: &str) -> [(&'static str, Router); 4] {
+    let upstream = Upstream { url: upstream.parse().unwrap() };
     VARIANTS.map(|(variant, routes)| (variant, routes(upstream.clone()).unwrap()))
 }
 

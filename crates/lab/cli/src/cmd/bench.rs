@@ -123,7 +123,7 @@ async fn measure(
     let mut comparisons = Vec::new();
     for case in cases {
         let variants = options.variants(case);
-        comparisons.push((case, Comparison::of_case(workspace, case, &variants).await?));
+        comparisons.push((case, Comparison::of_case(workspace, case, &variants)?));
     }
     let runs = comparisons.iter().map(|(_, comparison)| effort.runs(comparison.subjects.len()));
     let progress = Progress::new(runs.sum(), effort);

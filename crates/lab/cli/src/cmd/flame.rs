@@ -117,7 +117,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let variants = [BASELINE, CANDIDATE].map(str::to_owned);
-        let comparison = Comparison::of_case(&workspace, case, &variants).await?;
+        let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
         let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built, &store)?;
         let dir = results.join(&case.name);

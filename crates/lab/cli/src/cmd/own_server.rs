@@ -102,6 +102,6 @@ pub async fn comparison_of(
         subjects,
         layouts: Vec::new(),
         allow_unfinished: Vec::new(),
-        _files: files,
+        _files: Some(files),
     })
 }

@@ -139,7 +139,7 @@ async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Compari
             if places.bin_dir.is_none() {
                 current::build(&workspace, &[(&case, variants.to_vec())])?;
             }
-            return Comparison::of_case(&workspace, &case, &variants).await.map(Some);
+            return Comparison::of_case(&workspace, &case, &variants).map(Some);
         }
     }
     Ok(None)

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use lab_display::out;
 use lab_measure::bench::{asks, visit_once};
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
-use lab_servers::{Launch, Scratch, current};
+use lab_servers::{Launch, current};
 
 use super::{Ended, Places, interrupted, interruptible};
 
@@ -32,8 +32,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let verified = interruptible(async {
         let mut all_right = true;
         for case in &cases {
-            let files = Scratch::new()?;
-            let asks = asks(&workspace, case, files.path()).await?;
+            let asks = asks(case);
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
                 match visit_once(&launch, &asks).await? {

@@ -1,8 +1,8 @@
 //! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use lab_display::plural;
 use lab_load::{Fault, Visitor};
 use lab_model::{
@@ -11,7 +11,7 @@ use lab_model::{
 };
 use lab_servers::{Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
-use tokio::{process::Command, time::timeout};
+use tokio::time::timeout;
 
 use super::{Effort, Engine, Progress};
 
@@ -32,8 +32,8 @@ pub struct Comparison {
     pub layouts: Vec<Vec<Launch>>,
     /// The servers whose requests may outlast a run.
     pub allow_unfinished: Vec<String>,
-    /// The directory of the requests' bodies.
-    pub _files: Scratch,
+    /// The directory of the requests' bodies, if they have any.
+    pub _files: Option<Scratch>,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -47,33 +47,29 @@ const FEWEST_ARRIVALS: f64 = 36.0;
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 /// How long a server that was just started may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
-/// How long a program may take to write the body of a request.
-const BODY: Duration = Duration::from_secs(60);
 
 impl Comparison {
     /// The variants of a case, under its own load.
-    pub async fn of_case(
+    pub fn of_case(
         workspace: &Workspace,
         case: &Case,
         variants: &[String],
     ) -> anyhow::Result<Self> {
-        let files = Scratch::new()?;
         let mut subjects = Vec::new();
         for variant in variants {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
-        let asks = asks(workspace, case, files.path()).await?;
         lab_system::allow_connections(case.load.users * case.load.connections)?;
         Ok(Self {
             name: case.shown.clone(),
             load: case.load,
             engine: Engine::lab()?,
-            asks,
+            asks: asks(case),
             own_asks: Vec::new(),
             subjects,
             layouts: Vec::new(),
             allow_unfinished: case.allow_unfinished.clone(),
-            _files: files,
+            _files: None,
         })
     }
 
@@ -244,37 +240,12 @@ pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<
     Ok(result)
 }
 
-/// Prepares a case's requests for the generator; writes their bodies into `dir`.
-pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Result<Vec<Ask>> {
-    let mut asks = Vec::new();
-    for (index, request) in case.requests.iter().enumerate() {
-        let body = match &request.body {
-            None => None,
-            Some(source) => {
-                let output = Command::new(workspace.binary(&source.bin)?)
-                    .args(&source.args)
-                    .kill_on_drop(true)
-                    .output();
-                let output = timeout(BODY, output).await.ok().with_context(|| {
-                    format!("{} wrote no whole body within {} s", source.bin, BODY.as_secs())
-                })?;
-                let output = output.with_context(|| format!("cannot start {}", source.bin))?;
-                ensure!(
-                    output.status.success(),
-                    "{} failed: {}",
-                    source.bin,
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
-                let file = dir.join(format!("body-{index}"));
-                std::fs::write(&file, output.stdout)
-                    .with_context(|| format!("cannot write {}", file.display()))?;
-                Some(file)
-            }
-        };
-        let Request { method, path, content_type, status, answer, .. } = request.clone();
-        let content_type = content_type.map(|value| ("content-type".to_owned(), value));
-        let headers = content_type.into_iter().collect();
-        asks.push(Ask { method, path, headers, body, expected: Expected { status, answer } });
-    }
-    Ok(asks)
+/// A case's requests for the generator.
+pub fn asks(case: &Case) -> Vec<Ask> {
+    let ask = |request: Request| {
+        let Request { method, path, status, answer } = request;
+        let expected = Expected { status, answer };
+        Ask { method, path, headers: Vec::new(), body: None, expected }
+    };
+    case.requests.iter().cloned().map(ask).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use lab_load::Visitor;
 use lab_model::{Ask, Case, Workspace};
-use lab_servers::{Launch, Scratch, Server, Stage};
+use lab_servers::{Launch, Server, Stage};
 use lab_system::process;
 use tokio::time::sleep;
 
@@ -31,8 +31,7 @@ pub async fn measure(
     variant: &str,
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
-    let files = Scratch::new()?;
-    let asks = asks(workspace, &case, files.path()).await?;
+    let asks = asks(&case);
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
     let counted = on_stage(&stage, &case, &asks).await;
     stage.clear().await?;
