@@ -50,6 +50,8 @@ pub struct Account {
     /// Since when right answers count towards throughput: during the measurement.
     begun: Option<Instant>,
     ended: Option<Instant>,
+    /// A fifth of the closed loop's measurement, as planned.
+    fifth: Option<Duration>,
     answers: Answers,
     /// The counts, the latencies, and what the system reports; the rest is still missing.
     pub counts: Outcome,
@@ -61,6 +63,7 @@ impl Account {
             in_flight: vec![None; users],
             begun: None,
             ended: None,
+            fifth: None,
             answers: Answers::default(),
             counts: Outcome::default(),
         }
@@ -68,8 +71,10 @@ impl Account {
 
     /// Begins the measurement of a closed loop. Requests in flight belong to it, since the server
     /// is working on them.
-    pub fn begin_closed_loop(&mut self) {
+    pub fn begin_closed_loop(&mut self, measurement: Duration) {
         self.begin();
+        self.fifth = Some(measurement / 5);
+        self.counts.fifths = vec![0; 5];
         for request in self.in_flight.iter_mut().flatten() {
             request.counts = true;
             self.counts.sent += 1;
@@ -110,7 +115,13 @@ impl Account {
         self.answers.count += 1;
         self.answers.late += u64::from(self.ended.is_some());
         self.answers.longest = self.answers.longest.max(now - sent);
-        self.counts.ok_in_time += u64::from(in_time && result.is_ok());
+        if in_time && result.is_ok() {
+            self.counts.ok_in_time += 1;
+            if let (Some(begun), Some(fifth)) = (self.begun, self.fifth) {
+                let nth = ((now - begun).as_secs_f64() / fifth.as_secs_f64()) as usize;
+                self.counts.fifths[nth.min(4)] += 1;
+            }
+        }
         if !counts {
             return;
         }
@@ -177,7 +188,7 @@ mod tests {
         account.ends(0, Ok(())); // During the warm-up: does not count.
         account.sends(0);
         account.sends(1);
-        account.begin_closed_loop();
+        account.begin_closed_loop(Duration::from_secs(1));
         account.ends(0, Ok(())); // In flight when the measurement began: counts.
         account.sends(0);
         account.ends(0, Err(Fault::Mismatch("7 instead of 6".into())));

@@ -40,7 +40,7 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     sleep(plan.warm_up).await;
     let meter = Meter::start(plan.server_pid);
-    account.borrow_mut().begin_closed_loop();
+    account.borrow_mut().begin_closed_loop(plan.measurement);
 
     sleep(plan.measurement).await;
     account.borrow_mut().end();

@@ -7,6 +7,8 @@ use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, modes};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
+/// A server that gains this factor within every run is not warm.
+const GAIN: f64 = 1.1;
 /// Tails of the open loop that differ by this factor are worth a note.
 const TAILS: f64 = 2.0;
 /// The share of a run from which on waiting for a core is worth a note.
@@ -15,6 +17,7 @@ const MUCH_WAITING: f64 = 0.1;
 pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
+    notes.extend(case.warm_up_note.clone());
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
@@ -71,6 +74,18 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
              {:.0} % wider on each side. Runs of {:.1} s (--measurement) would have 50.",
             100.0 / answers,
             case.measurement_s * 50.0 / answers
+        ));
+    }
+    let gains = runs.clone().filter_map(|run| match run.outcome.fifths[..] {
+        [first, .., last] if first > 0 => Some(last as f64 / first as f64),
+        _ => None,
+    });
+    // Not the median: a machine that varies lets some runs gain and others lose.
+    if let Some(gain) = gains.reduce(f64::min).filter(|gain| *gain >= GAIN) {
+        note(format!(
+            "every run was at least {} as fast at its end as at its begin: the server was not warm. \
+             Give it a longer --warm-up",
+            factor(gain)
         ));
     }
     if let Some(fault) = &requests.first_fault {

@@ -21,6 +21,10 @@ pub struct Outcome {
     pub measured: Duration,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
+    /// The same in each fifth of a closed loop's measurement: a server that is not warm yet answers more
+    /// in the last one than in the first. Empty if the engine does not count them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fifths: Vec<u64>,
     /// Closed loop: requests in flight when the measurement began, or sent during it.
     /// Open loop: arrivals that were due during it.
     pub sent: u64,

@@ -97,9 +97,19 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         effort.start = Engine::start_time(comparison.load.users);
         comparison.engine = engine;
     }
-    let progress = Progress::new(effort.runs(comparison.subjects.len()), effort);
+    let subjects = comparison.subjects.len();
+    let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
+    let warm_up_note = match is_chosen || options.engine != "lab" || options.sides.is_running() {
+        true => None,
+        false => comparison.warm_up(&mut effort).await?,
+    };
+    if let Some(note) = &warm_up_note {
+        eprintln!("note: {note}");
+    }
+    let progress = Progress::new(effort.runs(subjects), effort);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     drop(progress);
+    case.warm_up_note = warm_up_note;
     let subjects = comparison.subjects.iter().enumerate();
     for ((index, (_, launch)), variant) in subjects.zip(&mut case.variants) {
         match count::system_calls(launch, comparison.asks_of(index)).await {

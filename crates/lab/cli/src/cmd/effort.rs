@@ -18,7 +18,7 @@ pub struct EffortOptions {
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub measurement: Option<Duration>,
-    /// Seconds of load before each measurement [default: 0.8, quick: 0.3]
+    /// Seconds of load before each measurement [default: 0.8, quick: 0.3; `compare` takes up to 20 if a server needs it]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
     /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2, quick: 0]

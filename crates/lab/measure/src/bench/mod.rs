@@ -7,6 +7,7 @@ mod markdown;
 mod progress;
 mod run;
 mod summary;
+mod warm_up;
 
 pub use effort::Effort;
 pub use engine::Engine;

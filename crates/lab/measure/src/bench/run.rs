@@ -176,7 +176,7 @@ impl Comparison {
     }
 
     /// Makes the `nth` run of a server.
-    async fn run(
+    pub(super) async fn run(
         &self,
         subject: usize,
         nth: usize,

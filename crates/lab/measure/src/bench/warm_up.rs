@@ -1,0 +1,125 @@
+//! How long a server has to be under load before it is measured.
+//!
+//! A server may become faster for seconds: a JVM compiles, a cache fills, a pool grows. Measured too
+//! early, it loses to one that starts fast. So each server is watched for a while before the first pair.
+
+use std::time::Duration;
+
+use lab_display::factor;
+use lab_model::{Arrivals, Outcome};
+
+use super::{Comparison, Effort, Progress};
+
+/// How long a server is watched after the usual warm-up.
+const WATCHED: Duration = Duration::from_secs(5);
+/// The longest that it is watched, and so the longest warm-up that is chosen.
+const LONGEST: Duration = Duration::from_secs(20);
+/// A server is warm when it is no more than this factor away from its final speed.
+const WARM: f64 = 1.1;
+/// A server that gained less than this factor was warm from the start; machines vary as much.
+const GAIN: f64 = 1.25;
+
+/// A longer warm-up, and why.
+#[derive(Clone, Debug, PartialEq)]
+struct Slow {
+    warm_up: Duration,
+    /// The factor that the server gained.
+    gain: f64,
+    /// Whether it had stopped gaining.
+    is_settled: bool,
+}
+
+impl Comparison {
+    /// Makes the warm-up as long as the slowest server needs; returns why, if it had to.
+    pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<String>> {
+        let watching = Effort { measurement: WATCHED, ..*effort };
+        let progress = Progress::new(self.subjects.len(), watching);
+        let mut note = None;
+        for (subject, (name, _)) in self.subjects.iter().enumerate() {
+            let Some(slow) = self.watch_it_warm_up(subject, *effort, &progress).await? else {
+                continue;
+            };
+            if slow.warm_up <= effort.warm_up {
+                continue;
+            }
+            effort.warm_up = slow.warm_up;
+            let seconds = slow.warm_up.as_secs_f64();
+            let gain = factor(slow.gain);
+            note = Some(match slow.is_settled {
+                true => format!(
+                    "each run has a warm-up of {seconds:.1} s: {name} became {gain} as fast until then"
+                ),
+                false => format!(
+                    "each run has a warm-up of {seconds:.1} s, the longest that is chosen: {name} \
+                     became {gain} as fast and had not stopped. Give it a longer --warm-up"
+                ),
+            });
+        }
+        Ok(note)
+    }
+
+    /// Watches the server of a subject for some seconds after the planned warm-up; `None` if that
+    /// was long enough. A longer one is found twice, so that a neighbour's pause is not taken for it.
+    async fn watch_it_warm_up(
+        &self,
+        subject: usize,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Option<Slow>> {
+        let mut found: Option<Slow> = None;
+        let mut watched = WATCHED;
+        loop {
+            let effort = Effort { measurement: watched, ..effort };
+            progress.run(&self.name, &format!("is it warm?  {}", self.subjects[subject].0), effort);
+            let arrivals = Arrivals::ClosedLoop(self.load);
+            let run = self.run(subject, 0, effort, arrivals, progress).await?;
+            let Some(slow) = slow(&run.outcome, effort.warm_up, watched) else { return Ok(None) };
+            if slow.is_settled || watched >= LONGEST {
+                match found {
+                    Some(first) if first.warm_up >= slow.warm_up => return Ok(Some(first)),
+                    Some(_) => return Ok(Some(slow)),
+                    None => found = Some(slow),
+                }
+            } else {
+                watched = LONGEST;
+            }
+        }
+    }
+}
+
+/// What the fifths of a long run say about its warm-up; `None` if the server was warm.
+fn slow(outcome: &Outcome, warm_up: Duration, watched: Duration) -> Option<Slow> {
+    let fifths: &[u64; 5] = outcome.fifths[..].try_into().ok()?;
+    let rates = fifths.map(|count| count as f64);
+    let (first, last) = (rates[0], rates[4]);
+    if first <= 0.0 || last < GAIN * first {
+        return None;
+    }
+    let cold = (0..4).rfind(|&at| last > WARM * rates[at]).map_or(0, |at| at + 1);
+    Some(Slow {
+        warm_up: warm_up + watched / 5 * cold as u32,
+        gain: last / first,
+        is_settled: cold < 4,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(fifths: [u64; 5]) -> Option<Slow> {
+        let outcome = Outcome { fifths: fifths.to_vec(), ..Outcome::default() };
+        slow(&outcome, Duration::from_secs(1), Duration::from_secs(5))
+    }
+
+    #[test]
+    fn a_server_is_warm_where_all_later_parts_are_about_as_fast_as_the_last() {
+        assert_eq!(found([100, 99, 104, 103, 108]), None);
+        assert_eq!(found([100, 60, 104, 103, 90]), None, "slower in between, or at the end");
+        let warm_up = |fifths| found(fifths).map(|it| (it.warm_up.as_secs(), it.is_settled));
+        assert_eq!(warm_up([100, 290, 300, 310, 300]), Some((2, true)));
+        assert_eq!(warm_up([100, 100, 100, 290, 300]), Some((4, true)));
+        assert_eq!(warm_up([100, 150, 200, 250, 300]), Some((5, false)));
+        assert_eq!(found([0; 5]), None, "no answers say nothing");
+    }
+}
