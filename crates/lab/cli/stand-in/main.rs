@@ -147,7 +147,8 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         let count = if options.count { request.to_string() } else { String::new() };
         let (answer, status) = (format!("{}{count}", options.answer), options.status);
         let length = answer.len();
-        write!(stream, "HTTP/1.1 {status} \r\ncontent-length: {length}\r\n\r\n{answer}")?;
+        let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
+        write!(stream, "HTTP/1.1 {status} \r\n{location}content-length: {length}\r\n\r\n{answer}")?;
     }
     Ok(())
 }

@@ -67,6 +67,28 @@ impl Dial for Tcp {
     }
 }
 
+/// An answer outside any measurement.
+#[derive(Clone, Debug, Default)]
+pub struct Fetched {
+    pub status: u16,
+    /// The bytes before the body.
+    head: Vec<u8>,
+    pub body: Vec<u8>,
+}
+
+impl Fetched {
+    /// The value of a header; its name is in small letters.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let lines = self.head.split(|byte| *byte == b'\n').skip(1);
+        let mut pairs = lines.filter_map(|line| {
+            let line = String::from_utf8_lossy(line).into_owned();
+            let (key, value) = line.split_once(':')?;
+            Some((key.to_lowercase(), value.trim().to_owned()))
+        });
+        pairs.find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
 #[derive(Debug)]
 pub struct Connection<D: Dial = Tcp> {
     dial: D,
@@ -109,7 +131,7 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, content)).await;
+        let answer = within(self.patience, self.exchange(request, None, content)).await;
         let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
@@ -121,25 +143,28 @@ impl<D: Dial> Connection<D> {
         result
     }
 
-    /// The status and body of the answer, unchecked.
-    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<(u16, Vec<u8>)> {
-        let mut body = Vec::new();
-        let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let answer = within(self.patience, self.exchange(request, content)).await;
-        let status = answer.with_context(|| request.name.clone())?;
-        Ok((status, body))
+    /// The answer, unchecked.
+    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<Fetched> {
+        let mut fetched = Fetched::default();
+        let content = |piece: &[u8]| fetched.body.extend_from_slice(piece);
+        let head = Some(&mut fetched.head);
+        let answer = within(self.patience, self.exchange(request, head, content)).await;
+        fetched.status = answer.with_context(|| request.name.clone())?;
+        Ok(fetched)
     }
 
-    /// Sends a request and hands the body of its answer to `content`. Returns the status.
+    /// Sends a request, and hands the body of its answer to `content` and the bytes of its head to
+    /// `kept`. Returns the status.
     async fn exchange(
         &mut self,
         request: &Prepared,
+        kept: Option<&mut Vec<u8>>,
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
         let (unsent, buffer, unread) = (&request.bytes[..], &mut self.buffer[..], 0..0);
         let mut exchange = Exchange { stream, unsent, refused: false, buffer, unread };
-        let head = exchange.head(request.head_only).await?;
+        let head = exchange.head(request.head_only, kept).await?;
         exchange.body(head, content).await.context("the answer broke off")?;
         if exchange.is_complete() && head.keep_alive {
             self.stream = Some(exchange.stream);
@@ -189,12 +214,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Exchange<'_, S> {
     }
 
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(&mut self, head_only: bool) -> anyhow::Result<Head> {
+    async fn head(&mut self, head_only: bool, kept: Option<&mut Vec<u8>>) -> anyhow::Result<Head> {
         loop {
             match Head::parse(&self.buffer[self.unread.clone()], head_only)? {
                 Some((length, head)) => {
+                    let begin = self.unread.start;
                     self.unread.start += length;
                     if head.status >= 200 {
+                        if let Some(kept) = kept {
+                            kept.extend_from_slice(&self.buffer[begin..begin + length]);
+                        }
                         return Ok(head);
                     }
                 }

@@ -7,15 +7,15 @@ use http::Uri;
 use lab_model::{Answer, Ask};
 use tokio::time::timeout;
 
-use super::{Connection, Prepared, address};
+use super::{Connection, Fetched, Prepared, address};
 
 /// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a server that may not be ready yet may take.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The status and body of the answer to a GET of `path`, on a connection of its own.
-pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
+/// The answer to a GET of `path`, on a connection of its own.
+pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<Fetched> {
     let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
     Connection::open(target).await?.fetch(&request).await
 }
@@ -23,7 +23,7 @@ pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<(u16, Vec<u8>
 /// The text that a server answers to a GET of `path`. Any status but 200 is an error.
 pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
     let answer = within(Some(PATIENCE), get(address(url)?, path)).await;
-    let (status, body) = answer.with_context(|| format!("cannot read {path}"))?;
+    let Fetched { status, body, .. } = answer.with_context(|| format!("cannot read {path}"))?;
     let text = String::from_utf8_lossy(&body).into_owned();
     ensure!(status == 200, "GET {path}: status {status}: {}", text.trim());
     Ok(text)
@@ -35,7 +35,7 @@ pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
         return within(Some(SHORT_PATIENCE), Connection::open(target)).await.is_ok();
     };
     let answer = within(Some(SHORT_PATIENCE), get(target, path)).await;
-    answer.is_ok_and(|(status, _)| (200..300).contains(&status))
+    answer.is_ok_and(|answer| (200..300).contains(&answer.status))
 }
 
 /// Waits for an answer, but not for ever unless there is no limit.

@@ -29,7 +29,7 @@ use alarm::Alarm;
 use quick_ack::QuickAck;
 
 pub use self::http::Prepared;
-pub use connection::{Connection, Dial, Fault, Tcp};
+pub use connection::{Connection, Dial, Fault, Fetched, Tcp};
 pub use fetch::{get, get_text, is_ready};
 pub use resolve::{address, resolve};
 pub use tls::Net;

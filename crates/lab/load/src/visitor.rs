@@ -8,7 +8,7 @@ use lab_model::{Ask, Target};
 use tokio::time::sleep;
 
 use super::{
-    Connection, Dial, Fault, Net, Prepared,
+    Connection, Dial, Fault, Fetched, Net, Prepared,
     fetch::{PATIENCE, within},
 };
 
@@ -114,8 +114,8 @@ impl<D: Dial> Visitor<D> {
         self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.closed)).sum()
     }
 
-    /// The status and body of every answer, unchecked.
-    pub async fn answers(&mut self) -> anyhow::Result<Vec<(u16, Vec<u8>)>> {
+    /// Every answer, unchecked.
+    pub async fn answers(&mut self) -> anyhow::Result<Vec<Fetched>> {
         let mut answers = Vec::new();
         for request in self.requests.iter() {
             answers.push(self.connections[0].fetch(request).await?);

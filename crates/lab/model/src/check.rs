@@ -27,6 +27,8 @@ pub enum Answer {
     Any,
     /// Literally this text.
     Text(String),
+    /// As many bytes as this: a body that is never the same twice.
+    Length { from: u64, to: u64 },
     /// A body too long to be written down.
     Digest {
         /// Its length in bytes.
@@ -71,7 +73,7 @@ impl Check {
                 self.same &= rest.starts_with(piece);
             }
             Answer::Digest { .. } => self.crc32.update(piece),
-            Answer::Any => {}
+            Answer::Any | Answer::Length { .. } => {}
         }
         self.length += piece.len() as u64;
         let room = KEPT - self.start.len();
@@ -91,6 +93,13 @@ impl Check {
             Answer::Text(text) => {
                 Some(format!("`{}` instead of `{}`", start(&self.start), start(text.as_bytes())))
             }
+            Answer::Length { from, to } => (!(*from..=*to).contains(&self.length)).then(|| {
+                let wanted = match from == to {
+                    true => from.to_string(),
+                    false => format!("{from} to {to}"),
+                };
+                format!("{} bytes instead of {wanted}: {}", self.length, start(&self.start))
+            }),
             Answer::Digest { bytes, crc32 } => {
                 let (found, found_crc32) = (self.length, self.crc32.clone().finalize());
                 ((found, found_crc32) != (*bytes, *crc32)).then(|| {

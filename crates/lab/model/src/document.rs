@@ -66,9 +66,9 @@ pub struct CaseRecord {
     pub layouts: Option<usize>,
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
-    /// Why that is longer than usual, in a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warm_up_note: Option<String>,
+    /// What was found before the runs and limits what they show, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,

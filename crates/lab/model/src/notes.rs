@@ -17,7 +17,7 @@ const MUCH_WAITING: f64 = 0.1;
 pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
-    notes.extend(case.warm_up_note.clone());
+    notes.extend(case.caveats.clone());
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {

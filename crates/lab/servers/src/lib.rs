@@ -14,7 +14,7 @@ mod search;
 mod server;
 
 pub use launch::{Address, Launch};
-pub use requests::{Requests, learn_answers};
+pub use requests::{Compare, Requests, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
 pub use server::{Server, Stage};

@@ -1,12 +1,16 @@
 //! The requests of a comparison without a case file, and the expected answers.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail, ensure};
 use http::uri::PathAndQuery;
-use lab_load::Visitor;
+use lab_load::{Fetched, Visitor};
 use lab_model::{Answer, Ask};
 use serde::Deserialize;
+use tokio::time::sleep;
 
 use crate::{Launch, Stage};
 
@@ -28,7 +32,25 @@ pub struct Requests {
     /// A TOML file with `[[request]]` tables: path, method, headers, body (text) or body_file
     #[arg(long, value_name = "FILE")]
     pub requests: Option<PathBuf>,
+    /// What has to be the same on both sides, and on each answer under load: the whole body, or less
+    #[arg(long, value_enum, default_value_t)]
+    pub compare: Compare,
 }
+
+/// How answers are compared. Status and content type always are.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
+pub enum Compare {
+    /// The status alone; redirects are answers like any other
+    Status,
+    /// The length of the body
+    Length,
+    /// The body; of one that is never the same twice, its length
+    #[default]
+    Body,
+}
+
+/// Longer than the second in which a date does not change.
+const A_WHILE: Duration = Duration::from_millis(1_100);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -117,34 +139,45 @@ impl Requests {
 /// other subject's answers with them before anything is measured: a server with other answers is not
 /// a faster version of the baseline. `asks` has the requests of each subject.
 ///
-/// If the baseline answers a request differently each time, with a date or an id, only the status is
-/// checked, and this returns a note about it.
+/// Returns what is not checked under load, a sentence each.
 pub async fn learn_answers(
     asks: &mut [Vec<Ask>],
     subjects: &[(String, Launch)],
-) -> anyhow::Result<Option<String>> {
+    compare: Compare,
+) -> anyhow::Result<Vec<String>> {
     let (baseline, others) = subjects.split_first().context("there is a baseline")?;
     let (of_baseline, of_others) = asks.split_first_mut().context("there are requests")?;
-    let note = learn(of_baseline, baseline).await?;
+    let (types, notes) = learn(of_baseline, baseline, compare).await?;
     for (other, asks) in others.iter().zip(of_others) {
         for (ask, learned) in asks.iter_mut().zip(&*of_baseline) {
             ask.expected = learned.expected.clone();
         }
-        check(other, asks).await?;
+        check(other, asks, &types).await?;
     }
-    Ok(note)
+    Ok(notes)
 }
 
+/// Returns the content type of each answer, and what is not checked.
 async fn learn(
     asks: &mut [Ask],
     (name, baseline): &(String, Launch),
-) -> anyhow::Result<Option<String>> {
+    compare: Compare,
+) -> anyhow::Result<(Vec<Option<String>>, Vec<String>)> {
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = answers(baseline, asks).await?;
-    let [fresh, _] = answers(baseline, asks).await?;
-    let mut note = None;
+    let [first, again] = answers(baseline, asks, Some(A_WHILE)).await?;
+    let [fresh, _] = answers(baseline, asks, None).await?;
+    let (mut types, mut notes) = (Vec::new(), Vec::new());
     for (index, ask) in asks.iter_mut().enumerate() {
-        let (status, body) = &first[index];
+        let Fetched { status, body, .. } = &first[index];
+        if (300..400).contains(status) && compare != Compare::Status {
+            let location = first[index].header("location").unwrap_or_default();
+            bail!(
+                "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
+                 what it wants with --header; --compare status measures the redirect itself",
+                title(ask),
+                location.escape_debug()
+            );
+        }
         ensure!(
             (200..400).contains(status),
             "the {name} answers {} with status {status}: {}",
@@ -152,24 +185,60 @@ async fn learn(
             String::from_utf8_lossy(body).chars().take(80).collect::<String>().escape_debug()
         );
         ask.expected.status = *status;
-        if *body == again[index].1 && *body == fresh[index].1 {
-            let (bytes, crc32) = (body.len() as u64, crc32fast::hash(body));
-            ask.expected.answer = Answer::Digest { bytes, crc32 };
-        } else {
-            note = Some(format!(
-                "the {name} answers {} differently each time, so only the status is checked",
-                title(ask)
-            ));
-        }
+        types.push(first[index].header("content-type"));
+        let bodies = [body, &again[index].body, &fresh[index].body];
+        let is_constant = bodies.iter().all(|other| *other == body);
+        let (from, to) = about(bodies.map(|body| body.len() as u64), compare);
+        ask.expected.answer = match compare {
+            Compare::Status => Answer::Any,
+            Compare::Body if is_constant => {
+                Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) }
+            }
+            Compare::Body | Compare::Length => Answer::Length { from, to },
+        };
+        let why = match compare {
+            Compare::Body if is_constant => continue,
+            Compare::Body => "differently each time, so",
+            Compare::Length | Compare::Status => "and as you asked",
+        };
+        let checked = match ask.expected.answer {
+            Answer::Any => "only its status and content type are".to_owned(),
+            _ if from == to => {
+                format!("only its status, content type and length of {from} bytes are")
+            }
+            _ => format!("only its status, content type and length ({from} to {to} bytes) are"),
+        };
+        notes.push(format!("the {name} answers {} {why} {checked} checked", title(ask)));
     }
-    Ok(note)
+    Ok((types, notes))
+}
+
+/// The lengths to accept, from three that were seen: a number in a body gains digits, and a list may
+/// be far longer than those three.
+fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
+    lengths.sort_unstable();
+    match lengths {
+        [least, _, most] if least < most => (least / 2, most * 2 + 8),
+        [length, ..] if compare == Compare::Length => (length, length),
+        [length, ..] => (length * 3 / 4, length * 5 / 4 + 8),
+    }
 }
 
 /// Fails if a subject answers its requests differently from the baseline.
-async fn check((name, subject): &(String, Launch), asks: &[Ask]) -> anyhow::Result<()> {
-    let [found, _] = answers(subject, asks).await?;
-    for (ask, (status, body)) in asks.iter().zip(found) {
-        if let Some(mismatch) = ask.expected.mismatch(status, &body) {
+async fn check(
+    (name, subject): &(String, Launch),
+    asks: &[Ask],
+    types: &[Option<String>],
+) -> anyhow::Result<()> {
+    let [found, _] = answers(subject, asks, None).await?;
+    for ((ask, answer), of_baseline) in asks.iter().zip(found).zip(types) {
+        let of_candidate = answer.header("content-type");
+        let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
+            let [one, other] = [&of_candidate, of_baseline]
+                .map(|it| it.as_deref().unwrap_or("none").escape_debug().to_string());
+            (one != other).then(|| format!("content-type {one} instead of {other}"))
+        });
+        if let Some(mismatch) = mismatch {
             let ask = title(ask);
             bail!("the {name} and the baseline answer {ask} differently: {mismatch}");
         }
@@ -181,14 +250,18 @@ fn title(ask: &Ask) -> String {
     format!("{} {}", ask.method, ask.path)
 }
 
-type Answers = Vec<(u16, Vec<u8>)>;
-
-/// The answers of a fresh server to two visits.
-async fn answers(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[Answers; 2]> {
+/// The answers of a fresh server to two visits, with a pause between them.
+async fn answers(
+    launch: &Launch,
+    asks: &[Ask],
+    pause: Option<Duration>,
+) -> anyhow::Result<[Vec<Fetched>; 2]> {
     let stage = Stage::set(launch).await?;
     let asked = async {
         let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
-        anyhow::Ok([visitor.answers().await?, visitor.answers().await?])
+        let first = visitor.answers().await?;
+        sleep(pause.unwrap_or_default()).await;
+        anyhow::Ok([first, visitor.answers().await?])
     };
     let rounds = asked.await.with_context(|| launch.name.clone())?;
     stage.clear().await?;

@@ -88,7 +88,9 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     // The worktrees of revisions stay until this returns.
     let sides =
         options.sides.open(places, requests, server, load.users as usize, files.path()).await?;
-    let mut comparison = comparison_of("compare", *load, sides.subjects, sides.asks, files).await?;
+    let mut comparison =
+        comparison_of("compare", *load, sides.subjects, sides.asks, requests.compare, files)
+            .await?;
     comparison.layouts = sides.layouts;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort();
@@ -99,17 +101,14 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let subjects = comparison.subjects.len();
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
-    let warm_up_note = match is_chosen || options.engine != "lab" || options.sides.is_running() {
-        true => None,
-        false => comparison.warm_up(&mut effort).await?,
-    };
-    if let Some(note) = &warm_up_note {
+    let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
+    if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
         eprintln!("note: {note}");
+        comparison.caveats.push(note);
     }
     let progress = Progress::new(effort.runs(subjects), effort);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     drop(progress);
-    case.warm_up_note = warm_up_note;
     let subjects = comparison.subjects.iter().enumerate();
     for ((index, (_, launch)), variant) in subjects.zip(&mut case.variants) {
         match count::system_calls(launch, comparison.asks_of(index)).await {

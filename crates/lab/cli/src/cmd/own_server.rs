@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_model::{Ask, Load};
-use lab_servers::{Address, Launch, Requests, Scratch, learn_answers};
+use lab_servers::{Address, Compare, Launch, Requests, Scratch, learn_answers};
 use lab_system::allow_connections;
 
 use lab_measure::bench::{Comparison, Engine};
@@ -52,7 +52,7 @@ impl OwnServer {
             subjects.push(((*name).to_owned(), self.launch(name, command, *dir)?));
         }
         let asks = vec![asks; subjects.len()];
-        comparison_of(name, load, subjects, asks, files).await
+        comparison_of(name, load, subjects, asks, requests.compare, files).await
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
@@ -86,11 +86,11 @@ pub async fn comparison_of(
     load: OwnLoad,
     subjects: Vec<(String, Launch)>,
     mut own_asks: Vec<Vec<Ask>>,
+    compare: Compare,
     files: Scratch,
 ) -> anyhow::Result<Comparison> {
-    if let Some(note) = learn_answers(&mut own_asks, &subjects).await? {
-        eprintln!("note: {note}");
-    }
+    let caveats = learn_answers(&mut own_asks, &subjects, compare).await?;
+    caveats.iter().for_each(|note| eprintln!("note: {note}"));
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     allow_connections(load.users)?;
     Ok(Comparison {
@@ -102,6 +102,7 @@ pub async fn comparison_of(
         subjects,
         layouts: Vec::new(),
         allow_unfinished: Vec::new(),
+        caveats,
         _files: Some(files),
     })
 }

@@ -78,7 +78,7 @@ fn a_request_that_never_gets_an_answer_is_lost() {
 }
 
 #[test]
-fn requests_come_from_a_file_and_changing_answers_are_checked_by_status() {
+fn requests_come_from_a_file_and_changing_answers_are_checked_by_length() {
     let toy = Toy::new(&[]);
     let requests = "[[request]]\npath = \"/a\"\nheaders = { accept = \"text/plain\" }\n\
                     [[request]]\nmethod = \"DELETE\"\npath = \"/b\"\n";
@@ -86,7 +86,30 @@ fn requests_come_from_a_file_and_changing_answers_are_checked_by_status() {
     let counting = server(&toy, "--count");
     let output = compare(&toy, &counting, &counting, &["--requests", "requests.toml"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("only the status is checked"), "{}", stderr(&output));
+    let checked = "only its status, content type and length (1 to 10 bytes) are checked";
+    assert!(stderr(&output).contains(checked), "{}", stderr(&output));
+    assert!(stdout(&output).contains("note: the baseline answers"), "{}", stdout(&output));
+    let broken = server(&toy, "--count --answer error:the-database-is-missing");
+    let output = compare(&toy, &counting, &broken, &["--get", "/"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("30 bytes instead of 1 to 10: error:the"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_redirect_is_an_error_unless_it_is_what_you_measure() {
+    let toy = Toy::new(&[]);
+    let moved = server(&toy, "--status 302");
+    let output = compare(&toy, &moved, &moved, &["--get", "/"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message =
+        "the baseline answers GET / with a redirect (302) to `/elsewhere`: ask for that path";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    let output = compare(&toy, &moved, &moved, &["--get", "/", "--compare", "status"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn case_record(
         seed: Some(effort.seed),
         layouts: comparison.layouts.first().map(Vec::len),
         warm_up_s: effort.warm_up.as_secs_f64(),
-        warm_up_note: None,
+        caveats: comparison.caveats.clone(),
         measurement_s: effort.measurement.as_secs_f64(),
         minimum_effect: effort.minimum_effect,
         metric: effort.metric,

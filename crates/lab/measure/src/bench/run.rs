@@ -32,6 +32,8 @@ pub struct Comparison {
     pub layouts: Vec<Vec<Launch>>,
     /// The servers whose requests may outlast a run.
     pub allow_unfinished: Vec<String>,
+    /// What was found before the runs and limits what they show, a sentence each.
+    pub caveats: Vec<String>,
     /// The directory of the requests' bodies, if they have any.
     pub _files: Option<Scratch>,
 }
@@ -69,6 +71,7 @@ impl Comparison {
             subjects,
             layouts: Vec::new(),
             allow_unfinished: case.allow_unfinished.clone(),
+            caveats: Vec::new(),
             _files: None,
         })
     }

@@ -24,9 +24,10 @@ impl Gauge {
     }
 
     pub async fn read(&mut self) -> anyhow::Result<Reading> {
-        let (status, body) = self.connection.fetch(&self.request).await?;
-        ensure!(status == 200, "the counters answer with status {status}");
-        serde_json::from_slice(&body).context("the counters are not a JSON object of numbers")
+        let answer = self.connection.fetch(&self.request).await?;
+        ensure!(answer.status == 200, "the counters answer with status {}", answer.status);
+        serde_json::from_slice(&answer.body)
+            .context("the counters are not a JSON object of numbers")
     }
 }
 

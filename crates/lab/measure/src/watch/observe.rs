@@ -94,7 +94,10 @@ impl Watch<'_> {
         let target = self.has_sampler.then(|| lab_load::address(url)).transpose()?;
         let get = target.map(|target| {
             move |path: String| -> Fetched {
-                Box::pin(async move { lab_load::get(target, &path).await })
+                Box::pin(async move {
+                    let answer = lab_load::get(target, &path).await?;
+                    Ok((answer.status, answer.body))
+                })
             }
         });
         let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
