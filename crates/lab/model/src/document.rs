@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The version of the document's form. It changes when an older document can no longer be read.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A server that uses a smaller share of one core than this idles.
 const IDLE: f64 = 0.05;
