@@ -63,7 +63,7 @@ fn without_results_nothing_is_published() {
     fs::write(toy.join("case.toml"), CASE).unwrap();
     for (args, code, message) in [
         (&["--name", "../elsewhere"][..], 2, "letters, digits and hyphens"),
-        (&["--bin-dir", "target/release"], 1, "there are no runs yet; `just record` makes"),
+        (&["--bin-dir", "target/release"], 1, "there are no runs yet"),
     ] {
         let mut book = Command::new(env!("CARGO_BIN_EXE_lab-book"));
         let output = book.arg("record").args(args).current_dir(workspace.path()).output().unwrap();

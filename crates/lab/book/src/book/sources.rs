@@ -17,11 +17,9 @@ use super::{
     names::{Names, failed, fields, normal},
     stacks::Stacks,
 };
-use crate::publish::Benches;
+use crate::publish::{Benches, RECORDS};
 
-/// Where the records are, below the workspace.
-const RECORDS: &str = "docs/record";
-/// And those of the replications, whose scripts write them: a JSON file each.
+/// The records of the replications, whose scripts write them: a JSON file each.
 const REPLICATIONS: &str = "docs/replications";
 
 /// What was read. A missing part is an error of the expression that needs it.
@@ -48,8 +46,7 @@ impl Sources {
                 .context("the record cannot be quoted; `just record` makes a new one")
                 .map_err(why)
         });
-        let benches =
-            dir.clone().and_then(|dir| Benches::read(&dir.join("benches.json")).map_err(why));
+        let benches = dir.clone().and_then(|dir| benches(&dir).map_err(why));
         Ok(Self { root, cases: workspace.cases()?, record, benches, dir })
     }
 
@@ -233,6 +230,13 @@ impl Sources {
         let counts = all.map(|name| (normal(&name), own.get(&name).copied().into()));
         Ok(counts.collect::<Names>().into())
     }
+}
+
+fn benches(dir: &Path) -> anyhow::Result<Benches> {
+    let path = dir.join("benches.json");
+    let text = std::fs::read(&path)
+        .with_context(|| format!("{} is missing: `just record` makes it", path.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }
 
 fn not_in_the_record(name: &str) -> String {

@@ -90,7 +90,7 @@ fn a_missing_source_is_an_error_of_what_needs_it() {
     let fixture = Fixture::new();
     fixture.remove("docs/record/2026-11-21-a/benches.json");
     let error = fixture.eval("table(\"benches\", benches.alternatives_toy)").unwrap_err();
-    assert!(error.ends_with("benches.json is missing: `just record` makes it"), "{error}");
+    assert!(error.contains("benches.json is missing: `just record` makes it"), "{error}");
     fixture.remove("docs/record/2026-11-21-a/record.json");
     let error = fixture.eval("table(\"summary\", cases)").unwrap_err();
     assert!(error.contains("`just record` makes a new one"), "{error}");
