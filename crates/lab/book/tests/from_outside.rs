@@ -52,7 +52,7 @@ fn markers_are_filled_once_and_broken_links_are_named() {
     let unknown = run(&[]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(stdout(&unknown).contains("toy.md:5: "), "{}", stdout(&unknown));
-    assert!(stdout(&unknown).contains("did you mean `thousands`?"), "{}", stdout(&unknown));
+    assert!(stdout(&unknown).contains("filter thousand is unknown"), "{}", stdout(&unknown));
 }
 
 #[test]
