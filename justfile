@@ -192,6 +192,7 @@ _lab_and_flamegraph:
 _build:
     cargo build {{ release }}
 
-# The alternatives to each fix, and where it stops mattering.
+# The alternatives to each fix, and where it stops mattering. What earlier calls measured goes: a bench may be gone.
 _alternatives:
+    rm -rf "${CARGO_TARGET_DIR:-target}"/criterion/alternatives-* "${CARGO_TARGET_DIR:-target}"/criterion/sweep-*
     cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'

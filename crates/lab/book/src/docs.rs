@@ -20,10 +20,10 @@ pub struct Options {
 
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let mine = match options.mine {
-        true => Some(Mine::of(&Store::new(&workspace.results()))?),
-        false => None,
+        true => Mine::of(&Store::new(&workspace.results()))?,
+        false => Mine::default(),
     };
-    let book = Book::of(workspace, mine.as_ref())?;
+    let book = Book::of(workspace, mine)?;
     if let Some(expression) = &options.eval {
         println!("{}", book.eval(expression, &book.root.join(CHAPTERS))?.0);
         return Ok(ExitCode::SUCCESS);

@@ -83,8 +83,8 @@ impl Fixture {
 
     /// The book, with the reader's own runs if there are any.
     pub fn book(&self) -> Book {
-        let mine = Mine::of(&Store::new(&self.workspace().results())).ok();
-        Book::of(&self.workspace(), mine.as_ref()).unwrap()
+        let mine = Mine::of(&Store::new(&self.workspace().results())).unwrap_or_default();
+        Book::of(&self.workspace(), mine).unwrap()
     }
 
     /// Splices a text as `docs/src/README.md`.

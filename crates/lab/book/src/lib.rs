@@ -8,4 +8,4 @@ pub mod book;
 mod fixture;
 mod publish;
 
-pub use publish::{Draft, remove_older};
+pub use publish::publish;

@@ -5,8 +5,10 @@
 
 pub mod page;
 pub mod picture;
+mod table;
 mod words;
 
+pub use table::{Table, count_table};
 pub use words::*;
 
 /// Like `println!`, but does not panic if the reader is gone, as after `| head`.

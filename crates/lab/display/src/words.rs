@@ -1,11 +1,6 @@
-//! Numbers, tables and paragraphs for readers.
+//! Numbers and paragraphs for readers.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
-
-use comfy_table::{CellAlignment, Table, presets};
+use std::path::Path;
 
 use lab_stats::Speedup;
 
@@ -91,31 +86,6 @@ pub fn noise(control: &Speedup) -> String {
     }
 }
 
-/// The counts of a server by name.
-type Counts = BTreeMap<String, f64>;
-
-/// A table with one row per count and one column per server.
-pub fn counts(title: &str, servers: &[(String, Counts)]) -> String {
-    let header: Vec<_> =
-        std::iter::once(title).chain(servers.iter().map(|(server, _)| server.as_str())).collect();
-    table(&header, count_rows(&servers.iter().map(|(_, counts)| counts).collect::<Vec<_>>()))
-}
-
-/// Its rows. The row of `upstream.tcp_connections` is called `tcp connections`.
-pub fn count_rows(servers: &[&Counts]) -> Vec<Vec<String>> {
-    let names: BTreeSet<_> = servers.iter().flat_map(|counts| counts.keys()).collect();
-    let row = |name: &String| {
-        let count = |counts: &&Counts| match counts.get(name) {
-            Some(count) if count.fract() == 0.0 => thousands(*count),
-            Some(count) => format!("{count:.1}"),
-            None => NONE.to_owned(),
-        };
-        let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-        std::iter::once(label).chain(servers.iter().map(count)).collect()
-    };
-    names.into_iter().map(row).collect()
-}
-
 /// A path relative to the current directory, if it is below that.
 pub fn path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
@@ -132,19 +102,6 @@ pub fn paragraph(text: &str) -> String {
 
 /// The text for a missing figure.
 pub const NONE: &str = "n/a";
-
-/// An aligned table without lines: the first column is left-aligned, the others right-aligned.
-pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 2 } else { 1 }, 1));
-        if index > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.trim_fmt()
-}
 
 #[cfg(test)]
 mod tests {

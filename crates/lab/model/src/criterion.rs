@@ -1,11 +1,7 @@
 //! Criterion's estimates. Criterion may change their form with any release, so only this module reads
 //! them, and the workspace pins the version.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::{fs, path::Path, time::SystemTime};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -32,14 +28,6 @@ impl Bench {
             None => self.name.clone(),
         }
     }
-}
-
-/// A bench with the time and the directory of its measurement.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    pub bench: Bench,
-    pub at: SystemTime,
-    pub dir: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -85,18 +73,15 @@ fn median_ns(criterion: &Path, case: &str, variant: &str) -> Option<f64> {
 /// # Errors
 ///
 /// If a file cannot be read, or is not what this version of Criterion writes.
-pub fn benches(
-    criterion: &Path,
-    is_wanted: impl Fn(&str) -> bool,
-) -> anyhow::Result<Vec<Measured>> {
+pub fn benches(criterion: &Path, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Bench>> {
     let mut found = Vec::new();
     collect(criterion, &mut found)?;
-    found.retain(|measured| is_wanted(&measured.bench.group));
-    found.sort_by_key(|measured| measured.at);
-    Ok(found)
+    found.retain(|(_, bench)| is_wanted(&bench.group));
+    found.sort_by_key(|(measured, _)| *measured);
+    Ok(found.into_iter().map(|(_, bench)| bench).collect())
 }
 
-fn collect(dir: &Path, found: &mut Vec<Measured>) -> anyhow::Result<()> {
+fn collect(dir: &Path, found: &mut Vec<(SystemTime, Bench)>) -> anyhow::Result<()> {
     if !dir.is_dir() {
         return Ok(());
     }
@@ -113,7 +98,7 @@ fn collect(dir: &Path, found: &mut Vec<Measured>) -> anyhow::Result<()> {
             low_ns: median.confidence_interval.lower_bound,
             high_ns: median.confidence_interval.upper_bound,
         };
-        found.push(Measured { bench, at: file.metadata()?.modified()?, dir: dir.to_owned() });
+        found.push((file.metadata()?.modified()?, bench));
     }
     let entries = dir.read_dir().with_context(|| format!("cannot read {}", dir.display()))?;
     for entry in entries {

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The version of the document's form. It changes when an older document can no longer be read.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A server that uses a smaller share of one core than this idles.
 const IDLE: f64 = 0.05;
@@ -286,6 +286,11 @@ impl CaseRecord {
         Some((baseline, candidate))
     }
 
+    /// The names of the sides.
+    pub fn names(&self) -> [&str; 2] {
+        self.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
+    }
+
     /// The share of one core that the baseline used, if it used so little that its CPU time per request
     /// is mostly the cost of idling: timers and wake-ups, which no request causes.
     pub fn idle_baseline(&self) -> Option<f64> {
@@ -325,6 +330,11 @@ impl CaseRecord {
 }
 
 impl VariantRecord {
+    /// The open loop, unless its latencies must not be quoted.
+    pub fn valid_open_loop(&self) -> Option<&OpenLoopRecord> {
+        self.open_loop.as_ref().filter(|open| open.invalid.is_none())
+    }
+
     /// Whether the generator limited at least half of its runs. A single one is an outlier, which the
     /// interval tolerates.
     pub fn is_limited(&self, runs: &[Run]) -> bool {

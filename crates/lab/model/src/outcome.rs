@@ -17,7 +17,7 @@ const SATURATED: f64 = 0.9;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Outcome {
     /// The actual duration of the measurement.
-    #[serde(rename = "measured_s", alias = "measured", with = "seconds")]
+    #[serde(rename = "measured_s", with = "seconds")]
     pub measured: Duration,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
@@ -49,39 +49,24 @@ pub struct Outcome {
     /// The first fault, in words.
     pub first_fault: Option<String>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
-    #[serde(default, rename = "latency_us", alias = "latency")]
+    #[serde(default, rename = "latency_us")]
     pub latency: Latency,
     /// The age of the youngest unfinished request; percentiles above it are lower bounds.
-    #[serde(
-        default,
-        rename = "youngest_unfinished_s",
-        alias = "youngest_unfinished",
-        with = "seconds::option"
-    )]
+    #[serde(default, rename = "youngest_unfinished_s", with = "seconds::option")]
     pub youngest_unfinished: Option<Duration>,
     /// CPU time of the server during the measurement; absent if the system does not report it, or
     /// not exactly.
-    #[serde(default, rename = "server_cpu_s", alias = "server_cpu", with = "seconds::option")]
+    #[serde(default, rename = "server_cpu_s", with = "seconds::option")]
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
     /// CPU time of the generator, or of the busiest process or thread of another engine, during the
     /// measurement; absent if the system does not report it.
-    #[serde(
-        default,
-        rename = "generator_cpu_s",
-        alias = "generator_cpu",
-        with = "seconds::option"
-    )]
+    #[serde(default, rename = "generator_cpu_s", with = "seconds::option")]
     pub generator_cpu: Option<Duration>,
     /// How long the generator was ready during the measurement and waited for a core; absent if the
     /// system does not report it.
-    #[serde(
-        default,
-        rename = "generator_waited_s",
-        alias = "generator_waited",
-        with = "seconds::option"
-    )]
+    #[serde(default, rename = "generator_waited_s", with = "seconds::option")]
     pub generator_waited: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     pub punctuality: Option<Punctuality>,

@@ -4,29 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Seconds {
-    Number(f64),
-    /// As records of runs before engines were commands have it: whole seconds and nanoseconds.
-    Parts(Duration),
-}
-
-impl Seconds {
-    fn duration<E: Error>(self) -> Result<Duration, E> {
-        match self {
-            Self::Number(seconds) => Duration::try_from_secs_f64(seconds).map_err(E::custom),
-            Self::Parts(duration) => Ok(duration),
-        }
-    }
-}
-
 pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    Seconds::deserialize(deserializer)?.duration()
+    Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(Error::custom)
 }
 
 /// A duration that may be absent.
@@ -43,6 +26,7 @@ pub mod option {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
-        Option::<Seconds>::deserialize(deserializer)?.map(Seconds::duration).transpose()
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        seconds.map(Duration::try_from_secs_f64).transpose().map_err(Error::custom)
     }
 }

@@ -24,7 +24,7 @@ impl Store {
 
     /// Writes a record to a new file; returns its path.
     pub fn keep(&self, record: &Record) -> anyhow::Result<PathBuf> {
-        let json = serde_json::to_string_pretty(record).context("the record cannot be written")?;
+        let json = serde_json::to_string(record).context("the record cannot be written")?;
         let path = self.dir.join(record.created.strftime(NAME).to_string());
         write_new(&path, &json)?;
         Ok(path)

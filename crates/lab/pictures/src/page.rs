@@ -2,7 +2,10 @@
 //!
 //! A page is one file next to its pictures. It needs no network and no script of its own.
 
-use lab_display::page::{Table, document};
+use lab_display::{
+    Table,
+    page::{document, header, made, notices},
+};
 use maud::{Markup, html};
 
 #[derive(Clone, Debug, Default)]
@@ -53,20 +56,11 @@ impl Section {
 impl Page {
     pub fn html(&self) -> String {
         let body = html! {
-            header {
-                p class="case" { (self.case) }
-                h1 { (self.title) }
-                // A case by its alias has its question as its title.
-                @if self.question != self.title { p class="question" { (self.question) } }
-            }
-            @if !self.notices.is_empty() {
-                ul class="notices" { @for notice in &self.notices { li { (notice) } } }
-            }
+            (header(&self.case, &self.title, &self.question))
+            (notices(&self.notices))
             @for section in &self.sections { (section.html()) }
             section {
-                h2 { "How it was made" }
-                dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
-                pre { code { (self.commands.join("\n")) } }
+                (made(&self.facts, &self.commands))
                 p { "Next to this page: "
                     @for (index, file) in self.files.iter().enumerate() {
                         @if index > 0 { ", " }

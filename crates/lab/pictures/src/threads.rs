@@ -3,7 +3,7 @@
 //! The states have shapes as well as colours, so that they differ in greyscale, too.
 
 use lab_display::{
-    page::Table,
+    Table,
     picture::{FIGURE_WIDTH, Scale, bar, figure, figure_text_width, fit, px, time_axis},
 };
 use lab_observation::{State, Thread, ThreadStates, shares};

@@ -1,7 +1,7 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{out, page::Table, paragraph, percent, significant, time_ms};
+use lab_display::{Table, out, paragraph, percent, significant, time_ms};
 use lab_observation::{View, top_inclusive};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
@@ -121,11 +121,7 @@ impl Card {
             let explains = suspect.accounts_for.as_ref().map(|it| format!("It accounts for {it}."));
             let mut section = Section::new(&title, explains.unwrap_or_default());
             let rows = suspect.parts().map(|(name, text)| vec![name.to_owned(), text]).to_vec();
-            section.tables.push(Table {
-                caption: String::new(),
-                head: vec![String::new(); 2],
-                rows,
-            });
+            section.tables.push(Table::new("", ["", ""], rows));
             suspects.push(section);
         }
         let mut limits =
@@ -174,11 +170,7 @@ impl Card {
             ]
         };
         let head = ["users", "req/s", "p50", "p99", "CPU/request", "CPU used"];
-        Table {
-            caption: "Closed loop, by users".to_owned(),
-            head: head.map(str::to_owned).to_vec(),
-            rows: self.levels.iter().map(row).collect(),
-        }
+        Table::new("Closed loop, by users", head, self.levels.iter().map(row))
     }
 
     /// What a visit costs, and the latencies of random arrivals.
@@ -200,11 +192,8 @@ impl Card {
         let row =
             |(name, fact): &(&str, &str)| Some(vec![(*name).to_owned(), self.facts.shown(fact)?]);
         let visit = if self.requests_per_visit == 1 { "request" } else { "visit" };
-        Table {
-            caption: format!("What a {visit} costs"),
-            head: [visit.to_owned(), String::new()].to_vec(),
-            rows: names.iter().filter_map(row).collect(),
-        }
+        let rows = names.iter().filter_map(row);
+        Table::new(format!("What a {visit} costs"), [visit, ""], rows)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -8,13 +8,14 @@ use std::{
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
 use lab_model::{BASELINE, CANDIDATE, criterion::Bench, unknown, words::relative};
-use minijinja::{Environment, Error, State, Value, context, value::ValueKind};
+use minijinja::{Environment, Error, State, Value};
 
 use super::{
+    evaluate::failed,
     excerpt::{excerpt, fenced, language, without_expectations, without_module_doc},
-    names::failed,
     page::CHAPTERS,
     sources::Sources,
+    tables::table,
 };
 
 #[derive(Clone, Debug)]
@@ -27,31 +28,21 @@ pub struct Picture {
 /// Pictures of the expression that is being evaluated.
 pub type Drawn = Arc<Mutex<Vec<Picture>>>;
 
-/// The tables, each a template over what the expression names, which is `it` there. `pair` and
-/// `counts-pair` are `case` and `counts` for a reader who has yet to find the fault.
-const TABLES: [(&str, &str); 9] = [
-    ("benches", include_str!("tables/benches.md")),
-    ("case", include_str!("tables/case.md")),
-    ("counts", include_str!("tables/counts.md")),
-    ("counts-pair", include_str!("tables/counts.md")),
-    ("pair", include_str!("tables/case.md")),
-    ("replication", include_str!("tables/replication.md")),
-    ("steps", include_str!("tables/steps.md")),
-    ("summary", include_str!("tables/summary.md")),
-    ("top", include_str!("tables/top.md")),
-];
-
-pub(super) fn add_to(
-    env: &mut Environment<'static>,
-    sources: &Arc<Sources>,
-    drawn: &Drawn,
-) -> anyhow::Result<()> {
-    for (name, template) in TABLES {
-        env.add_template(name, template)?;
-    }
-    env.add_function("table", table);
+pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>, drawn: &Drawn) {
     let its = Arc::clone(sources);
-    env.add_function("link", move |state: &State, file: &str| link(state, &its.root.join(file)));
+    env.add_function("table", move |kind: &str, of: Option<Value>| {
+        table(&its, kind, &of.unwrap_or_default())
+    });
+    let its = Arc::clone(sources);
+    let share = move |of: Value, name: &str, kind: Option<&str>| {
+        function(&its, &of, name, kind).map(|[own, all]| own / all)
+    };
+    env.add_function("share", share);
+    let its = Arc::clone(sources);
+    let cost = move |of: Value, name: &str, kind: Option<&str>| {
+        function(&its, &of, name, kind).map(|[own, _]| own)
+    };
+    env.add_function("cost", cost);
     let its = Arc::clone(sources);
     // `name` is shown in place of the path, which may give a fault away.
     env.add_function(
@@ -74,69 +65,55 @@ pub(super) fn add_to(
     });
     let its = Arc::clone(sources);
     env.add_function("flame", move |state: &State, case: &Value, file: &str, caption: &str| {
-        let path = its.flame(&text(case, "case")?)?.join(file);
-        if !path.is_file() {
-            return Err(failed(format!("{} is missing: `just record` draws it", path.display())));
-        }
+        let path = its.picture(&text(case, "case")?, file).map_err(failed)?;
         let link = link(state, &path)?;
         let alt = bracketed(caption);
-        Ok(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
+        Ok::<_, Error>(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
     });
     let (its, drawn) = (Arc::clone(sources), Arc::clone(drawn));
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
-        let (name, chart) = match kind {
-            "throughput" => {
-                let case = text(of, "case")?;
-                (format!("case-{case}"), chart::throughput(its.measured(&case)?))
-            }
-            "pair" => {
-                let pair = its.pair(&text(of, "case")?)?;
-                (format!("pair-{}", pair.case), chart::throughput(&pair))
-            }
-            "sweep" => {
-                let group = text(of, "name")?;
-                let chart = sweep(&its, &group)?;
-                (group, chart)
-            }
-            kind => return Err(failed(unknown("chart", kind, ["throughput", "pair", "sweep"]))),
-        };
+        let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
+        let (name, chart) = chart(&its, kind, &of).map_err(failed)?;
         let path = format!("charts/{name}.svg");
         let link = link(state, &its.root.join(CHAPTERS).join(&path))?;
         let picture = Picture { path, svg: chart.svg };
         drawn.lock().unwrap_or_else(PoisonError::into_inner).push(picture);
-        Ok(format!("![{}]({link})", bracketed(&chart.alt)))
+        Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
-    Ok(())
+}
+
+/// A chart and its file's name: of slow and fixed of a case, or of a group of benches.
+fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
+    match kind {
+        "pair" => {
+            let case = sources.record()?.cases.iter().find(|it| it.case == of);
+            let pair = sources.pair(case.with_context(|| format!("the record has no {of}"))?);
+            Ok((format!("pair-{}", pair.case), chart::throughput(&pair)))
+        }
+        "sweep" => {
+            let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
+            let points = points(&benches.collect::<Vec<_>>());
+            let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
+            Ok((of.to_owned(), chart::sweep(&points, sources.sweep(of)?)))
+        }
+        kind => Err(unknown("chart", kind, ["pair", "sweep"])),
+    }
+}
+
+/// What a function of a variant cost, and what everything did.
+fn function(
+    sources: &Sources,
+    of: &Value,
+    name: &str,
+    kind: Option<&str>,
+) -> Result<[f64; 2], Error> {
+    let (case, variant) = (text(of, "case")?, text(of, "variant")?);
+    sources.function([&case, &variant], name, kind.unwrap_or("cpu")).map_err(failed)
 }
 
 /// What a case or a group of benches is called.
 fn text(of: &Value, name: &str) -> Result<String, Error> {
     Ok(of.get_attr(name)?.to_string())
-}
-
-/// A table, and below it that of the reader's own runs, if there are any.
-fn table(state: &State, name: &str, it: Value) -> Result<String, Error> {
-    let env = state.env();
-    let template = env.get_template(name);
-    let template =
-        template.map_err(|_| failed(unknown("table", name, TABLES.map(|(name, _)| name))))?;
-    let render = |it: &Value| {
-        let page = state.lookup("page");
-        Ok::<_, Error>(template.render(context! { it, page, name })?.trim().to_owned())
-    };
-    let own = |it: &Value| it.get_attr("mine").ok().filter(|own| own.kind() == ValueKind::Map);
-    let own = match it.kind() {
-        ValueKind::Seq => {
-            let all: Vec<_> = it.try_iter()?.filter_map(|case| own(&case)).collect();
-            (!all.is_empty()).then(|| Value::from(all))
-        }
-        _ => own(&it),
-    };
-    let table = render(&it)?;
-    Ok(match own {
-        Some(own) => format!("{table}\n\n**On your machine:**\n\n{}", render(&own)?),
-        None => table,
-    })
 }
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
@@ -150,13 +127,6 @@ fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
 }
 
 /// Both sides at every parameter, in the order in which slow was measured.
-fn sweep(sources: &Sources, group: &str) -> Result<Chart, Error> {
-    let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == group);
-    let points = points(&benches.collect::<Vec<_>>());
-    let points = points.with_context(|| format!("`{group}` is not a sweep")).map_err(failed)?;
-    Ok(chart::sweep(&points, sources.sweep(group)?))
-}
-
 fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
     let side = |name: &'static str| benches.iter().filter(move |bench| bench.name == name);
     let mut points = Vec::new();

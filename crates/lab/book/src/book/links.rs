@@ -3,10 +3,9 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    path::{Component, Path, PathBuf},
+    path::Path,
 };
 
-use lab_model::unknown;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{
@@ -25,44 +24,25 @@ pub fn broken(page: &Page, root: &Path) -> Vec<Problem> {
     targets(&page.text).into_iter().filter_map(problem).collect()
 }
 
-fn fault(page: &Page, root: &Path, target: &str) -> Option<String> {
+fn fault(page: &Page, root: &Path, target: &str) -> Option<&'static str> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
-    if file.contains(':') || file.starts_with("//") {
+    if file.contains(':') {
         return None;
     }
     if file.starts_with('/') || target.is_empty() {
-        return Some("write the path from this page on".to_owned());
+        return Some("write the path from this page on");
     }
-    let path = if file.is_empty() { page.path.clone() } else { resolve(page.dir(), file) };
-    let Ok(below) = path.strip_prefix(root) else {
-        return Some("it leads out of the workspace".to_owned());
+    let path = if file.is_empty() { page.path.clone() } else { page.dir().join(file) };
+    let (Ok(path), Ok(root)) = (path.canonicalize(), root.canonicalize()) else {
+        return Some("there is no such file");
     };
-    if !path.exists() {
-        return Some(format!("there is no {}", below.display()));
+    if !path.starts_with(root) {
+        return Some("it leads out of the workspace");
     }
-    if anchor.is_empty() || path.extension().is_none_or(|extension| extension != "md") {
-        return None;
-    }
-    let anchors = match path == page.path {
-        true => anchors(&page.text),
-        false => anchors(&std::fs::read_to_string(&path).ok()?),
-    };
-    let kind = format!("heading of {}", below.display());
-    (!anchors.contains(anchor))
-        .then(|| unknown(&kind, anchor, anchors.iter().map(String::as_str)).to_string())
-}
-
-/// Where a relative target leads.
-fn resolve(dir: &Path, file: &str) -> PathBuf {
-    let mut path = dir.to_owned();
-    for part in Path::new(&file.replace("%20", " ")).components() {
-        match part {
-            Component::ParentDir => drop(path.pop()),
-            Component::CurDir => {}
-            part => path.push(part),
-        }
-    }
-    path
+    let is_chapter = path.extension().is_some_and(|extension| extension == "md");
+    let has_anchor =
+        || std::fs::read_to_string(path).is_ok_and(|text| anchors(&text).contains(anchor));
+    (is_chapter && !anchor.is_empty() && !has_anchor()).then_some("no heading has this name")
 }
 
 /// The targets of all links and images, with their places in the page.
@@ -88,28 +68,19 @@ fn targets(text: &str) -> Vec<(Range<usize>, String)> {
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut heading: Option<(Option<String>, String)> = None;
+    let mut words = String::new();
     for (event, _) in markdown::events(text) {
         match event {
-            Event::Start(Tag::Heading { id, .. }) => {
-                heading = Some((id.map(|id| id.to_string()), String::new()));
-            }
-            Event::Text(part) | Event::Code(part) => {
-                if let Some((_, words)) = &mut heading {
-                    words.push_str(&part);
-                }
-            }
+            Event::Start(Tag::Heading { .. }) => words.clear(),
+            Event::Text(part) | Event::Code(part) => words.push_str(&part),
             Event::End(TagEnd::Heading(_)) => {
-                let Some((id, words)) = heading.take() else { continue };
                 let slug = slug(&words);
                 let count = seen.entry(slug.clone()).or_default();
-                let numbered = if *count == 0 { slug } else { format!("{slug}-{count}") };
+                anchors.insert(if *count == 0 { slug } else { format!("{slug}-{count}") });
                 *count += 1;
-                anchors.insert(id.unwrap_or(numbered));
             }
             Event::Html(html) | Event::InlineHtml(html) => {
-                let ids = ["id", "name"].into_iter().flat_map(|it| attributes(&html, it));
-                anchors.extend(ids.map(str::to_owned));
+                anchors.extend(attributes(&html, "id").into_iter().map(str::to_owned));
             }
             _ => {}
         }
@@ -129,48 +100,32 @@ fn slug(heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The problems of a page in a workspace that has one more, `docs/src/cases/a.md`.
-    fn problems(text: &str) -> Vec<String> {
-        let dir = tempfile::tempdir().unwrap();
-        let cases = dir.path().join("docs/src/cases");
-        std::fs::create_dir_all(&cases).unwrap();
-        let other = "# A `b`, c: d\n\n## Why?\n\n## Why?\n\n<a id=\"x\"></a>\n\n## Über {#y}\n";
-        std::fs::write(cases.join("a.md"), other).unwrap();
-        let name = "docs/src/README.md".to_owned();
-        let page = Page { path: dir.path().join(&name), name, text: text.to_owned() };
-        std::fs::write(&page.path, text).unwrap();
-        broken(&page, dir.path()).iter().map(ToString::to_string).collect()
-    }
+    use crate::fixture::Fixture;
 
     #[test]
-    fn files_headings_and_other_sites_can_be_linked() {
-        let text = "# Here\n\n[a](cases/a.md) [b](cases/a.md#a-b-c-d) [c](cases/a.md#why-1) [d](#here) \
-                    [e](https://example.org/x) [f](mailto:a@b.c) [g](../src/cases) [h](cases/a.md#x)\n\n\
-                    <a href=\"cases/a.md#why\">i</a>\n\n[j]\n\n[j]: cases/a.md#y\n\n\
-                    `[a](b.md)`\n\n```\n[a](b.md)\n```\n";
-        assert_eq!(problems(text), Vec::<String>::new());
-    }
-
-    #[test]
-    fn broken_links_are_reported_with_their_line() {
+    fn broken_links_are_reported_and_others_are_not() {
+        let fixture = Fixture::new();
+        fixture.write("docs/src/a.md", "# A `b`, c: d\n\n## Why?\n\n## Why?\n\n<a id=\"x\"></a>\n");
         for (text, what) in [
             (
-                "x\n\n[a](cases/b.md)",
-                "docs/src/README.md:3: the link `cases/b.md` is broken: \
-              there is no docs/src/cases/b.md",
+                "[a](a.md#a-b-c-d) [b](a.md#why-1) [c](#here) [d](../src)\n\n<a href=\"a.md#x\">e</a>",
+                "",
             ),
-            ("<img src=\"b.svg\">", "there is no docs/src/b.svg"),
-            (
-                "[a](cases/a.md#whi)",
-                "no heading of docs/src/cases/a.md is named `whi`; did you mean `why`?",
-            ),
-            ("[a](/cases/a.md)", "write the path from this page on"),
-            ("[a]()", "write the path from this page on"),
-            ("[a](../../../elsewhere.md)", "leads out of the workspace"),
+            ("[a](https://example.org/x) [b](mailto:a@b.c) `[c](b.md)`\n\n```\n[a](b.md)\n```", ""),
+            ("[a](b.md)", ":3: the link `b.md` is broken: there is no such file"),
+            ("<img src=\"b.svg\">", "there is no such file"),
+            ("[a](a.md#whi)", "no heading has this name"),
+            ("[a](/a.md)", "write the path from this page on"),
+            ("[a](../../..)", "leads out of the workspace"),
         ] {
-            let found = problems(text);
-            assert!(found.len() == 1 && found[0].contains(what), "{text}: {found:?}");
+            let text = format!("# Here\n\n{text}");
+            fixture.write("docs/src/README.md", &text);
+            let name = "docs/src/README.md".to_owned();
+            let page = Page { path: fixture.path().join(&name), name, text };
+            let found: Vec<_> =
+                broken(&page, fixture.path()).iter().map(Problem::to_string).collect();
+            assert_eq!(found.len(), usize::from(!what.is_empty()), "{found:?}");
+            assert!(found.iter().all(|found| found.contains(what)), "{found:?}");
         }
     }
 }

@@ -20,13 +20,8 @@ pub struct Marker {
 /// What is wrong with a marker, and its line from 1.
 pub type Fault = (usize, String);
 
-enum Comment<'a> {
-    Begin(&'a str),
-    End,
-    Malformed(&'a str),
-}
-
-/// All markers of a page in their order, and what is wrong with the malformed ones.
+/// All markers of a page in their order, and what is wrong with the malformed ones. In code, a comment
+/// is text.
 pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
     let (mut markers, mut faults) = (Vec::new(), Vec::new());
     let mut open: Option<(&str, Range<usize>)> = None;
@@ -34,40 +29,40 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
         let what = format!("`lab: {expression}` is not closed: write `<!-- /lab -->` after it");
         (line_of(text, begin.start), what)
     };
-    for (range, comment) in comments(text) {
-        let line = line_of(text, range.start);
-        match (comment, open.take()) {
-            (Comment::Begin(expression), before) => {
+    let code = markdown::code(text);
+    for (start, _) in text.match_indices("<!--") {
+        if code.iter().any(|code| code.contains(&start)) {
+            continue;
+        }
+        let end = text[start..].find("-->").map_or(text.len(), |at| start + at);
+        let inner = text[start + "<!--".len()..end].trim();
+        let range = start..text.len().min(end + "-->".len());
+        let line = line_of(text, start);
+        match (inner.strip_prefix("lab:"), inner, open.take()) {
+            // A comment that is not closed would reach to the end of the next one.
+            (Some(expression), _, before)
+                if range.len() > end - start && !inner.contains("<!--") =>
+            {
                 faults.extend(before.map(unclosed));
-                open = Some((expression, range));
+                open = Some((expression.trim(), range));
             }
-            (Comment::End, Some((expression, begin))) => {
-                let line = line_of(text, begin.start);
-                let block = block(text, &begin, range.end);
-                if block.is_none() && begins_line(text, begin.start) {
-                    // Markdown takes such a line for raw HTML, which ends the paragraph.
-                    let what = format!("`lab: {expression}` begins its line: put a word before it");
-                    faults.push((line, what));
-                }
-                let is_cell = before(text, begin.start).trim_start().starts_with('|');
-                if is_cell && expression.replace("\\|", "").contains('|') {
-                    // Markdown ends a cell there, even within a comment.
-                    let what = format!("`lab: {expression}` is in a table: write `\\|` for `|`");
-                    faults.push((line, what));
-                }
-                let expression = expression.replace("\\|", "|");
-                let content = begin.end..range.start;
-                markers.push(Marker { line, expression, content, block });
+            (None, "/lab", Some((expression, begin))) => {
+                let content = begin.end..start;
+                let (marker, fault) = marker(text, expression, begin, content, range.end);
+                faults.extend(fault.map(|what| (marker.line, what)));
+                markers.push(marker);
             }
-            (Comment::End, None) => {
+            (None, "/lab", None) => {
                 faults.push((line, "`/lab` closes nothing: remove it".to_owned()));
             }
-            (Comment::Malformed(what), before) => {
+            (_, _, before) => {
                 open = before;
-                let what = format!(
-                    "`{what}` is not a marker: write `<!-- lab: EXPRESSION -->` and `<!-- /lab -->`"
-                );
-                faults.push((line, what));
+                let first = inner.split(|c: char| !c.is_alphanumeric() && c != '/').next();
+                if let Some("lab" | "/lab") = first {
+                    let what = inner.lines().next().unwrap_or(inner);
+                    let fix = "write `<!-- lab: EXPRESSION -->` and `<!-- /lab -->`";
+                    faults.push((line, format!("`{what}` is not a marker: {fix}")));
+                }
             }
         }
     }
@@ -75,35 +70,28 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
     (markers, faults)
 }
 
-/// The comments that are for `lab`, outside of code.
-fn comments(text: &str) -> Vec<(Range<usize>, Comment<'_>)> {
-    let code = markdown::code(text);
-    let mut comments = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text[from..].find("<!--").map(|at| from + at) {
-        if let Some(code) = code.iter().find(|code| code.contains(&start)) {
-            from = code.end;
-            continue;
-        }
-        let inner = &text[start + "<!--".len()..];
-        let closed = inner.find("-->");
-        let length = closed.unwrap_or(inner.len());
-        from = text.len().min(start + "<!--".len() + length + "-->".len());
-        let inner = inner[..length].trim();
-        // A comment that is not closed would reach to the end of the next one.
-        let is_whole = closed.is_some() && !inner.contains("<!--");
-        let first = inner.split(|c: char| !c.is_alphanumeric() && c != '/').next();
-        let comment = match inner.strip_prefix("lab:") {
-            Some(expression) if is_whole => Comment::Begin(expression.trim()),
-            None if inner == "/lab" => Comment::End,
-            _ if matches!(first, Some("lab" | "/lab")) => {
-                Comment::Malformed(inner.lines().next().unwrap_or(inner))
-            }
-            _ => continue,
-        };
-        comments.push((start..from, comment));
-    }
-    comments
+/// A closed marker, and what Markdown would make of it that its author did not mean.
+fn marker(
+    text: &str,
+    expression: &str,
+    begin: Range<usize>,
+    content: Range<usize>,
+    end: usize,
+) -> (Marker, Option<String>) {
+    let block = block(text, &begin, end);
+    let is_cell = before(text, begin.start).trim_start().starts_with('|');
+    let fault = if block.is_none() && begins_line(text, begin.start) {
+        // Markdown takes such a line for raw HTML, which ends the paragraph.
+        Some("begins its line: put a word before it")
+    } else if is_cell && expression.replace("\\|", "").contains('|') {
+        // Markdown ends a cell there, even within a comment.
+        Some("is in a table: write `\\|` for `|`")
+    } else {
+        None
+    };
+    let fault = fault.map(|what| format!("`lab: {expression}` {what}"));
+    let line = line_of(text, begin.start);
+    (Marker { line, expression: expression.replace("\\|", "|"), content, block }, fault)
 }
 
 fn before(text: &str, at: usize) -> &str {

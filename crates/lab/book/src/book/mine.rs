@@ -12,8 +12,8 @@ use super::{
 };
 
 /// The reader's newest run of each case, and where it comes from in words.
-#[derive(Clone, Debug)]
-pub struct Mine(BTreeMap<String, (CaseRecord, String)>);
+#[derive(Clone, Debug, Default)]
+pub struct Mine(pub Vec<(CaseRecord, String)>);
 
 impl Mine {
     /// Finds the newest run of every case. Damaged files are skipped.
@@ -29,11 +29,7 @@ impl Mine {
         // `lab compare` stores its runs there too, but they are not of a case of the book.
         own.remove("compare");
         ensure!(!own.is_empty(), "you have not measured anything yet: run `just bench-all`");
-        Ok(Self(own))
-    }
-
-    pub fn case(&self, name: &str) -> Option<&(CaseRecord, String)> {
-        self.0.get(name)
+        Ok(Self(own.into_values().collect()))
     }
 }
 

@@ -15,14 +15,14 @@
 //!
 //! - the cases, by name: `lock_scope`, and their variants `lock_scope.slow`. Their values are those
 //!   of the newest record below `docs/record`, under the names of its fields, which end in their
-//!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. `sources` adds `args`, `counts`,
-//!   `profile`, `noise`, and the functions `share` and `cost`;
+//!   units: `lock_scope.slow.throughput_rps`, `lock_scope.users`. `sources` adds `args`, `counts` and
+//!   `profile`;
 //! - `benches`, Criterion's figures: `benches.alternatives_hot_clone.borrow.ns`;
 //! - `record`: its date, machine, pairs, command, build;
-//! - `cases`: all of them, for `table("summary", cases)`.
+//! - `replications`, the JSON files below `docs/replications`.
 //!
 //! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
-//! before a filter. `filters` lists the filters, `blocks` the functions that make blocks. `just
+//! before a filter. `filters` has the filters, `blocks` the functions, and `tables` the tables. `just
 //! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
@@ -35,11 +35,10 @@ mod links;
 mod markdown;
 mod marker;
 mod mine;
-mod names;
 mod page;
 mod sources;
 mod splice;
-mod stacks;
+mod tables;
 #[cfg(test)]
 mod tests;
 

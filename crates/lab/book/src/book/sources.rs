@@ -1,27 +1,22 @@
 //! What the pages quote: the newest record, and the cases' own files.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, VariantRecord, Workspace,
-    confidence,
+    BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, Workspace,
+    tables::confidence,
+    unknown,
     words::{self, origin},
 };
-use minijinja::{Error, Value, context, value::Serde};
+use lab_observation::{Folded, top_inclusive};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value as Json, json};
 
-use super::{
-    names::{Names, failed, fields, normal},
-    stacks::Stacks,
-};
-use crate::publish::Benches;
+use super::Mine;
+use crate::publish::{Benches, RECORDS};
 
-/// Where the records are, below the workspace.
-const RECORDS: &str = "docs/record";
-/// And those of the replications, whose scripts write them: a JSON file each.
+/// The records of the replications, whose scripts write them: a JSON file each.
 const REPLICATIONS: &str = "docs/replications";
 
 /// What was read. A missing part is an error of the expression that needs it.
@@ -30,13 +25,15 @@ pub struct Sources {
     /// The workspace, as an absolute path.
     pub root: PathBuf,
     pub cases: Vec<Case>,
+    /// The reader's own runs; empty without `--mine`.
+    pub mine: Mine,
     dir: Result<PathBuf, String>,
-    pub record: Result<Record, String>,
+    record: Result<Record, String>,
     benches: Result<Benches, String>,
 }
 
 impl Sources {
-    pub fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+    pub fn of(workspace: &Workspace, mine: Mine) -> anyhow::Result<Self> {
         let root = workspace.root();
         let root =
             root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
@@ -44,203 +41,175 @@ impl Sources {
         let why = |error: anyhow::Error| format!("{error:#}");
         let record = dir.clone().and_then(|dir| {
             let record = lab_model::read(&dir.join("record.json"));
-            record
-                .context("the record cannot be quoted; `just record` makes a new one")
-                .map_err(why)
+            let record =
+                record.context("the record cannot be quoted; `just record` makes a new one");
+            record.map_err(why)
         });
-        let benches =
-            dir.clone().and_then(|dir| Benches::read(&dir.join("benches.json")).map_err(why));
-        Ok(Self { root, cases: workspace.cases()?, record, benches, dir })
+        let benches = dir.clone().and_then(|dir| read(&dir.join("benches.json")).map_err(why));
+        Ok(Self { root, cases: workspace.cases()?, mine, dir, record, benches })
     }
 
-    pub fn measured(&self, case: &str) -> Result<&CaseRecord, Error> {
-        let cases = &self.record.as_ref().map_err(failed)?.cases;
-        let found = cases.iter().find(|record| record.case == case);
-        found.ok_or_else(|| failed(not_in_the_record(case)))
+    pub fn record(&self) -> anyhow::Result<&Record> {
+        self.record.as_ref().map_err(|why| anyhow!("{why}"))
+    }
+
+    pub fn benches(&self) -> anyhow::Result<&Benches> {
+        self.benches.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
     /// Slow and fixed of a case without the steps between them, under its alias.
-    pub fn pair(&self, case: &str) -> Result<CaseRecord, Error> {
-        let mut measured = self.measured(case)?.clone();
-        measured.variants.retain(|it| [BASELINE, CANDIDATE].contains(&it.variant.as_str()));
-        if let Some(case) = self.cases.iter().find(|it| it.name == case) {
-            measured.case = case.masked().shown;
+    pub fn pair(&self, case: &CaseRecord) -> CaseRecord {
+        let mut pair = case.clone();
+        pair.variants.retain(|it| [BASELINE, CANDIDATE].contains(&it.variant.as_str()));
+        if let Some(case) = self.cases.iter().find(|it| it.name == case.case) {
+            pair.case = case.masked().shown;
         }
-        Ok(measured)
-    }
-
-    pub fn benches(&self) -> Result<&Benches, Error> {
-        self.benches.as_ref().map_err(failed)
+        pair
     }
 
     /// What a sweep is about, from the case file that describes it.
-    pub fn sweep(&self, group: &str) -> Result<&Sweep, Error> {
+    pub fn sweep(&self, group: &str) -> anyhow::Result<&Sweep> {
         let found = self.cases.iter().find_map(|case| case.sweeps.get(group));
-        found.ok_or_else(|| failed(format!("no case file describes a `[sweep.{group}]`")))
+        found.with_context(|| format!("no case file describes a `[sweep.{group}]`"))
     }
 
-    pub fn flame(&self, case: &str) -> Result<PathBuf, Error> {
-        self.dir.as_ref().map(|dir| flame(dir, case)).map_err(failed)
+    /// A file among the pictures of a case.
+    pub fn picture(&self, case: &str, file: &str) -> anyhow::Result<PathBuf> {
+        let dir = self.dir.as_ref().map_err(|why| anyhow!("{why}"))?;
+        let path = dir.join("flame").join(case).join(file);
+        anyhow::ensure!(path.is_file(), "{} is missing: `just record` draws it", path.display());
+        Ok(path)
     }
 
-    /// The record itself, without its cases.
-    pub fn about_record(&self) -> Value {
-        let record = match &self.record {
-            Ok(record) => record,
-            Err(why) => return failed(why).into(),
+    /// The exact counts of a case, as its `counts.toml` has them today.
+    pub fn counts(&self, case: &str) -> anyhow::Result<Reference> {
+        Reference::read(&self.root.join("crates").join(case).join("counts.toml"))
+    }
+
+    /// The stacks of a variant: of its `cpu`, `waits` or `allocations`.
+    pub fn stacks(&self, case: &str, variant: &str, kind: &str) -> anyhow::Result<Folded> {
+        let kind = match kind {
+            "cpu" => "per-request",
+            "waits" | "allocations" => kind,
+            _ => return Err(unknown("kind", kind, ["cpu", "waits", "allocations"])),
         };
-        context! {
-            date => words::day(record.created),
-            machine => words::machine_in_words(&record.machine),
-            pairs => record.cases.iter().map(|case| case.pairs).min(),
-            confidence => confidence(&record.cases),
-            command => words::command_line(&record.command),
-            build => fields(&record.build),
+        let path = self.picture(case, &format!("{variant}.{kind}.folded"))?;
+        let stacks = std::fs::read_to_string(&path)?.parse();
+        stacks.with_context(|| format!("{} is damaged", path.display()))
+    }
+
+    /// What a function cost with all that it called, and what everything cost: nanoseconds or bytes
+    /// of a request.
+    pub fn function(&self, of: [&str; 2], name: &str, kind: &str) -> anyhow::Result<[f64; 2]> {
+        let stacks = self.stacks(of[0], of[1], kind)?;
+        let rows = top_inclusive(&stacks, usize::MAX);
+        // `kernel` is all that the kernel did; the table has a row for each caller of it.
+        let has = |stack: &[String]| stack.iter().any(|frame| frame == name);
+        let any = stacks.iter().filter(|(stack, _)| has(stack)).map(|(_, spent)| spent);
+        let row = rows.iter().find(|row| row.name == name).map(|row| row.inclusive);
+        let spent = row.or(Some(any.sum::<u64>()).filter(|any| *any > 0));
+        let spent =
+            spent.ok_or_else(|| unknown("function", name, rows.iter().map(|row| &*row.name)))?;
+        Ok([spent as f64, stacks.total() as f64])
+    }
+
+    /// The description of a case's pictures.
+    pub fn meta(&self, case: &str) -> anyhow::Result<Json> {
+        read(&self.picture(case, "meta.json")?)
+    }
+
+    /// Everything that an expression can name: the cases, `benches`, `record` and `replications`.
+    pub fn names(&self) -> anyhow::Result<Map<String, Json>> {
+        let mut names = Map::new();
+        for case in &self.cases {
+            names.insert(case.name.clone(), self.case(case)?);
         }
-    }
-
-    /// Criterion's figures: a group, and in it its benches, also as the list `all`.
-    pub fn bench_groups(&self) -> Value {
-        let benches = match &self.benches {
-            Ok(benches) => benches,
-            Err(why) => return failed(why).into(),
-        };
-        let groups: BTreeSet<_> = benches.benches.iter().map(|bench| &bench.group).collect();
-        let group = |name: &String| {
-            let own = benches.benches.iter().filter(|bench| bench.group == *name).map(|bench| {
-                let mut figures = fields(bench);
-                figures.insert("id".to_owned(), bench.id().into());
-                (normal(&bench.id()), Value::from(figures))
+        let mut benches = Json::default();
+        for bench in self.benches.iter().flat_map(|it| &it.benches) {
+            benches[&bench.group]["name"] = bench.group.as_str().into();
+            benches[&bench.group][bench.id()] = json!(bench);
+        }
+        names.insert("benches".to_owned(), benches);
+        if let Ok(record) = &self.record {
+            let about = json!({
+                "date": words::day(record.created),
+                "machine": words::machine_in_words(&record.machine),
+                "pairs": record.cases.iter().map(|case| case.pairs).min(),
+                "confidence": confidence(&record.cases),
+                "command": words::command_line(&record.command),
+                "build": record.build,
             });
-            let own: Vec<_> = own.collect();
-            let all: Value = own.iter().map(|(_, bench)| bench.clone()).collect();
-            let mut group = Names::from_iter(own);
-            group.extend([("name".to_owned(), name.into()), ("all".to_owned(), all)]);
-            (normal(name), Value::from(group))
+            names.insert("record".to_owned(), about);
+        }
+        let mut replications = Json::default();
+        for file in self.root.join(REPLICATIONS).read_dir().into_iter().flatten() {
+            let file = file?.path();
+            if file.extension().is_some_and(|it| it == "json") {
+                let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                replications[name] = read(&file)?;
+            }
+        }
+        names.insert("replications".to_owned(), replications);
+        Ok(normal(names))
+    }
+
+    /// A case as the record has it, with its variants by name.
+    fn case(&self, case: &Case) -> anyhow::Result<Json> {
+        let cases = self.record.iter().flat_map(|record| &record.cases);
+        let measured = cases.clone().find(|it| it.case == case.name);
+        let mut names = match measured {
+            None => json!({}),
+            Some(it) => json!(CaseRecord { runs: Vec::new(), open_runs: Vec::new(), ..it.clone() }),
         };
-        let mut all: Names = groups.into_iter().map(group).collect();
-        all.insert("made".to_owned(), benches.made.as_str().into());
-        all.into()
-    }
-
-    /// The records of the replications, each by the name of its file.
-    pub fn replications(&self) -> anyhow::Result<Value> {
-        let files = self.root.join(REPLICATIONS).read_dir().into_iter().flatten().flatten();
-        let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
-        files.retain(|path| path.extension().is_some_and(|it| it == "json"));
-        files.sort();
-        let mut all = Names::new();
-        for file in files {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&file)?;
-            let json: serde_json::Value = serde_json::from_str(&text)
-                .with_context(|| format!("cannot read {}", file.display()))?;
-            all.insert(normal(&name), fields(&json).into());
+        let counts = self.counts(&case.name)?;
+        let meta = self.meta(&case.name).unwrap_or_default();
+        for name in &case.variants {
+            let variant = measured.and_then(|it| it.variant(name));
+            let mut variant = variant.map_or(json!({}), |it| json!(it));
+            // Late arrivals make latencies that must not be quoted.
+            if let Some(open_loop) = variant["open_loop"].as_object_mut()
+                && open_loop["invalid"].is_string()
+            {
+                open_loop.remove("latency_ms");
+            }
+            variant["case"] = case.name.as_str().into();
+            variant["variant"] = name.as_str().into();
+            variant["counts"] = json!(counts.of(name));
+            variant["profile"] = meta["variants"][name].clone();
+            names[name] = variant;
         }
-        Ok(all.into())
-    }
-
-    /// A case as the record has it.
-    pub fn case(&self, case: &Case) -> Names {
-        let Ok(record) = &self.record else { return self.names(case, None, "") };
-        let measured = record.cases.iter().find(|record| record.case == case.name);
-        self.names(case, measured, &origin(&record.command, &record.machine, record.created))
-    }
-
-    /// A case as the reader measured it.
-    pub fn own(&self, case: &Case, own: &CaseRecord, origin: &str) -> Names {
-        let mut case = case.clone();
-        case.variants.retain(|variant| own.variant(variant).is_some());
-        self.names(&case, Some(own), origin)
-    }
-
-    fn names(&self, case: &Case, measured: Option<&CaseRecord>, origin: &str) -> Names {
-        let mut names = Names::new();
-        if let Some(measured) = measured {
-            let without_runs = CaseRecord {
-                runs: Vec::new(),
-                open_runs: Vec::new(),
-                variants: Vec::new(),
-                ..measured.clone()
-            };
-            names = fields(&without_runs);
-            let words = measured.cpu_in_words().to_vec();
-            names.insert("cpu_in_words".to_owned(), words.into());
-            names.insert("confidence".to_owned(), confidence([measured]).into());
+        names["case"] = case.name.as_str().into();
+        names["args"] = json!({});
+        for pair in case.args.windows(2) {
+            if let (Some(name), Ok(number)) =
+                (pair[0].strip_prefix("--"), pair[1].parse::<Number>())
+            {
+                names["args"][name] = number.into();
+            }
         }
-        let variants = case.variants.iter().map(|name| {
-            let record = measured.and_then(|measured| measured.variant(name));
-            (normal(name), Value::from(self.variant(case, name, record)))
-        });
-        let variants: Vec<_> = variants.collect();
-        let args = case.args.windows(2).filter_map(|pair| {
-            let name = normal(pair[0].strip_prefix("--")?);
-            Some((name, Serde(pair[1].parse::<serde_json::Number>().ok()?).into()))
-        });
-        let all: Value = variants.iter().map(|(_, variant)| variant.clone()).collect();
-        names.extend(variants);
-        names.extend([
-            ("case".to_owned(), case.name.as_str().into()),
-            ("alias".to_owned(), case.masked().shown.into()),
-            ("args".to_owned(), args.collect::<Names>().into()),
-            ("origin".to_owned(), origin.into()),
-            ("variants".to_owned(), all),
-        ]);
-        names
+        Ok(names)
     }
 
-    fn variant(&self, case: &Case, name: &str, record: Option<&VariantRecord>) -> Names {
-        let dir = self.dir.clone().map(|dir| flame(&dir, &case.name));
-        let stacks = Stacks { dir, variant: name.to_owned() };
-        let (share, cost, top) = (stacks.clone(), stacks.clone(), stacks.clone());
-        let cost_of = Value::from_function(move |function: &str, kind: Option<&str>| {
-            cost.function(function, kind).map(|(own, _)| own)
-        });
-        let share_of = Value::from_function(move |function: &str, kind: Option<&str>| {
-            share.function(function, kind).map(|(own, all)| own / all)
-        });
-        let mut names = record.map(fields).unwrap_or_default();
-        // Late arrivals make latencies that must not be quoted.
-        let open_loop = record.and_then(|record| record.open_loop.as_ref());
-        if open_loop.is_none_or(|open_loop| open_loop.invalid.is_some()) {
-            let rate_per_s = open_loop.map(|open_loop| open_loop.rate_per_s);
-            names.insert("open_loop".to_owned(), context! { latency_ms => (), rate_per_s });
-        }
-        let or_error = |value: anyhow::Result<Value>| value.unwrap_or_else(|e| failed(e).into());
-        names.extend([
-            ("variant".to_owned(), name.into()),
-            ("counts".to_owned(), or_error(self.counts(case, name))),
-            ("profile".to_owned(), or_error(stacks.profile())),
-            ("cost".to_owned(), cost_of),
-            ("share".to_owned(), share_of),
-            ("top".to_owned(), Value::from_function(move || top.top())),
-        ]);
-        names
-    }
-
-    /// The exact counts of a variant, as the case's `counts.toml` has them today. A count that only
-    /// other variants have has the value `none`.
-    fn counts(&self, case: &Case, variant: &str) -> anyhow::Result<Value> {
-        let file = self.root.join("crates").join(&case.name).join("counts.toml");
-        let reference = Reference::read(&file)?;
-        let own = reference.of(variant);
-        anyhow::ensure!(
-            !own.is_empty(),
-            "{} has no counts of `{variant}`: `just count --update` writes them",
-            file.display()
-        );
-        let all = case.variants.iter().flat_map(|variant| reference.of(variant).into_keys());
-        let counts = all.map(|name| (normal(&name), own.get(&name).copied().into()));
-        Ok(counts.collect::<Names>().into())
+    /// Where the record comes from, in words.
+    pub fn origin(&self) -> anyhow::Result<String> {
+        let record = self.record()?;
+        Ok(origin(&record.command, &record.machine, record.created))
     }
 }
 
-fn not_in_the_record(name: &str) -> String {
-    format!("the record has nothing of `{name}`: `just record` makes one with all cases and steps")
+/// Names that can be written in an expression: `lock_scope` for `lock-scope`.
+fn normal(names: Map<String, Json>) -> Map<String, Json> {
+    let value = |it| match it {
+        Json::Object(names) => normal(names).into(),
+        other => other,
+    };
+    names.into_iter().map(|(name, it)| (name.replace(['-', '.', '/'], "_"), value(it))).collect()
 }
 
-fn flame(record: &Path, case: &str) -> PathBuf {
-    record.join("flame").join(case)
+fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
+    let text = std::fs::read(path)
+        .with_context(|| format!("{} is missing: `just record` makes it", path.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }
 
 /// The directory of the newest record. Directories are named after the day.

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use console::style;
-use lab_display::out;
+use lab_display::{Table, out};
 use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
@@ -197,9 +197,8 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
         out!("{}", lab_display::paragraph(&section.lead));
         for table in &section.tables {
             out!("\n{}", lab_display::paragraph(&table.caption));
-            let header: Vec<_> = table.head.iter().map(String::as_str).collect();
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
-            out!("{}", lab_display::table(&header, rows));
+            out!("{}", Table::new("", &table.head, rows).text());
         }
     }
     out!("");

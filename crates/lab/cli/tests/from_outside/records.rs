@@ -37,7 +37,7 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
     let whole = std::fs::read_to_string(&path).unwrap();
     for (content, message) in [
         (whole[..whole.len() / 2].to_owned(), "is damaged or no record of `lab`"),
-        (whole.replacen("\"version\":3", "\"version\":2", 1), "use the `lab` that made it"),
+        (whole.replacen("\"version\":4", "\"version\":3", 1), "use the `lab` that made it"),
         (whole.replacen("\"cases\"", "\"boxes\"", 1), "is damaged; it was left as it is"),
     ] {
         std::fs::write(&path, &content).unwrap();

@@ -98,19 +98,13 @@ fn curves(case: &CaseRecord, sides: &[(&VariantRecord, &'static str)]) -> Vec<Cu
         let name = fit(&variant.variant, NAME);
         Curve { name, class, is_open: false, points: points(&of(&case.runs, &variant.variant)) }
     });
-    let open = sides.iter().filter(|(variant, _)| valid_open_loop(variant).is_some());
+    let open = sides.iter().filter(|(variant, _)| variant.valid_open_loop().is_some());
     let open = open.map(|(variant, class)| {
         let name = format!("{}, open", fit(&variant.variant, NAME));
         let runs = of(&case.open_runs, &variant.variant);
         Curve { name, class, is_open: true, points: points(&runs[..runs.len().min(1)]) }
     });
     closed.chain(open).filter(|curve| !curve.points.is_empty()).collect()
-}
-
-/// Rate and latencies of the open loop, unless they must not be quoted.
-fn valid_open_loop(variant: &VariantRecord) -> Option<(f64, Latencies)> {
-    let open = variant.open_loop.as_ref().filter(|open| open.invalid.is_none())?;
-    Some((open.rate_per_s, open.latency_ms))
 }
 
 /// The percentiles of all runs together.
@@ -162,11 +156,9 @@ impl Curve {
 /// What readers need to know of the lines, a line of text each.
 fn remarks(sides: &[(&VariantRecord, &str)], curves: &[Curve]) -> Vec<String> {
     let mut remarks = Vec::new();
-    if let Some((rate, _)) = sides.iter().find_map(|(variant, _)| valid_open_loop(variant)) {
-        remarks.push(format!(
-            "Dashed: open loop, {} arrivals per second on average",
-            significant(rate)
-        ));
+    if let Some(open) = sides.iter().find_map(|(variant, _)| variant.valid_open_loop()) {
+        let rate = significant(open.rate_per_s);
+        remarks.push(format!("Dashed: open loop, {rate} arrivals per second on average"));
     }
     if curves.iter().flat_map(|curve| &curve.points).any(|point| point.at_least) {
         remarks.push("Arrows: lower bounds; requests outlasted their run".to_owned());
@@ -183,8 +175,8 @@ fn alt(case: &CaseRecord, sides: &[(&VariantRecord, &str)]) -> String {
     let closed: Vec<_> = sides.iter().map(|(it, _)| in_words(it, it.latency_ms)).collect();
     let mut alt = format!("Latency of {} under {}: {}.", case.case, case.load, closed.join(", "));
     let open = sides.iter().filter_map(|(it, _)| {
-        let (rate, latency) = valid_open_loop(it)?;
-        Some((rate, in_words(it, latency)))
+        let open = it.valid_open_loop()?;
+        Some((open.rate_per_s, in_words(it, open.latency_ms)))
     });
     let (rates, open): (Vec<_>, Vec<_>) = open.unzip();
     if let Some(rate) = rates.first() {

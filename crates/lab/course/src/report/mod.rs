@@ -11,16 +11,16 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use lab_display::{
-    NONE, noise,
-    page::{Table, document},
-    plural, significant, speedup_or, thousands,
+    page::{document, header, made, notices},
+    plural, thousands,
 };
 use lab_model::{
-    Case, CaseRecord, Record, confidence,
+    Case, CaseRecord, Record,
+    tables::summary,
     words::{command_line, day, machine_in_words, relative},
     write_whole,
 };
-use maud::{Markup, PreEscaped, html};
+use maud::{PreEscaped, html};
 
 const SCRIPT: &str = include_str!("download.js");
 
@@ -42,31 +42,23 @@ fn page(
     cases: &[Case],
     flame: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<String> {
-    let names = record.cases.iter().map(sides).next();
+    let names = record.cases.iter().map(CaseRecord::names).next();
     let [baseline, candidate] = names.unwrap_or(["slow", "fixed"]);
     let title = format!("Measured: {candidate} against {baseline}");
     let json = serde_json::to_string(record).context("the record cannot be written")?;
     let file = record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string();
     let body = html! {
-        header {
-            p class="case" { "lab report" }
-            h1 { (title) }
-            p class="question" { (in_short(record)) }
-        }
+        (header("lab report", &title, &in_short(record)))
         (notices(&doubts(record)))
         section {
             h2 { "Summary" }
-            (summary(record, [baseline, candidate]).html())
+            (summary(&record.cases).html())
         }
         @for case in &record.cases {
             @let about = cases.iter().find(|about| about.name == case.case);
             (case::section(case, about, flame(&case.case)))
         }
-        section {
-            h2 { "How it was made" }
-            dl { @for (name, value) in &origin(record) { dt { (name) } dd { (value) } } }
-            pre { code { (command_line(&record.command)) } }
-        }
+        section { (made(&origin(record), &[command_line(&record.command)])) }
         section class="raw" {
             h2 { "The record" }
             p {
@@ -81,11 +73,6 @@ fn page(
         }
     };
     Ok(document(&title, body))
-}
-
-/// The names of what is compared.
-fn sides(case: &CaseRecord) -> [&str; 2] {
-    case.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
 }
 
 fn in_short(record: &Record) -> String {
@@ -123,40 +110,8 @@ fn doubts(record: &Record) -> Vec<String> {
     doubts
 }
 
-fn summary(record: &Record, names: [&str; 2]) -> Table {
-    // The factors come first: a phone shows no more.
-    let [baseline, candidate] = names.map(|name| format!("{name}, req/s"));
-    let claims = ["case", "by req/s", "A/A", "by CPU per request", "A/A", "verdict"];
-    let row = |case: &CaseRecord| {
-        let sides = case.sides();
-        let rps = |side: Option<f64>| side.map_or(NONE.to_owned(), significant);
-        let [cpu, cpu_noise] = case.cpu_in_words();
-        vec![
-            case.case.clone(),
-            speedup_or(NONE, case.speedup.throughput),
-            case.control.speedup.throughput.map_or(NONE.into(), |control| noise(&control)),
-            cpu,
-            cpu_noise,
-            case.verdict.to_string(),
-            rps(sides.map(|(baseline, _)| baseline.throughput_rps)),
-            rps(sides.map(|(_, candidate)| candidate.throughput_rps)),
-        ]
-    };
-    let interval = confidence(&record.cases).map_or(String::new(), |confidence| {
-        format!("The brackets show a {confidence} interval, from pairs of runs. ")
-    });
-    Table {
-        caption: format!(
-            "{interval}A/A is the noise of the metric on its left: how far the baseline, measured against \
-             itself, is from 1."
-        ),
-        head: claims.map(str::to_owned).into_iter().chain([baseline, candidate]).collect(),
-        rows: record.cases.iter().map(row).collect(),
-    }
-}
-
 /// Where, when and of what the record was made.
-fn origin(record: &Record) -> Vec<(&'static str, String)> {
+fn origin(record: &Record) -> Vec<(String, String)> {
     let (machine, build) = (&record.machine, &record.build);
     let commit = build.commit.as_ref().map(|commit| match build.dirty {
         Some(true) => format!("{commit}, with uncommitted changes"),
@@ -173,18 +128,5 @@ fn origin(record: &Record) -> Vec<(&'static str, String)> {
         ("profile", Some(build.profile.clone())),
         ("commit", commit),
     ];
-    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// Notes with backticks around code.
-fn notices(notes: &[String]) -> Markup {
-    html! {
-        @if !notes.is_empty() {
-            ul class="notices" { @for note in notes { li {
-                @for (index, part) in note.split('`').enumerate() {
-                    @if index % 2 == 1 { code { (part) } } @else { (part) }
-                }
-            } } }
-        }
-    }
+    facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

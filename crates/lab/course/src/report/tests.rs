@@ -48,7 +48,7 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
         assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
         assert_eq!(section.matches("<svg").count(), 2);
         let tables =
-            ["Claims:", "Control:", "Illustration, without", "open loop", "Exact:", "Requests"];
+            ["Claims:", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
         for table in tables {
             assert!(section.contains(table), "{}: {table}", case.case);
         }

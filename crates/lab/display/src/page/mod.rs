@@ -1,12 +1,8 @@
-//! The parts that HTML pages share: the document, tables and pictures.
+//! The parts that HTML pages share: the document.
 //!
 //! A page contains its style and needs no network, so you can keep, send and print it.
 
-mod table;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-pub use table::Table;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -25,4 +21,37 @@ pub fn document(title: &str, body: Markup) -> String {
         }
     };
     document.into_string()
+}
+
+/// The top of a page. A case by its alias has its question as its title.
+pub fn header(over: &str, title: &str, question: &str) -> Markup {
+    html! {
+        header {
+            p class="case" { (over) }
+            h1 { (title) }
+            @if question != title { p class="question" { (question) } }
+        }
+    }
+}
+
+/// Sentences that a reader has to know first. Code in them is between backticks.
+pub fn notices(notices: &[String]) -> Markup {
+    html! {
+        @if !notices.is_empty() {
+            ul class="notices" { @for notice in notices { li {
+                @for (index, part) in notice.split('`').enumerate() {
+                    @if index % 2 == 1 { code { (part) } } @else { (part) }
+                }
+            } } }
+        }
+    }
+}
+
+/// How the figures of a page were made: names with their values, and commands.
+pub fn made(facts: &[(String, String)], commands: &[String]) -> Markup {
+    html! {
+        h2 { "How it was made" }
+        dl { @for (name, value) in facts { dt { (name) } dd { (value) } } }
+        pre { code { (commands.join("\n")) } }
+    }
 }

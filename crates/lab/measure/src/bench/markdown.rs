@@ -3,21 +3,16 @@
 use std::fmt::Write as _;
 
 use lab_display::plural;
-use lab_model::{CaseRecord, Record, confidence, metric_rows, notes};
+use lab_model::{CaseRecord, Record, notes, tables::metrics, words::origin};
 
 /// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
 /// that makes the same comparison.
 pub fn markdown(record: &Record, case: &CaseRecord) -> String {
     let mut text = format!("### `lab compare`: {}\n\n{}.\n\n", case.verdict, case.reason);
-    text += "| metric | candidate against baseline | baseline against itself | shows |\n";
-    text += "| --- | ---: | ---: | --- |\n";
-    for row in metric_rows(case) {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
-    }
-    let interval = confidence([case]).map_or(String::new(), |confidence| {
-        format!(" The brackets show a {confidence} interval; above 1× the candidate is better.")
-    });
-    let _ = writeln!(text, "\n{} of runs: {}.{interval}", plural(case.pairs, "pair"), case.load);
+    let metrics = metrics(case);
+    text += &metrics.markdown();
+    let pairs = plural(case.pairs, "pair");
+    let _ = writeln!(text, "\n{pairs} of runs: {}. {}", case.load, metrics.caption);
     let notes = notes(case);
     if !notes.is_empty() {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
@@ -26,7 +21,7 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
         }
         text += "\n</details>\n";
     }
-    let origin = lab_model::words::origin(&record.command, &record.machine, record.created);
+    let origin = origin(&record.command, &record.machine, record.created);
     let _ = writeln!(text, "\nMade by {origin}.");
     text
 }
@@ -45,7 +40,7 @@ mod tests {
         for part in [
             "### `lab compare`: faster\n",
             "| throughput (decides) | ",
-            "interval; above 1× the candidate is better.",
+            "interval, from pairs of runs. Above 1× fixed is better.",
             "</summary>\n\n- ",
             "\nMade by `lab compare --get '/a b'` on ",
         ] {

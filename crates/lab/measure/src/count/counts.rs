@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lab_display::count_table;
 use serde::Serialize;
 
 /// What one visit costs a variant.
@@ -22,7 +23,9 @@ pub fn table(counted: &[(&str, &Counts)]) -> String {
     let named = counted.iter().map(|(variant, counts)| {
         let exact = counts.exact.iter().map(|(name, count)| (name.clone(), *count as f64));
         let calls = counts.system_calls.map(|calls| ("system_calls".to_owned(), calls));
-        ((*variant).to_owned(), exact.chain(calls).collect())
+        (*variant, exact.chain(calls).collect())
     });
-    lab_display::counts("a visit of", &named.collect::<Vec<_>>())
+    let named: Vec<(&str, BTreeMap<_, _>)> = named.collect();
+    let named: Vec<_> = named.iter().map(|(variant, counts)| (*variant, counts)).collect();
+    count_table("a visit of", &named).text()
 }

@@ -1,6 +1,6 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
-use lab_display::{page::Table, thousands, time_ms};
+use lab_display::{Table, thousands, time_ms};
 use lab_model::Output;
 use lab_observation::{Folded, Observation, Row, Scene, Seen, Unit, top, top_inclusive};
 

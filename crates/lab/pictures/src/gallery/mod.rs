@@ -5,7 +5,7 @@ mod words;
 
 use std::path::Path;
 
-use lab_display::{count_rows, page::Table};
+use lab_display::{Table, count_table};
 use lab_model::{Exhibit, Output};
 use lab_observation::{Observation, Row, Sampling, Scene, Seen, changed};
 use words::time;
@@ -141,11 +141,9 @@ fn counts(scene: &Scene) -> Option<Section> {
     let visit = words::visit(scene);
     let lead = format!("What one {visit} makes the servers do, counted exactly.");
     let mut section = Section::new("What is done, counted", lead);
-    section.tables.push(Table {
-        caption: format!("Exact counts for one {visit}, from counts.toml"),
-        head: vec!["count".to_owned(), slow_name.clone(), fixed_name.clone()],
-        rows: count_rows(&[slow, fixed]),
-    });
+    let table = count_table("count", &[(slow_name, slow), (fixed_name, fixed)]);
+    let caption = format!("Exact counts for one {visit}, from counts.toml");
+    section.tables.push(Table { caption, ..table });
     Some(section)
 }
 

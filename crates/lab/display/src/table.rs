@@ -1,25 +1,67 @@
-//! A table of a page; rows after the first few are folded.
+//! Tables of figures: as text, as Markdown and as HTML.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use comfy_table::{CellAlignment, presets};
 use maud::{Markup, html};
+use serde::Deserialize;
 
-use crate::NONE;
+use crate::{NONE, thousands};
 
-/// The number of rows that are not folded.
+/// The number of rows of a page that are not folded.
 const SEEN: usize = 8;
 
-/// A table whose first column names the rows.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A table whose first column names the rows. It is made once, and shown in several forms.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub struct Table {
+    /// What a reader has to know of it, in sentences. A terminal does not show it.
+    #[serde(rename = "origin")]
     pub caption: String,
     pub head: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// The table for a terminal, without its caption.
+    pub fn new<C: Into<String>>(
+        caption: impl Into<String>,
+        head: impl IntoIterator<Item = C>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let head = head.into_iter().map(Into::into).collect();
+        Self { caption: caption.into(), head, rows: rows.into_iter().collect() }
+    }
+
+    /// Some of its columns.
+    pub fn columns(&self, columns: &[usize]) -> Self {
+        let pick = |row: &Vec<String>| columns.iter().map(|at| row[*at].clone()).collect();
+        Self {
+            caption: self.caption.clone(),
+            head: pick(&self.head),
+            rows: self.rows.iter().map(pick).collect(),
+        }
+    }
+
+    /// Aligned, without lines: the first column is left-aligned, the others right-aligned.
     pub fn text(&self) -> String {
-        let head: Vec<_> = self.head.iter().map(String::as_str).collect();
-        crate::table(&head, self.rows.iter().cloned())
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING).set_header(&self.head).add_rows(&self.rows);
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((if index == 0 { 2 } else { 1 }, 1));
+            if index > 0 {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table.trim_fmt()
+    }
+
+    /// Without its caption.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &Vec<String>| {
+            let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let rule = format!("| --- |{}\n", " ---: |".repeat(self.head.len().saturating_sub(1)));
+        line(&self.head) + &rule + &self.rows.iter().map(line).collect::<String>()
     }
 
     pub fn html(&self) -> Markup {
@@ -64,6 +106,23 @@ impl Table {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         (column > 0 && cells.all(|cell| is_number(cell))).then_some("number")
     }
+}
+
+/// The counts of servers: a row a count, and a column a server. The row of `upstream.tcp_connections` is
+/// called `tcp connections`.
+pub fn count_table(title: &str, servers: &[(&str, &BTreeMap<String, f64>)]) -> Table {
+    let names: BTreeSet<_> = servers.iter().flat_map(|(_, counts)| counts.keys()).collect();
+    let row = |name: &String| {
+        let count = |(_, counts): &(&str, &BTreeMap<String, f64>)| match counts.get(name) {
+            Some(count) if count.fract() == 0.0 => thousands(*count),
+            Some(count) => format!("{count:.1}"),
+            None => NONE.to_owned(),
+        };
+        let label = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        [label].into_iter().chain(servers.iter().map(count)).collect()
+    };
+    let head = [title].into_iter().chain(servers.iter().map(|(server, _)| *server));
+    Table::new("", head, names.into_iter().map(row))
 }
 
 /// Whether a cell is a number, with or without a sign and a unit, or empty.

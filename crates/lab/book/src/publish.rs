@@ -1,0 +1,209 @@
+//! Publishing: a directory with everything that the book quotes. `just record` measures it first.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, ensure};
+use lab_model::{
+    CaseRecord, Output, Record, Store, Workspace,
+    criterion::{self, Bench},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where the records are, below the workspace.
+pub const RECORDS: &str = "docs/record";
+/// What Criterion measures for it: groups that are named after these and a case.
+const KINDS: [&str; 2] = ["alternatives-", "sweep-"];
+/// The command that measures them.
+const COMMAND: &str = "cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'";
+
+/// `benches.json`: what Criterion found of each case's alternatives and sweeps.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Benches {
+    pub made: String,
+    pub criterion: Option<String>,
+    /// What `ns` is an estimate of.
+    pub estimate: String,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// In the order in which they were measured. The first bench of a group is the one that the
+    /// others are compared with.
+    pub benches: Vec<Bench>,
+}
+
+/// Copies the newest run, Criterion's figures and the pictures into a new directory, which appears as
+/// a whole or not at all. Returns its path. Its name is the day of the run, and `name` or the machine.
+///
+/// # Errors
+///
+/// If a part is missing, or cannot be quoted, or if the directory exists.
+pub fn publish(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<PathBuf> {
+    let results = workspace.results();
+    let mut record = lab_model::read(&Store::new(&results).find("latest")?)?;
+    let cases = workspace.cases()?;
+    let is_whole = cases.iter().all(|case| record.cases.iter().any(|it| it.case == case.name));
+    ensure!(
+        is_whole && !record.quick,
+        "the newest run is quick, or lacks a case: run `just record`"
+    );
+    ensure!(record.cases.iter().all(CaseRecord::is_clean), "its answers are wrong or missing");
+    let commit = record.build.commit.clone().filter(|_| record.build.dirty == Some(false));
+    let commit =
+        commit.context("the run is of no commit: commit your changes, and measure again")?;
+
+    let machine = format!("{}-cores", record.machine.cores);
+    let dir = format!("{}-{}", record.created.strftime("%Y-%m-%d"), name.unwrap_or(&machine));
+    let dir = workspace.root().join(RECORDS).join(dir);
+    let shown = dir.display();
+    ensure!(!dir.exists(), "{shown} exists, and a record never changes: use another `--name`");
+    let output = Output::begin(dir)?;
+    let is_wanted = |group: &str| KINDS.iter().any(|kind| group.starts_with(kind));
+    let benches = Benches {
+        made: COMMAND.to_owned(),
+        criterion: criterion::version(workspace.root()),
+        estimate: "median".to_owned(),
+        confidence: 0.95,
+        benches: criterion::benches(&workspace.criterion(), is_wanted)?,
+    };
+    output.write("benches.json", &(serde_json::to_string_pretty(&benches)? + "\n"))?;
+    for case in &cases {
+        let [from, into] = [&results, output.dir()].map(|dir| dir.join("flame").join(&case.name));
+        copy_pictures(&from, &into, &commit).with_context(|| from.display().to_string())?;
+    }
+    without_directory(&mut record);
+    output.write("record.json", &(serde_json::to_string(&record)? + "\n"))?;
+    output.finish()
+}
+
+/// Where this machine keeps its programs is of no use to readers.
+fn without_directory(record: &mut Record) {
+    if let Some(program) = record.command.first_mut() {
+        *program = file_name(Path::new(program));
+    }
+}
+
+/// Copies the pictures of a case that were made from this commit, and what they were drawn from.
+///
+/// The page stays behind: it links the raw graphs, which are larger than everything else.
+fn copy_pictures(from: &Path, into: &Path, commit: &str) -> anyhow::Result<()> {
+    fs::create_dir_all(into)?;
+    for entry in from.read_dir()? {
+        let path = entry?.path();
+        let name = file_name(&path);
+        if name == "meta.json" {
+            let mut meta: Value = serde_json::from_slice(&fs::read(&path)?)?;
+            let is_of_commit = meta["build"]["commit"] == commit;
+            ensure!(is_of_commit, "its pictures are not of commit {commit}: run `just record`");
+            let program = file_name(Path::new(meta["command"][0].as_str().unwrap_or_default()));
+            meta["command"][0] = program.into();
+            fs::write(into.join(name), serde_json::to_string_pretty(&meta)? + "\n")?;
+        } else if is_published(&name) {
+            fs::copy(&path, into.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// All but the raw graphs `VARIANT.raw.svg`, and `VARIANT.folded` that they were drawn from.
+fn is_published(name: &str) -> bool {
+    match name.rsplit_once('.') {
+        Some((stem, "svg")) => !stem.ends_with(".raw"),
+        Some((stem, "folded")) => stem.contains('.'),
+        _ => false,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture::{Fixture, record};
+
+    /// A workspace in which everything was measured.
+    fn measured() -> Fixture {
+        let fixture = Fixture::new();
+        fixture.write("target/lab/runs/20261121T000000000Z.json", &record(280.0).to_string());
+        let meta =
+            json!({ "command": ["/home/me/lab"], "build": { "commit": "181884465d7aa21c" } });
+        for (name, content) in [
+            ("meta.json", meta.to_string().as_str()),
+            ("index.html", "a page"),
+            ("slow.svg", "a picture"),
+            ("slow.raw.svg", "all of it"),
+            ("slow.folded", "all;of;it 1"),
+            ("slow.per-request.folded", "of;it 1"),
+        ] {
+            fixture.write(&format!("target/lab/flame/toy/{name}"), content);
+        }
+        for (group, figures) in [("sweep-toy", "new"), ("sweep-toy", "base"), ("hot-toy", "new")] {
+            let id = json!({ "group_id": group, "function_id": "slow", "value_str": "10" });
+            let interval = json!({ "lower_bound": 39.0, "upper_bound": 41.0 });
+            let median = json!({ "point_estimate": 40.0, "confidence_interval": interval });
+            let dir = format!("target/criterion/{group}/slow/{figures}");
+            fixture.write(&format!("{dir}/benchmark.json"), &id.to_string());
+            fixture
+                .write(&format!("{dir}/estimates.json"), &json!({ "median": median }).to_string());
+        }
+        fixture
+    }
+
+    fn files(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            dir.read_dir().unwrap().map(|entry| file_name(&entry.unwrap().path())).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_record_has_the_run_the_benches_and_the_pictures_and_is_written_once() {
+        let fixture = measured();
+        let dir = publish(&fixture.workspace(), None).unwrap();
+        assert!(dir.ends_with("docs/record/2026-11-21-2-cores"));
+        assert_eq!(files(&dir), ["benches.json", "flame", "record.json"]);
+        let pictures = ["meta.json", "slow.per-request.folded", "slow.svg"];
+        assert_eq!(files(&dir.join("flame/toy")), pictures, "no raw graphs");
+        let json = |file: &str| -> Value {
+            serde_json::from_slice(&fs::read(dir.join(file)).unwrap()).unwrap()
+        };
+        assert_eq!(json("record.json")["command"][0], "lab", "no paths of this machine");
+        assert_eq!(json("flame/toy/meta.json")["command"][0], "lab");
+        let benches = json("benches.json")["benches"].clone();
+        assert_eq!((&benches[0]["group"], &benches[1]), (&"sweep-toy".into(), &Value::Null));
+
+        let again = publish(&fixture.workspace(), None).unwrap_err().to_string();
+        assert!(again.contains("a record never changes"), "{again}");
+    }
+
+    #[test]
+    fn what_cannot_be_quoted_is_not_published() {
+        for (field, value, why) in [
+            ("/quick", json!(true), "is quick, or lacks a case"),
+            ("/cases/0/case", json!("tin"), "is quick, or lacks a case"),
+            ("/cases/0/variants/0/wrong", json!(1), "wrong or missing"),
+            ("/build/dirty", json!(true), "the run is of no commit"),
+            ("/build/commit", json!("29518485d"), "not of commit 29518485d"),
+        ] {
+            let fixture = measured();
+            let mut run = record(280.0);
+            *run.pointer_mut(field).unwrap() = value;
+            fixture.write("target/lab/runs/20261122T000000000Z.json", &run.to_string());
+            let error = format!("{:#}", publish(&fixture.workspace(), Some("new")).unwrap_err());
+            assert!(error.contains(why), "{field}: {error}");
+            assert!(!fixture.path().join("docs/record/2026-11-21-new").exists());
+        }
+    }
+
+    #[test]
+    fn a_record_names_the_command_that_the_recipe_runs() {
+        let justfile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../justfile");
+        assert!(fs::read_to_string(justfile).unwrap().contains(COMMAND));
+    }
+}
