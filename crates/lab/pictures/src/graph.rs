@@ -1,6 +1,6 @@
 //! One flame graph: as wide as what a request costs, or as what it costs the slower variant.
 
-use lab_observation::{Folded, Node, Unit};
+use lab_observation::{Folded, LANGUAGES, Node, Unit};
 
 use super::{
     frames::{self, Drawing, Frame, Header},
@@ -59,8 +59,8 @@ impl Graph<'_> {
         root.walk(&mut |path, node| {
             let visible = node.inclusive * 100 > root.inclusive;
             let name = path.last().filter(|_| visible);
-            allocator |= name.is_some_and(|name| palette::is_allocator(name));
-            machinery |= name.is_some_and(|name| palette::is_machinery(name));
+            allocator |= name.is_some_and(|name| LANGUAGES.is_allocator(name));
+            machinery |= name.is_some_and(|name| LANGUAGES.is_machinery(name));
         });
         let mut legend = Vec::new();
         if allocator && self.palette == Palette::Cpu {

@@ -1,7 +1,7 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_model::Machine;
-use lab_observation::{Observation, Profiler, Scene, Seen};
+use lab_observation::{Observation, Scene, Seen};
 use serde_json::{Map, Value, json};
 
 pub fn meta(scene: &Scene, seen: &Seen) -> Value {
@@ -21,9 +21,9 @@ pub fn meta(scene: &Scene, seen: &Seen) -> Value {
 fn variant(observation: &Observation) -> Value {
     let recording = observation.recording.as_ref();
     json!({
-        "profiler": recording.map_or(Profiler::None, |it| it.profiler),
-        // How `perf` found callers, and the share of whole stacks in a trial of both ways.
-        "unwinding": recording.and_then(|it| it.trial),
+        "profiler": recording.map_or("none", |it| it.profiler.name),
+        // How `perf` found callers.
+        "unwinding": recording.and_then(|it| it.unwinder),
         "samples": recording.map_or(0, |it| it.samples),
         // The share of samples whose stack reaches the start of its thread.
         "rooted_share": recording.and_then(|it| it.rooted_share),

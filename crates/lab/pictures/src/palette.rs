@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lab_observation::{KERNEL, UNKNOWN};
+use lab_observation::LANGUAGES;
 
 /// What a flame graph shows, which decides its colours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,26 +26,6 @@ impl fmt::Display for Colour {
     }
 }
 
-/// Machinery: neither the case's fault nor its fix.
-const MACHINERY: [&str; 6] = ["http", "process", "tls", "tokio runtime", KERNEL, UNKNOWN];
-/// Functions of the C library's allocator, without underscores in front.
-const ALLOCATOR: [&str; 14] = [
-    "calloc",
-    "free",
-    "int_free",
-    "int_malloc",
-    "int_realloc",
-    "madvise",
-    "malloc",
-    "malloc_consolidate",
-    "posix_memalign",
-    "realloc",
-    "sysmalloc",
-    "systrim",
-    "tcache_init",
-    "unlink_chunk",
-];
-
 /// The allocator's frames among warm ones.
 pub const ALLOCATIONS: Colour = Colour(125, 200, 115);
 pub const GREY: Colour = Colour(190, 195, 200);
@@ -56,22 +36,14 @@ pub const SAME: Colour = Colour(248, 248, 248);
 /// What the fix made more expensive.
 pub const MORE: Colour = Colour(255, 125, 110);
 
-pub fn is_allocator(name: &str) -> bool {
-    ALLOCATOR.contains(&name.trim_start_matches('_'))
-}
-
-pub fn is_machinery(name: &str) -> bool {
-    MACHINERY.contains(&name)
-}
-
 /// The colour of a function. All colours are light enough for dark text.
 pub fn of(palette: Palette, name: &str) -> Colour {
-    if is_machinery(name) {
+    if LANGUAGES.is_machinery(name) {
         return GREY;
     }
     let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
     match palette {
-        Palette::Cpu if is_allocator(name) => ALLOCATIONS,
+        Palette::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
         Palette::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
         Palette::Wait => Colour(150 + shade(60), 165 + shade(45), 245),
         Palette::Memory => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),

@@ -104,7 +104,6 @@ impl Subjects {
             spans_file: self.spans.as_deref(),
             window,
             scratch,
-            unwinder: Default::default(),
         };
         for profiler in choice {
             match self.observe(&watch, *profiler, progress).await {

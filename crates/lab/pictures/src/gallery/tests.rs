@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use lab_model::Build;
-use lab_observation::{Folded, Heap, Profiler, Recording, ThreadStates, View, Window};
+use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
 
 use super::{
     super::{
@@ -11,6 +11,7 @@ use super::{
     *,
 };
 
+const PERF: Profiler = Profiler { name: "perf", label: "perf", kernel: Kernel::Frames };
 const SLOW: &str = "clone3;toy::slow::work;malloc 600\nclone3;toy::slow::work 300\n";
 const FIXED: &str = "clone3;toy::fixed::work 100\n";
 
@@ -46,7 +47,7 @@ fn seen() -> Seen {
     let window = Window { length: second, system_cpu: Some(second) };
     let observation = |name: &str, stacks: &str, spans| Observation {
         name: name.to_owned(),
-        recording: Some(Recording::new(Profiler::PerfWithKernel, stacks.parse().unwrap(), window)),
+        recording: Some(Recording::new(PERF, stacks.parse().unwrap(), window)),
         measured: second,
         answered: 1000,
         cpu: Some(second),
@@ -60,7 +61,7 @@ fn seen() -> Seen {
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
     Seen {
-        profiler: Profiler::PerfWithKernel,
+        profiler: PERF,
         observations: vec![
             observation("slow", SLOW, example::slow_spans()),
             observation("fixed", FIXED, example::fixed_spans()),

@@ -20,7 +20,7 @@ pub struct Script {
     /// has the stack `[unknown]`.
     pub stacks: Folded,
     /// How many samples `perf` noted as lost. Its buffers leave a note when they had to drop some,
-    /// but only once there is room again: see also [`lost_samples`].
+    /// but only once there is room again: see also [`Lost`].
     pub lost: u64,
     /// The sum of all periods: nanoseconds for a timer.
     periods: u64,
@@ -112,11 +112,18 @@ fn lost_note(line: &str) -> Option<u64> {
 /// The samples that the kernel counted as lost, from `perf report --stats`: the sum of the lines
 /// `LOST_SAMPLES events: 154` below the head of each event. A line above them, with a percentage,
 /// counts records. This count includes those of the notes.
-pub fn lost_samples(stats: &str) -> u64 {
-    let is_event = |line: &str| line.ends_with(" stats:") && !line.starts_with("Aggregated");
-    let lines = stats.lines().skip_while(|line| !is_event(line));
-    let counts = lines.filter_map(|line| line.trim().strip_prefix("LOST_SAMPLES events:"));
-    counts.filter_map(|number| number.trim().parse::<u64>().ok()).sum()
+#[derive(Debug, Default)]
+pub struct Lost {
+    pub samples: u64,
+    is_below: bool,
+}
+
+impl Lost {
+    pub fn line(&mut self, line: &str) {
+        self.is_below |= line.ends_with(" stats:") && !line.starts_with("Aggregated");
+        let count = line.trim().strip_prefix("LOST_SAMPLES events:").filter(|_| self.is_below);
+        self.samples += count.and_then(|it| it.trim().parse::<u64>().ok()).unwrap_or(0);
+    }
 }
 
 /// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
@@ -218,6 +225,8 @@ cpu-clock:ppp stats:
           SAMPLE events:        183
     LOST_SAMPLES events:        154
 ";
-        assert_eq!(lost_samples(stats), 154);
+        let mut lost = Lost::default();
+        stats.lines().for_each(|line| lost.line(line));
+        assert_eq!(lost.samples, 154);
     }
 }
