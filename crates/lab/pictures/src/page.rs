@@ -36,12 +36,19 @@ pub struct Section {
 
 /// A picture with its caption, and the name of its own file next to the page.
 #[derive(Clone, Debug)]
-pub enum Picture {
+pub struct Picture {
+    pub name: String,
+    pub caption: String,
+    pub content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub enum Content {
     /// A flame graph, which has a script and a height in pixels. `standard` is the file of the standard
     /// flame graph of the same recording.
-    File { name: String, caption: String, height: usize, standard: Option<String> },
+    File { height: usize, standard: Option<String> },
     /// A picture that is part of the page.
-    Inline { name: String, caption: String, svg: Markup },
+    Inline(Markup),
 }
 
 impl Section {
@@ -93,31 +100,25 @@ impl Section {
 }
 
 impl Picture {
-    pub fn name(&self) -> &str {
-        match self {
-            Self::File { name, .. } | Self::Inline { name, .. } => name,
-        }
-    }
-
     fn html(&self) -> Markup {
-        let (Self::File { name, caption, .. } | Self::Inline { name, caption, .. }) = self;
+        let Self { name, caption, content } = self;
         html! {
             figure {
                 figcaption {
                     (caption) " " a class="alone" href=(name) { "Open it alone" }
-                    @if let Self::File { standard: Some(file), .. } = self {
+                    @if let Content::File { standard: Some(file), .. } = content {
                         br;
                         a class="alone" href=(file) {
                             "The standard flame graph, drawn by the crate " code { "flamegraph" }
                         }
                     }
                 }
-                @match self {
-                    Self::File { height, .. } => {
+                @match content {
+                    Content::File { height, .. } => {
                         object type="image/svg+xml" data=(name) aria-label=(caption)
                             style={ "height:" (height) "px" } { (caption) }
                     }
-                    Self::Inline { svg, .. } => (svg)
+                    Content::Inline(svg) => (svg)
                 }
             }
         }

@@ -4,15 +4,15 @@ use std::fmt;
 
 use lab_observation::LANGUAGES;
 
-/// What a flame graph shows, which decides its colours.
+/// What a flame graph shows of a request, which decides its colours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Palette {
+pub enum Kind {
     /// CPU time: warm.
     Cpu,
-    /// Time that a request waits: cold.
-    Wait,
+    /// The time that it takes, with its waits: cold.
+    Waits,
     /// Allocated bytes: green.
-    Memory,
+    Allocations,
 }
 
 /// Red, green and blue.
@@ -37,16 +37,16 @@ pub const SAME: Colour = Colour(248, 248, 248);
 pub const MORE: Colour = Colour(255, 125, 110);
 
 /// The colour of a function. All colours are light enough for dark text.
-pub fn of(palette: Palette, name: &str) -> Colour {
+pub fn of(kind: Kind, name: &str) -> Colour {
     if LANGUAGES.is_machinery(name) {
         return GREY;
     }
     let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
-    match palette {
-        Palette::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
-        Palette::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
-        Palette::Wait => Colour(150 + shade(60), 165 + shade(45), 245),
-        Palette::Memory => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
+    match kind {
+        Kind::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
+        Kind::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
+        Kind::Waits => Colour(150 + shade(60), 165 + shade(45), 245),
+        Kind::Allocations => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn dark_text_is_readable_on_every_colour() {
         for name in ["malloc", "kernel", "parse", "a", "b", "c", "d", "e", "String::clone"] {
-            for palette in [Palette::Cpu, Palette::Wait, Palette::Memory] {
-                assert!(contrast(of(palette, name)) > 7.0, "{name} {palette:?}");
+            for kind in [Kind::Cpu, Kind::Waits, Kind::Allocations] {
+                assert!(contrast(of(kind, name)) > 7.0, "{name} {kind:?}");
             }
         }
         for colour in [LESS, SAME, MORE] {

@@ -8,12 +8,13 @@ use std::path::Path;
 use lab_display::{count_rows, page::Table};
 use lab_model::{Exhibit, Output};
 use lab_observation::{Observation, Row, Sampling, Scene, Seen, changed};
+use maud::Markup;
 use words::time;
 
 use super::{
     differential,
     frames::Drawing,
-    page::{Page, Picture, Section},
+    page::{Content, Page, Picture, Section},
     standard, threads,
     timeline::{self, Side},
 };
@@ -66,8 +67,12 @@ pub fn draw_page(
 
 /// Files that no section shows, and `meta.json`, which is written last.
 fn files_besides(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
-    let shown: Vec<_> =
-        page.sections.iter().flat_map(|section| &section.pictures).map(Picture::name).collect();
+    let shown: Vec<_> = page
+        .sections
+        .iter()
+        .flat_map(|section| &section.pictures)
+        .map(|it| it.name.as_str())
+        .collect();
     let mut files = Vec::new();
     for entry in output.dir().read_dir()? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -83,14 +88,19 @@ fn files_besides(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
 /// Writes a flame graph, and shows it under its caption.
 fn file(
     output: &Output,
-    stem: &str,
+    name: String,
     caption: String,
     drawing: &Drawing,
     standard: Option<String>,
 ) -> anyhow::Result<Picture> {
-    let name = format!("{stem}.svg");
     output.write(&name, &drawing.svg)?;
-    Ok(Picture::File { name, caption, height: drawing.height, standard })
+    Ok(Picture { name, caption, content: Content::File { height: drawing.height, standard } })
+}
+
+/// Writes a picture that is also part of the page.
+fn inline(output: &Output, name: String, caption: String, svg: Markup) -> anyhow::Result<Picture> {
+    output.write(&name, &svg.0)?;
+    Ok(Picture { name, caption, content: Content::Inline(svg) })
 }
 
 fn side(observation: &Observation) -> Option<Side<'_>> {
@@ -108,9 +118,8 @@ fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Op
     let lead = if scene.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
     let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
-    let (name, svg) = ("timeline.svg".to_owned(), timeline::draw(&sides, &scene.spans));
-    output.write(&name, &svg.0)?;
-    section.pictures.push(Picture::Inline { name, caption, svg });
+    let svg = timeline::draw(&sides, &scene.spans);
+    section.pictures.push(inline(output, "timeline.svg".to_owned(), caption, svg)?);
     Ok(Some(section))
 }
 
@@ -121,14 +130,13 @@ fn threads_of(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
     let mut section = Section::new("What the threads did", lead.to_owned());
     for Observation { name: server, threads, .. } in &seen.observations {
         let Some(threads) = threads else { continue };
-        let (name, svg) = (format!("{server}.threads.svg"), threads::draw(server, threads));
-        output.write(&name, &svg.0)?;
         let caption = format!(
             "{server}: about a second from the middle of {:.1} s; the shares are of the whole time. A single \
              look does not distinguish running from ready; their shares come from the scheduler's clock.",
             threads.window.as_secs_f64()
         );
-        section.pictures.push(Picture::Inline { name, caption, svg });
+        let (name, svg) = (format!("{server}.threads.svg"), threads::draw(server, threads));
+        section.pictures.push(inline(output, name, caption, svg)?);
         section.tables.push(threads::table(server, threads));
     }
     Ok(Some(section).filter(|section| !section.pictures.is_empty()))
@@ -169,7 +177,7 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
     let drawing =
         differential::draw(title, vec![seen.profiler.to_string()], slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
-    section.pictures.push(file(output, "diff", caption, &drawing, None)?);
+    section.pictures.push(file(output, "diff.svg".to_owned(), caption, &drawing, None)?);
     let row = |[slow, fixed]: [Row; 2]| {
         let times = [slow.own, fixed.own, slow.inclusive, fixed.inclusive];
         std::iter::once(slow.name).chain(times.map(time)).collect()
