@@ -31,14 +31,14 @@ pub struct Language {
     contains: Option<String>,
     pub frame_pointers: bool,
     pub write_names: Vec<String>,
-    whole_stacks: Option<String>,
-    named_code: Option<String>,
+    pub whole_stacks: Option<String>,
+    pub named_code: Option<String>,
     starts: Vec<Pattern>,
     nameless: Vec<Pattern>,
     shown: Vec<(Symbol, String)>,
-    glue: Vec<Pattern>,
+    pub glue: Vec<Pattern>,
     layers: Vec<(String, Vec<Pattern>)>,
-    runtime: Vec<Pattern>,
+    pub runtime: Vec<Pattern>,
     groups: BTreeMap<String, Vec<Pattern>>,
 }
 
@@ -112,19 +112,13 @@ impl Languages {
         Some(regex.replace(symbol, shown.as_str()).into_owned())
     }
 
-    /// Whether a frame only passes a call on.
-    pub fn is_glue(&self, name: &str) -> bool {
-        self.any(|it| &it.glue, name)
-    }
-
-    /// Whether a function calls everything.
-    pub fn is_runtime(&self, name: &str) -> bool {
-        self.any(|it| &it.runtime, name)
+    /// Whether a name is in this list of any language.
+    pub fn any(&self, list: impl Fn(&Language) -> &[Pattern], name: &str) -> bool {
+        self.language.iter().any(|it| fits(list(it), name))
     }
 
     pub fn is_allocator(&self, name: &str) -> bool {
-        let allocator = |it: &Language| it.groups.get("allocator").is_some_and(|it| fits(it, name));
-        self.language.iter().any(allocator)
+        self.any(|it| it.groups.get("allocator").map_or(&[], |it| it), name)
     }
 
     /// The part of a server, outside its own code, that a stack with these functions is in.
@@ -147,22 +141,9 @@ impl Languages {
         }
     }
 
-    /// What to do about cut stacks.
-    pub fn whole_stacks(&self) -> String {
-        self.advice(|it| it.whole_stacks.as_deref())
-    }
-
-    /// What to do about compiled code without names.
-    pub fn named_code(&self) -> String {
-        self.advice(|it| it.named_code.as_deref())
-    }
-
-    fn advice<'a>(&'a self, of: impl Fn(&'a Language) -> Option<&'a str>) -> String {
-        self.language.iter().filter_map(of).collect::<Vec<_>>().join(", ")
-    }
-
-    fn any(&self, list: impl Fn(&Language) -> &Vec<Pattern>, name: &str) -> bool {
-        self.language.iter().any(|it| fits(list(it), name))
+    /// What to do about something, in all languages.
+    pub fn advice<'a>(&'a self, of: impl Fn(&'a Language) -> Option<&'a String>) -> String {
+        self.language.iter().filter_map(of).cloned().collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -229,10 +210,13 @@ mod tests {
         assert!(languages.is_rooted(&stack("__toy_boot_main;work")));
         assert!(!languages.is_rooted(&stack("main;work")));
         assert_eq!(languages.shown("toy$list$push").unwrap(), "list::push");
-        assert!(languages.is_glue("toy_trampoline") && languages.is_runtime("toy_gc"));
+        assert!(
+            languages.any(|it| &it.glue, "toy_trampoline")
+                && languages.any(|it| &it.runtime, "toy_gc")
+        );
         assert_eq!(languages.layer(&stack("main;toy_poll")).unwrap(), "toy loop");
         assert!(languages.is_machinery("toy loop") && languages.is_allocator("toy_new"));
-        assert_eq!(languages.whole_stacks(), "start Toy with `--frames`");
+        assert_eq!(languages.advice(|it| it.whole_stacks.as_ref()), "start Toy with `--frames`");
         let mut groups = BTreeMap::new();
         languages.add_groups(&mut groups);
         assert!(groups["json"][0].fits("a toy_json_parse"));

@@ -108,7 +108,7 @@ impl Recording {
                 "{:.0} % of the stacks were cut and sit at the wrong place; fix: {}, and use a perf \
                  for which `perf version --build-options` shows libdw or libunwind as on{other}",
                 100.0 * (1.0 - rooted),
-                LANGUAGES.whole_stacks(),
+                LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
             ));
         }
         let nameless = self.stacks.share(|frame| frame == JIT);
@@ -116,7 +116,7 @@ impl Recording {
             notices.push(format!(
                 "{:.0} % of the stacks contain compiled code without names (`{JIT}`); fix: {}",
                 100.0 * nameless,
-                LANGUAGES.named_code(),
+                LANGUAGES.advice(|it| it.named_code.as_ref()),
             ));
         }
         if self.lost_share > 0.01 {

@@ -1,17 +1,12 @@
 //! Every way in which recording fails, with a `perf` and servers that fail on request.
 
-use std::{
-    cell::RefCell,
-    os::unix::fs::symlink,
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
 use lab_observation::{Profiler, Recording};
 use lab_system::{fake::Fake, process};
 use tempfile::TempDir;
+use tokio::process::{Child, Command};
 
 use super::{
     Failure, Fetched, Profile, Profilers, Subject,
@@ -45,7 +40,7 @@ fn obstacles(fake: &Fake) -> String {
     obstacles.collect::<Vec<_>>().join("\n")
 }
 
-/// A process that does nothing.
+/// A process, which does nothing.
 struct Server {
     child: Child,
     dir: TempDir,
@@ -57,19 +52,13 @@ impl Server {
     }
 
     fn of(command: &mut Command) -> Self {
-        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        let child = command.stdin(Stdio::null()).kill_on_drop(true).spawn().unwrap();
         Self { child, dir: tempfile::tempdir().unwrap() }
     }
 
     fn subject(&self) -> Subject<'_> {
-        Subject { pid: self.child.id(), sampler: None, dir: self.dir.path(), name: "slow" }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let pid = self.child.id().unwrap();
+        Subject { pid, sampler: None, dir: self.dir.path(), name: "slow" }
     }
 }
 

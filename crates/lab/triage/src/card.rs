@@ -244,7 +244,7 @@ fn functions(measured: &Measured) -> Vec<(String, f64)> {
     let stacks = View::default().of(&recording.stacks);
     let total = stacks.total().max(1) as f64;
     let rows = top_inclusive(&stacks, usize::MAX).into_iter();
-    let own = rows.filter(|row| !LANGUAGES.is_runtime(&row.name));
+    let own = rows.filter(|row| !LANGUAGES.any(|it| &it.runtime, &row.name));
     let shares = own.map(|row| (row.name, row.inclusive as f64 / total));
     shares.filter(|(_, share)| *share < 0.999).take(FUNCTIONS).collect()
 }
