@@ -3,7 +3,7 @@
 //! A page is one file next to its pictures. It needs no network and no script of its own.
 
 use lab_display::page::{Table, document};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -32,6 +32,8 @@ pub struct Section {
     pub pictures: Vec<Picture>,
     /// For readers who cannot see the pictures.
     pub tables: Vec<Table>,
+    /// Other files next to the page, and what is in them.
+    pub files: Vec<(String, String)>,
 }
 
 /// A picture with its caption, and the name of its own file next to the page.
@@ -39,16 +41,11 @@ pub struct Section {
 pub struct Picture {
     pub name: String,
     pub caption: String,
-    pub content: Content,
-}
-
-#[derive(Clone, Debug)]
-pub enum Content {
-    /// A flame graph, which has a script and a height in pixels. `standard` is the file of the standard
-    /// flame graph of the same recording.
-    File { height: usize, standard: Option<String> },
-    /// A picture that is part of the page.
-    Inline(Markup),
+    pub svg: String,
+    /// In pixels, for a flame graph, which has a script. Other pictures are part of the page.
+    pub height: Option<usize>,
+    /// The file of the standard flame graph of the same recording.
+    pub standard: Option<String>,
 }
 
 impl Section {
@@ -101,24 +98,24 @@ impl Section {
 
 impl Picture {
     fn html(&self) -> Markup {
-        let Self { name, caption, content } = self;
+        let Self { name, caption, .. } = self;
         html! {
             figure {
                 figcaption {
                     (caption) " " a class="alone" href=(name) { "Open it alone" }
-                    @if let Content::File { standard: Some(file), .. } = content {
+                    @if let Some(file) = &self.standard {
                         br;
                         a class="alone" href=(file) {
                             "The standard flame graph, drawn by the crate " code { "flamegraph" }
                         }
                     }
                 }
-                @match content {
-                    Content::File { height, .. } => {
+                @match self.height {
+                    Some(height) => {
                         object type="image/svg+xml" data=(name) aria-label=(caption)
                             style={ "height:" (height) "px" } { (caption) }
                     }
-                    Content::Inline(svg) => (svg)
+                    None => (PreEscaped(&self.svg))
                 }
             }
         }

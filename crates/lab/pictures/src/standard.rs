@@ -28,7 +28,7 @@ pub fn draw(
     let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {
         return Ok(None);
     };
-    let folded = format!("{server}.folded");
+    let folded = stacks_of(observation);
     output.write(&folded, &recording.stacks.demangled().to_string())?;
     let Some(program) = program else { return Ok(None) };
     let (subject, picture) = match scene.servers.len() {
@@ -46,4 +46,9 @@ pub fn draw(
     ensure!(drawn.status.success(), "{} failed: {}", program.display(), message.trim());
     output.write(&picture, &String::from_utf8(drawn.stdout)?)?;
     Ok(Some(picture))
+}
+
+/// The file of the stacks of a server as they were recorded.
+pub fn stacks_of(observation: &Observation) -> String {
+    format!("{}.folded", observation.name)
 }

@@ -1,12 +1,17 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
 use lab_display::{page::Table, thousands, time_ms};
-use lab_model::Output;
 use lab_observation::{Folded, Observation, Row, Scene, Seen, Unit, top, top_inclusive};
 
 use super::{
-    super::{graph, page::Section, palette::Kind, waits::Waits},
-    NAMED, file,
+    super::{
+        frames::Drawing,
+        graph,
+        page::{Picture, Section},
+        palette::Kind,
+        waits::Waits,
+    },
+    NAMED,
     words::{busy, share, time},
 };
 
@@ -20,37 +25,32 @@ struct Side<'a> {
     standard: Option<String>,
 }
 
-/// Adds the graphs of all servers that have any stacks.
-fn add(kind: Kind, section: &mut Section, sides: Vec<Side>, output: &Output) -> anyhow::Result<()> {
+/// The graphs of all servers that have any stacks.
+fn section(kind: Kind, heading: &str, lead: String, sides: Vec<Side>) -> Section {
     let [picture, stem] = match kind {
         Kind::Cpu => ["", ".per-request"],
         Kind::Waits => [".waits"; 2],
         Kind::Allocations => [".allocations"; 2],
     };
+    let mut section = Section::new(heading, lead);
     let scale = sides.iter().map(|side| side.stacks.total()).max().unwrap_or(0);
     for Side { server, stacks, notes, caption, table, standard } in sides {
         if stacks.is_empty() {
             continue;
         }
-        output.write(&format!("{server}{stem}.folded"), &stacks.to_string())?;
-        let drawing = graph::draw(kind, server, notes, stacks, scale);
-        let name = format!("{server}{picture}.svg");
-        section.pictures.push(file(output, name, caption, &drawing, standard)?);
+        let Drawing { svg, height } = graph::draw(kind, server, notes, stacks, scale);
+        let (name, height) = (format!("{server}{picture}.svg"), Some(height));
+        section.pictures.push(Picture { name, caption, svg, height, standard });
         section.tables.push(table);
+        section.files.push((format!("{server}{stem}.folded"), stacks.to_string()));
     }
-    Ok(())
+    section
 }
 
 /// Where CPU time goes. Without a profiler, only how much there is. `standard` has the file of each
 /// server's standard flame graph.
-pub fn cpu(
-    scene: &Scene,
-    seen: &Seen,
-    output: &Output,
-    standard: &[Option<String>],
-) -> anyhow::Result<Option<Section>> {
-    let Some(stacks) = seen.cpu(&scene.view) else { return Ok(cpu_total(seen)) };
-    let mut section = Section::new("CPU time per request", cpu_lead(scene, &stacks));
+pub fn cpu(scene: &Scene, seen: &Seen, standard: &[Option<String>]) -> Option<Section> {
+    let Some(stacks) = seen.cpu(&scene.view) else { return cpu_total(seen) };
     let instrumented =
         scene.instrumented.then(|| "instrumented build, slower than timed".to_owned());
     let sides = seen.observations.iter().zip(&stacks).zip(standard);
@@ -74,8 +74,8 @@ pub fn cpu(
             standard: standard.clone(),
         }
     });
-    add(Kind::Cpu, &mut section, sides.collect(), output)?;
-    Ok(Some(section))
+    let (heading, lead) = ("CPU time per request", cpu_lead(scene, &stacks));
+    Some(section(Kind::Cpu, heading, lead, sides.collect()))
 }
 
 /// How exact the shares of a graph are: two standard errors at most, for a share of one half.
@@ -132,11 +132,11 @@ fn cpu_total(seen: &Seen) -> Option<Section> {
     Some(section)
 }
 
-pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+pub fn allocations(scene: &Scene, seen: &Seen) -> Option<Section> {
     let stacks: Vec<_> = seen.heaps.iter().map(|heap| scene.view.of(&heap.stacks)).collect();
     let bytes = |stacks: &Folded| Unit::Bytes.short(stacks.total());
     let ([slow, fixed], [slow_stacks, fixed_stacks]) = (&scene.servers[..], &stacks[..]) else {
-        return Ok(None);
+        return None;
     };
     let lead = format!(
         "A request makes {slow} allocate {}, and {fixed} {}. These samples come from a separate \
@@ -144,7 +144,6 @@ pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Resul
         bytes(slow_stacks),
         bytes(fixed_stacks)
     );
-    let mut section = Section::new("Bytes allocated per request", lead);
     let sides = scene.servers.iter().zip(&stacks).zip(&seen.heaps);
     let sides = sides.map(|((server, stacks), heap)| {
         let caption = format!("{server}: the functions that allocate most");
@@ -157,17 +156,16 @@ pub fn allocations(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Resul
             standard: None,
         }
     });
-    add(Kind::Allocations, &mut section, sides.collect(), output)?;
-    Ok(Some(section))
+    Some(section(Kind::Allocations, "Bytes allocated per request", lead, sides.collect()))
 }
 
 /// Where the time of a request goes, waits included.
-pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+pub fn waits(scene: &Scene, seen: &Seen) -> Option<Section> {
     let waits = seen.observations.iter();
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
     if waits.is_empty() {
-        return Ok(None);
+        return None;
     }
     // The longest waits outlast the recording. So its length decides their mean, and a ratio of the
     // means would be a ratio of that length.
@@ -182,7 +180,6 @@ pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Opti
     };
     let means = means.collect::<Vec<_>>().join(" and ");
     let lead = format!("A request took {means} on average. {what}");
-    let mut section = Section::new("What a request waits for", lead);
     let sides = waits.iter().map(|(server, waits)| Side {
         server,
         stacks: &waits.stacks,
@@ -191,8 +188,7 @@ pub fn waits(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Opti
         table: waits.table(server),
         standard: None,
     });
-    add(Kind::Waits, &mut section, sides.collect(), output)?;
-    Ok(Some(section))
+    Some(section(Kind::Waits, "What a request waits for", lead, sides.collect()))
 }
 
 /// The functions that cost most, as text.

@@ -8,13 +8,12 @@ use std::path::Path;
 use lab_display::{count_rows, page::Table};
 use lab_model::{Exhibit, Output};
 use lab_observation::{Observation, Row, Sampling, Scene, Seen, changed};
-use maud::Markup;
 use words::time;
 
 use super::{
     differential,
     frames::Drawing,
-    page::{Content, Page, Picture, Section},
+    page::{Page, Picture, Section},
     standard, threads,
     timeline::{self, Side},
 };
@@ -41,6 +40,9 @@ pub fn draw_page(
     };
     let mut standard = Vec::new();
     for observation in &seen.observations {
+        if observation.recording.as_ref().is_some_and(|it| it.samples > 0) {
+            page.files.push(standard::stacks_of(observation));
+        }
         let drawn = standard::draw(scene, seen, observation, flamegraph, output);
         // The page is worth its minute of recording without this picture, too.
         standard.push(drawn.unwrap_or_else(|error| {
@@ -49,58 +51,28 @@ pub fn draw_page(
             None
         }));
     }
-    for exhibit in &scene.exhibits {
-        let section = match exhibit {
-            Exhibit::Timeline => timeline_of(scene, seen, output)?,
-            Exhibit::Waits => graphs::waits(scene, seen, output)?,
-            Exhibit::Threads => threads_of(seen, output)?,
-            Exhibit::Cpu => graphs::cpu(scene, seen, output, &standard)?,
-            Exhibit::Allocations => graphs::allocations(scene, seen, output)?,
-            Exhibit::Counts => counts(scene),
-            Exhibit::Differential => change(scene, seen, output)?,
-        };
-        page.sections.extend(section);
-    }
-    page.files = files_besides(&page, output)?;
-    Ok(page)
-}
-
-/// Files that no section shows, and `meta.json`, which is written last.
-fn files_besides(page: &Page, output: &Output) -> anyhow::Result<Vec<String>> {
-    let shown: Vec<_> = page
-        .sections
-        .iter()
-        .flat_map(|section| &section.pictures)
-        .map(|it| it.name.as_str())
-        .collect();
-    let mut files = Vec::new();
-    for entry in output.dir().read_dir()? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if !shown.contains(&name.as_str()) {
-            files.push(name);
+    let section = |exhibit: &Exhibit| match exhibit {
+        Exhibit::Timeline => timeline_of(scene, seen),
+        Exhibit::Waits => graphs::waits(scene, seen),
+        Exhibit::Threads => threads_of(seen),
+        Exhibit::Cpu => graphs::cpu(scene, seen, &standard),
+        Exhibit::Allocations => graphs::allocations(scene, seen),
+        Exhibit::Counts => counts(scene),
+        Exhibit::Differential => change(scene, seen),
+    };
+    page.sections = scene.exhibits.iter().filter_map(section).collect();
+    for section in &page.sections {
+        let pictures = section.pictures.iter().map(|it| (&it.name, &it.svg));
+        for (name, text) in pictures.chain(section.files.iter().map(|(name, text)| (name, text))) {
+            output.write(name, text)?;
         }
+        page.files.extend(section.files.iter().map(|(name, _)| name.clone()));
     }
-    files.sort();
-    files.push("meta.json".to_owned());
-    Ok(files)
-}
-
-/// Writes a flame graph, and shows it under its caption.
-fn file(
-    output: &Output,
-    name: String,
-    caption: String,
-    drawing: &Drawing,
-    standard: Option<String>,
-) -> anyhow::Result<Picture> {
-    output.write(&name, &drawing.svg)?;
-    Ok(Picture { name, caption, content: Content::File { height: drawing.height, standard } })
-}
-
-/// Writes a picture that is also part of the page.
-fn inline(output: &Output, name: String, caption: String, svg: Markup) -> anyhow::Result<Picture> {
-    output.write(&name, &svg.0)?;
-    Ok(Picture { name, caption, content: Content::Inline(svg) })
+    page.files.extend(standard.into_iter().flatten());
+    page.files.sort();
+    // Written last.
+    page.files.push("meta.json".to_owned());
+    Ok(page)
 }
 
 fn side(observation: &Observation) -> Option<Side<'_>> {
@@ -108,9 +80,8 @@ fn side(observation: &Observation) -> Option<Side<'_>> {
 }
 
 /// Requests over time; of two servers, the first above the second.
-fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
-    let sides: Option<Vec<_>> = seen.observations.iter().map(side).collect();
-    let Some(sides) = sides else { return Ok(None) };
+fn timeline_of(scene: &Scene, seen: &Seen) -> Option<Section> {
+    let sides: Vec<_> = seen.observations.iter().map(side).collect::<Option<_>>()?;
     let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
                    that is open only once at a time.";
     let by_role = "Each row is one request. Follow the strong bars from the top. Where they form a \
@@ -118,13 +89,14 @@ fn timeline_of(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Op
     let lead = if scene.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
     let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
-    let svg = timeline::draw(&sides, &scene.spans);
-    section.pictures.push(inline(output, "timeline.svg".to_owned(), caption, svg)?);
-    Ok(Some(section))
+    let svg = timeline::draw(&sides, &scene.spans).0;
+    let name = "timeline.svg".to_owned();
+    section.pictures.push(Picture { name, caption, svg, height: None, standard: None });
+    Some(section)
 }
 
 /// What the threads of each server did. Absent where the system does not show it.
-fn threads_of(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
+fn threads_of(seen: &Seen) -> Option<Section> {
     let lead = "The state of each thread, 100 times a second. While a worker of an async runtime is blocked, \
                 for example in fsync or clock_nanosleep, its other tasks wait.";
     let mut section = Section::new("What the threads did", lead.to_owned());
@@ -135,11 +107,11 @@ fn threads_of(seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
              look does not distinguish running from ready; their shares come from the scheduler's clock.",
             threads.window.as_secs_f64()
         );
-        let (name, svg) = (format!("{server}.threads.svg"), threads::draw(server, threads));
-        section.pictures.push(inline(output, name, caption, svg)?);
+        let (name, svg) = (format!("{server}.threads.svg"), threads::draw(server, threads).0);
+        section.pictures.push(Picture { name, caption, svg, height: None, standard: None });
         section.tables.push(threads::table(server, threads));
     }
-    Ok(Some(section).filter(|section| !section.pictures.is_empty()))
+    Some(section).filter(|section| !section.pictures.is_empty())
 }
 
 /// What a visit makes the server do, in the exact counts of the case.
@@ -158,13 +130,13 @@ fn counts(scene: &Scene) -> Option<Section> {
 }
 
 /// The slow graph, coloured by what the fix changed.
-fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<Section>> {
-    let stacks = seen.cpu(&scene.view);
-    let Some([slow, fixed]) = stacks.as_deref() else { return Ok(None) };
+fn change(scene: &Scene, seen: &Seen) -> Option<Section> {
+    let stacks = seen.cpu(&scene.view)?;
+    let [slow, fixed] = stacks.as_slice() else { return None };
     if slow.is_empty() || fixed.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let [slow_name, fixed_name] = scene.servers.as_slice() else { return Ok(None) };
+    let [slow_name, fixed_name] = scene.servers.as_slice() else { return None };
     let samples =
         [0, 1].map(|at| seen.observations[at].recording.as_ref().map_or(0, |it| it.samples));
     let sampling = Sampling::of(slow, fixed, samples);
@@ -174,10 +146,11 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
                 inlined in only one variant appears there under its caller's name.";
     let mut section = Section::new("What the fix changed", lead.to_owned());
     let title = format!("{slow_name} to {fixed_name}: the change");
-    let drawing =
-        differential::draw(title, vec![seen.profiler.to_string()], slow, fixed, &sampling);
+    let notes = vec![seen.profiler.to_string()];
+    let Drawing { svg, height } = differential::draw(title, notes, slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
-    section.pictures.push(file(output, "diff.svg".to_owned(), caption, &drawing, None)?);
+    let (name, height) = ("diff.svg".to_owned(), Some(height));
+    section.pictures.push(Picture { name, caption, svg, height, standard: None });
     let row = |[slow, fixed]: [Row; 2]| {
         let times = [slow.own, fixed.own, slow.inclusive, fixed.inclusive];
         std::iter::once(slow.name).chain(times.map(time)).collect()
@@ -192,7 +165,7 @@ fn change(scene: &Scene, seen: &Seen, output: &Output) -> anyhow::Result<Option<
             rows: pairs.into_iter().map(row).collect(),
         });
     }
-    Ok(Some(section))
+    Some(section)
 }
 
 #[cfg(test)]
