@@ -6,21 +6,21 @@
 //!   costs.
 //! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `spans`: what the server itself recorded of its requests.
-//! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
+//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its servers.
 
 mod chrome;
 mod languages;
+mod observations;
 mod profiler;
 mod recording;
-mod seen;
 mod spans;
 mod stacks;
 mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
+pub use observations::{Heap, Observation, Observations, Topic};
 pub use profiler::{Kernel, Profiler, Unwinder};
 pub use recording::{JIT, Recording, Window};
-pub use seen::{Heap, Observation, Scene, Seen};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
     Folded, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, top, top_inclusive,

@@ -1,20 +1,20 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_model::Machine;
-use lab_observation::{Observation, Scene, Seen};
+use lab_observation::{Observation, Observations, Topic};
 use serde_json::{Map, Value, json};
 
-pub fn meta(scene: &Scene, seen: &Seen) -> Value {
-    let variants = seen.observations.iter().map(|it| (it.name.clone(), variant(it)));
+pub fn meta(topic: &Topic, all: &Observations) -> Value {
+    let variants = all.observations.iter().map(|it| (it.name.clone(), variant(it)));
     json!({
         // The case or your own server.
-        "name": scene.name,
+        "name": topic.name,
         "created": jiff::Timestamp::now(),
         "command": std::env::args().collect::<Vec<_>>(),
         "machine": Machine::here(),
-        "build": scene.build,
+        "build": topic.build,
         "variants": variants.collect::<Map<_, _>>(),
-        "notices": seen.notices,
+        "notices": all.notices,
     })
 }
 

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use lab_model::Output;
 
-use lab_observation::{Observation, Scene, Seen};
+use lab_observation::{Observation, Observations, Topic};
 
 /// Writes the stacks of a server as they were recorded, and lets `program` (`lab-flamegraph`) draw
 /// them; returns the picture's name. Without samples or a program there is no picture.
@@ -18,8 +18,8 @@ use lab_observation::{Observation, Scene, Seen};
 ///
 /// If the program fails.
 pub fn draw(
-    scene: &Scene,
-    seen: &Seen,
+    topic: &Topic,
+    all: &Observations,
     observation: &Observation,
     program: Option<&Path>,
     output: &Output,
@@ -31,13 +31,13 @@ pub fn draw(
     let folded = stacks_of(observation);
     output.write(&folded, &recording.stacks.demangled().to_string())?;
     let Some(program) = program else { return Ok(None) };
-    let (subject, picture) = match scene.servers.len() {
-        1 => (scene.name.clone(), "raw.svg".to_owned()),
-        _ => (format!("{}, {server}", scene.name), format!("{server}.raw.svg")),
+    let (subject, picture) = match topic.servers.len() {
+        1 => (topic.name.clone(), "raw.svg".to_owned()),
+        _ => (format!("{}, {server}", topic.name), format!("{server}.raw.svg")),
     };
     let drawn = Command::new(program)
         .args(["--deterministic", "--title", &format!("{subject}: all samples as recorded")])
-        .args(["--subtitle", &seen.profiler.to_string()])
+        .args(["--subtitle", &all.profiler.to_string()])
         .stdin(File::open(output.dir().join(&folded))?)
         .stderr(Stdio::piped())
         .output()

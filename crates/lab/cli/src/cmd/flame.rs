@@ -15,7 +15,7 @@ use lab_measure::{
     watch::{Progress, Subjects},
 };
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
-use lab_observation::{Profiler, Seen, Unwinder};
+use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_index, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
@@ -191,14 +191,14 @@ async fn draw(
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
     let scratch = Scratch::within(&results)?;
-    let progress = Progress::new(&subjects.scene.name);
+    let progress = Progress::new(&subjects.topic.name);
     let window = Duration::from_secs(options.seconds);
     let choice = options.profiler.as_slice();
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
     let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let page = draw_page(&subjects.scene, &seen, &output, flamegraph)?;
-    let meta = meta(&subjects.scene, &seen);
+    let page = draw_page(&subjects.topic, &seen, &output, flamegraph)?;
+    let meta = meta(&subjects.topic, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
@@ -208,7 +208,7 @@ async fn draw(
 }
 
 /// Prints what the page says, without its pictures.
-fn report(page: &Page, seen: &Seen, path: &Path) {
+fn report(page: &Page, all: &Observations, path: &Path) {
     out!("\n{}  {}", style(&page.case).bold().cyan(), page.title);
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
@@ -224,7 +224,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
     for notice in &page.notices {
         out!("{}", lab_display::paragraph(&format!("note: {notice}")));
     }
-    out!("  Profiler    {}", seen.made_by());
+    out!("  Profiler    {}", all.made_by());
     out!("  Page        {}", path.display());
 }
 

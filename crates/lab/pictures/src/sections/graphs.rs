@@ -1,7 +1,7 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
 use lab_display::{page::Table, thousands, time_ms};
-use lab_observation::{Folded, Observation, Row, Scene, Seen, Unit, top, top_inclusive};
+use lab_observation::{Folded, Observation, Observations, Row, Topic, Unit, top, top_inclusive};
 
 use super::{
     super::{
@@ -49,20 +49,20 @@ fn section(kind: Kind, heading: &str, lead: String, sides: Vec<Side>) -> Section
 
 /// Where CPU time goes. Without a profiler, only how much there is. `standard` has the file of each
 /// server's standard flame graph.
-pub fn cpu(scene: &Scene, seen: &Seen, standard: &[Option<String>]) -> Option<Section> {
-    let Some(stacks) = seen.cpu(&scene.view) else { return cpu_total(seen) };
+pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Option<Section> {
+    let Some(stacks) = all.cpu(&topic.view) else { return cpu_total(all) };
     let instrumented =
-        scene.instrumented.then(|| "instrumented build, slower than timed".to_owned());
-    let sides = seen.observations.iter().zip(&stacks).zip(standard);
+        topic.instrumented.then(|| "instrumented build, slower than timed".to_owned());
+    let sides = all.observations.iter().zip(&stacks).zip(standard);
     let sides = sides.map(|((observation, stacks), standard)| {
         let server = &observation.name;
         // A case's stacks start at its own functions, and what those call is the lesson. Yours start
         // at the runtime, which calls everything: a function's own time says more.
-        let most = match scene.view.crates.is_empty() {
+        let most = match topic.view.crates.is_empty() {
             false => top_inclusive(stacks, NAMED),
             true => top(stacks, NAMED),
         };
-        let profiler = Some(seen.profiler.to_string());
+        let profiler = Some(all.profiler.to_string());
         let notes = [profiler, instrumented.clone(), busy(observation), error(observation)];
         let caption = format!("{server}: the functions that cost most");
         Side {
@@ -74,7 +74,7 @@ pub fn cpu(scene: &Scene, seen: &Seen, standard: &[Option<String>]) -> Option<Se
             standard: standard.clone(),
         }
     });
-    let (heading, lead) = ("CPU time per request", cpu_lead(scene, &stacks));
+    let (heading, lead) = ("CPU time per request", cpu_lead(topic, &stacks));
     Some(section(Kind::Cpu, heading, lead, sides.collect()))
 }
 
@@ -85,16 +85,16 @@ fn error(observation: &Observation) -> Option<String> {
     Some(format!("{} samples: shares ± {percent:.1} % at most", thousands(samples as f64)))
 }
 
-fn cpu_lead(scene: &Scene, stacks: &[Folded]) -> String {
+fn cpu_lead(topic: &Topic, stacks: &[Folded]) -> String {
     // Costs are higher than those that `lab bench` measures.
-    let build = match scene.instrumented {
+    let build = match topic.instrumented {
         true => "In this instrumented build",
         false => "Under the profiler",
     };
     let costs: Vec<_> = stacks.iter().map(|stacks| time(stacks.total())).collect();
-    match (scene.servers.as_slice(), costs.as_slice()) {
+    match (topic.servers.as_slice(), costs.as_slice()) {
         ([slow, fixed], [slow_costs, fixed_costs]) => {
-            let timed = scene.timed.as_ref().map(|(run, [slow_us, fixed_us])| {
+            let timed = topic.timed.as_ref().map(|(run, [slow_us, fixed_us])| {
                 format!(
                     "In the build that is timed, `lab bench` measured {} in {slow} and {} in \
                      {fixed} (run {run}). ",
@@ -115,7 +115,7 @@ fn cpu_lead(scene: &Scene, stacks: &[Folded]) -> String {
     }
 }
 
-fn cpu_total(seen: &Seen) -> Option<Section> {
+fn cpu_total(all: &Observations) -> Option<Section> {
     let row = |it: &Observation| {
         let cost = it.cpu_per_request()?;
         let answered = thousands(it.answered as f64);
@@ -127,15 +127,15 @@ fn cpu_total(seen: &Seen) -> Option<Section> {
     section.tables.push(Table {
         caption: "CPU time as the system counts it".to_owned(),
         head: ["server", "requests answered", "CPU time per request"].map(str::to_owned).to_vec(),
-        rows: seen.observations.iter().map(row).collect::<Option<_>>()?,
+        rows: all.observations.iter().map(row).collect::<Option<_>>()?,
     });
     Some(section)
 }
 
-pub fn allocations(scene: &Scene, seen: &Seen) -> Option<Section> {
-    let stacks: Vec<_> = seen.heaps.iter().map(|heap| scene.view.of(&heap.stacks)).collect();
+pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
+    let stacks: Vec<_> = all.heaps.iter().map(|heap| topic.view.of(&heap.stacks)).collect();
     let bytes = |stacks: &Folded| Unit::Bytes.short(stacks.total());
-    let ([slow, fixed], [slow_stacks, fixed_stacks]) = (&scene.servers[..], &stacks[..]) else {
+    let ([slow, fixed], [slow_stacks, fixed_stacks]) = (&topic.servers[..], &stacks[..]) else {
         return None;
     };
     let lead = format!(
@@ -144,7 +144,7 @@ pub fn allocations(scene: &Scene, seen: &Seen) -> Option<Section> {
         bytes(slow_stacks),
         bytes(fixed_stacks)
     );
-    let sides = scene.servers.iter().zip(&stacks).zip(&seen.heaps);
+    let sides = topic.servers.iter().zip(&stacks).zip(&all.heaps);
     let sides = sides.map(|((server, stacks), heap)| {
         let caption = format!("{server}: the functions that allocate most");
         Side {
@@ -160,8 +160,8 @@ pub fn allocations(scene: &Scene, seen: &Seen) -> Option<Section> {
 }
 
 /// Where the time of a request goes, waits included.
-pub fn waits(scene: &Scene, seen: &Seen) -> Option<Section> {
-    let waits = seen.observations.iter();
+pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
+    let waits = all.observations.iter();
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
     if waits.is_empty() {
@@ -174,7 +174,7 @@ pub fn waits(scene: &Scene, seen: &Seen) -> Option<Section> {
         format!("{least}{} in {server}", time(waits.stacks.total()))
     });
     // Only of a case it is known.
-    let what = match scene.instrumented {
+    let what = match topic.instrumented {
         true => "Almost none of it is CPU time: the requests waited.",
         false => "Each frame is a span, and the spans within it are on top of it.",
     };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lab_display::{count_rows, page::Table};
 use lab_model::{Exhibit, Output};
-use lab_observation::{Observation, Row, Sampling, Scene, Seen, changed};
+use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use words::time;
 
 use super::{
@@ -21,29 +21,29 @@ use super::{
 /// How many functions a table names.
 const NAMED: usize = 8;
 
-/// Draws all exhibits of a scene into `output`; returns the page, which is not written yet. With
+/// Draws all exhibits of a topic into `output`; returns the page, which is not written yet. With
 /// `flamegraph`, the path of `lab-flamegraph`, graphs of CPU time link to the standard flame graph.
 pub fn draw_page(
-    scene: &Scene,
-    seen: &Seen,
+    topic: &Topic,
+    all: &Observations,
     output: &Output,
     flamegraph: Option<&Path>,
 ) -> anyhow::Result<Page> {
     let mut page = Page {
-        case: scene.name.clone(),
-        title: scene.title.clone(),
-        question: scene.question.clone(),
-        notices: seen.notices.clone(),
-        facts: words::facts(scene, seen),
-        commands: scene.commands.clone(),
+        case: topic.name.clone(),
+        title: topic.title.clone(),
+        question: topic.question.clone(),
+        notices: all.notices.clone(),
+        facts: words::facts(topic, all),
+        commands: topic.commands.clone(),
         ..Page::default()
     };
     let mut standard = Vec::new();
-    for observation in &seen.observations {
+    for observation in &all.observations {
         if observation.recording.as_ref().is_some_and(|it| it.samples > 0) {
             page.files.push(standard::stacks_of(observation));
         }
-        let drawn = standard::draw(scene, seen, observation, flamegraph, output);
+        let drawn = standard::draw(topic, all, observation, flamegraph, output);
         // The page is worth its minute of recording without this picture, too.
         standard.push(drawn.unwrap_or_else(|error| {
             page.notices
@@ -52,15 +52,15 @@ pub fn draw_page(
         }));
     }
     let section = |exhibit: &Exhibit| match exhibit {
-        Exhibit::Timeline => timeline_of(scene, seen),
-        Exhibit::Waits => graphs::waits(scene, seen),
-        Exhibit::Threads => threads_of(seen),
-        Exhibit::Cpu => graphs::cpu(scene, seen, &standard),
-        Exhibit::Allocations => graphs::allocations(scene, seen),
-        Exhibit::Counts => counts(scene),
-        Exhibit::Differential => change(scene, seen),
+        Exhibit::Timeline => timeline_of(topic, all),
+        Exhibit::Waits => graphs::waits(topic, all),
+        Exhibit::Threads => threads_of(all),
+        Exhibit::Cpu => graphs::cpu(topic, all, &standard),
+        Exhibit::Allocations => graphs::allocations(topic, all),
+        Exhibit::Counts => counts(topic),
+        Exhibit::Differential => change(topic, all),
     };
-    page.sections = scene.exhibits.iter().filter_map(section).collect();
+    page.sections = topic.exhibits.iter().filter_map(section).collect();
     for section in &page.sections {
         let pictures = section.pictures.iter().map(|it| (&it.name, &it.svg));
         for (name, text) in pictures.chain(section.files.iter().map(|(name, text)| (name, text))) {
@@ -80,27 +80,27 @@ fn side(observation: &Observation) -> Option<Side<'_>> {
 }
 
 /// Requests over time; of two servers, the first above the second.
-fn timeline_of(scene: &Scene, seen: &Seen) -> Option<Section> {
-    let sides: Vec<_> = seen.observations.iter().map(side).collect::<Option<_>>()?;
+fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
+    let sides: Vec<_> = all.observations.iter().map(side).collect::<Option<_>>()?;
     let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
                    that is open only once at a time.";
     let by_role = "Each row is one request. Follow the strong bars from the top. Where they form a \
                 staircase, only one request gets its turn at a time, and all others wait for it.";
-    let lead = if scene.spans.is_empty() { by_name } else { by_role };
+    let lead = if topic.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
     let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
-    let svg = timeline::draw(&sides, &scene.spans).0;
+    let svg = timeline::draw(&sides, &topic.spans).0;
     let name = "timeline.svg".to_owned();
     section.pictures.push(Picture { name, caption, svg, height: None, standard: None });
     Some(section)
 }
 
 /// What the threads of each server did. Absent where the system does not show it.
-fn threads_of(seen: &Seen) -> Option<Section> {
+fn threads_of(all: &Observations) -> Option<Section> {
     let lead = "The state of each thread, 100 times a second. While a worker of an async runtime is blocked, \
                 for example in fsync or clock_nanosleep, its other tasks wait.";
     let mut section = Section::new("What the threads did", lead.to_owned());
-    for Observation { name: server, threads, .. } in &seen.observations {
+    for Observation { name: server, threads, .. } in &all.observations {
         let Some(threads) = threads else { continue };
         let caption = format!(
             "{server}: about a second from the middle of {:.1} s; the shares are of the whole time. A single \
@@ -115,10 +115,10 @@ fn threads_of(seen: &Seen) -> Option<Section> {
 }
 
 /// What a visit makes the server do, in the exact counts of the case.
-fn counts(scene: &Scene) -> Option<Section> {
-    let [slow, fixed] = scene.counts.as_slice() else { return None };
-    let [slow_name, fixed_name] = scene.servers.as_slice() else { return None };
-    let visit = words::visit(scene);
+fn counts(topic: &Topic) -> Option<Section> {
+    let [slow, fixed] = topic.counts.as_slice() else { return None };
+    let [slow_name, fixed_name] = topic.servers.as_slice() else { return None };
+    let visit = words::visit(topic);
     let lead = format!("What one {visit} makes the servers do, counted exactly.");
     let mut section = Section::new("What is done, counted", lead);
     section.tables.push(Table {
@@ -130,15 +130,15 @@ fn counts(scene: &Scene) -> Option<Section> {
 }
 
 /// The slow graph, coloured by what the fix changed.
-fn change(scene: &Scene, seen: &Seen) -> Option<Section> {
-    let stacks = seen.cpu(&scene.view)?;
+fn change(topic: &Topic, all: &Observations) -> Option<Section> {
+    let stacks = all.cpu(&topic.view)?;
     let [slow, fixed] = stacks.as_slice() else { return None };
     if slow.is_empty() || fixed.is_empty() {
         return None;
     }
-    let [slow_name, fixed_name] = scene.servers.as_slice() else { return None };
+    let [slow_name, fixed_name] = topic.servers.as_slice() else { return None };
     let samples =
-        [0, 1].map(|at| seen.observations[at].recording.as_ref().map_or(0, |it| it.samples));
+        [0, 1].map(|at| all.observations[at].recording.as_ref().map_or(0, |it| it.samples));
     let sampling = Sampling::of(slow, fixed, samples);
     let mut pairs = changed(slow, fixed, NAMED);
     pairs.retain(|[slow, fixed]| sampling.differs(slow.own, fixed.own));
@@ -146,7 +146,7 @@ fn change(scene: &Scene, seen: &Seen) -> Option<Section> {
                 inlined in only one variant appears there under its caller's name.";
     let mut section = Section::new("What the fix changed", lead.to_owned());
     let title = format!("{slow_name} to {fixed_name}: the change");
-    let notes = vec![seen.profiler.to_string()];
+    let notes = vec![all.profiler.to_string()];
     let Drawing { svg, height } = differential::draw(title, notes, slow, fixed, &sampling);
     let caption = format!("As wide as {slow_name}, coloured by the change to {fixed_name}.");
     let (name, height) = ("diff.svg".to_owned(), Some(height));
@@ -157,7 +157,7 @@ fn change(scene: &Scene, seen: &Seen) -> Option<Section> {
     };
     let head = ["itself", "in all"]
         .into_iter()
-        .flat_map(|what| scene.servers.iter().map(move |name| format!("{name}, {what}")));
+        .flat_map(|what| topic.servers.iter().map(move |name| format!("{name}, {what}")));
     if !pairs.is_empty() {
         section.tables.push(Table {
             caption: "CPU time per request, by what changed most".to_owned(),

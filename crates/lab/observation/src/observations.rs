@@ -8,7 +8,7 @@ use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct Topic {
     /// The name of the case or of your own server.
     pub name: String,
     pub title: String,
@@ -36,9 +36,9 @@ pub struct Scene {
     pub commands: Vec<String>,
 }
 
-/// Everything that was seen of the servers, in the order of the scene.
+/// Everything that was seen of the servers, in the order of the topic.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Observations {
     pub profiler: Profiler,
     pub observations: Vec<Observation>,
     /// Their allocations, if an exhibit shows them.
@@ -83,7 +83,7 @@ impl Observation {
     }
 }
 
-impl Seen {
+impl Observations {
     /// The profiler, and how it found the callers.
     pub fn made_by(&self) -> String {
         let unwinder = self.observations.first().and_then(|it| it.recording.as_ref()?.unwinder);
