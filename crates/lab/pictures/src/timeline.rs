@@ -33,12 +33,6 @@ const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    pub name: &'a str,
-    pub spans: &'a Spans,
-}
-
 /// What the spans mean, by their names.
 type Kinds = BTreeMap<String, SpanKind>;
 
@@ -46,8 +40,8 @@ type Kinds = BTreeMap<String, SpanKind>;
 type Style = (String, Mark);
 
 /// Draws twelve consecutive requests of each server.
-pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
-    let spans: Vec<_> = sides.iter().map(|side| side.spans).collect();
+pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
+    let (names, spans): (Vec<_>, Vec<_>) = servers.iter().copied().unzip();
     let (excerpts, length_us) = Excerpt::of_all(&spans, kinds);
     let styles = if kinds.is_empty() { by_name(&excerpts) } else { by_role(kinds) };
     let (legend, end) = legend(styles.iter().map(|(_, mark)| mark));
@@ -57,10 +51,9 @@ pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
     };
     let below = end + LINE;
     let height = ROWS as f64 * PITCH + HEADING;
-    let tops = (0..sides.len()).map(|index| below + HEADING + index as f64 * height);
-    let (top, bottom) = (below + HEADING, below + sides.len() as f64 * height);
+    let tops = (0..servers.len()).map(|index| below + HEADING + index as f64 * height);
+    let (top, bottom) = (below + HEADING, below + servers.len() as f64 * height);
     let scale = Scale { max: length_us / 1e3, start: BARS.0, end: BARS.1 };
-    let names: Vec<_> = sides.iter().map(|side| side.name).collect();
     let title = format!("Timeline of requests, {}", names.join(" above "));
     let excerpts: Vec<_> = names.into_iter().zip(&excerpts).collect();
     let desc = excerpts.iter().map(|(name, excerpt)| heading(name, excerpt, length_us));

@@ -14,8 +14,7 @@ use super::{
     differential,
     frames::Drawing,
     page::{Page, Picture, Section},
-    standard, threads,
-    timeline::{self, Side},
+    standard, threads, timeline,
 };
 
 /// How many functions a table names.
@@ -40,16 +39,7 @@ pub fn draw_page(
     };
     let mut standard = Vec::new();
     for observation in &all.observations {
-        if observation.recording.as_ref().is_some_and(|it| it.samples > 0) {
-            page.files.push(standard::stacks_of(observation));
-        }
-        let drawn = standard::draw(topic, all, observation, flamegraph, output);
-        // The page is worth its minute of recording without this picture, too.
-        standard.push(drawn.unwrap_or_else(|error| {
-            page.notices
-                .push(format!("no standard flame graph of {}: {error:#}", observation.name));
-            None
-        }));
+        standard.push(as_recorded(topic, observation, flamegraph, output, &mut page)?);
     }
     let section = |exhibit: &Exhibit| match exhibit {
         Exhibit::Timeline => timeline_of(topic, all),
@@ -68,20 +58,51 @@ pub fn draw_page(
         }
         page.files.extend(section.files.iter().map(|(name, _)| name.clone()));
     }
-    page.files.extend(standard.into_iter().flatten());
     page.files.sort();
     // Written last.
     page.files.push("meta.json".to_owned());
     Ok(page)
 }
 
-fn side(observation: &Observation) -> Option<Side<'_>> {
-    Some(Side { name: &observation.name, spans: observation.spans.as_ref()? })
+/// Writes the stacks of a server as they were recorded, and their standard flame graph; returns the name
+/// of that.
+fn as_recorded(
+    topic: &Topic,
+    observation: &Observation,
+    flamegraph: Option<&Path>,
+    output: &Output,
+    page: &mut Page,
+) -> anyhow::Result<Option<String>> {
+    let server = &observation.name;
+    let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {
+        return Ok(None);
+    };
+    let folded = format!("{server}.folded");
+    output.write(&folded, &recording.stacks.demangled().to_string())?;
+    let (subject, picture) = match topic.servers.len() {
+        1 => (topic.name.clone(), "raw.svg".to_owned()),
+        _ => (format!("{}, {server}", topic.name), format!("{server}.raw.svg")),
+    };
+    let title = format!("{subject}: all samples as recorded");
+    let path = output.dir().join(&folded);
+    page.files.push(folded);
+    let Some(program) = flamegraph else { return Ok(None) };
+    match standard::draw(program, &path, &title, recording.profiler.label) {
+        Ok(svg) => output.write(&picture, &svg)?,
+        // The page is worth its minute of recording without this picture, too.
+        Err(error) => {
+            page.notices.push(format!("no standard flame graph of {server}: {error:#}"));
+            return Ok(None);
+        }
+    }
+    page.files.push(picture.clone());
+    Ok(Some(picture))
 }
 
 /// Requests over time; of two servers, the first above the second.
 fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
-    let sides: Vec<_> = all.observations.iter().map(side).collect::<Option<_>>()?;
+    let spans = all.observations.iter().map(|it| Some((it.name.as_str(), it.spans.as_ref()?)));
+    let spans: Vec<_> = spans.collect::<Option<_>>()?;
     let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
                    that is open only once at a time.";
     let by_role = "Each row is one request. Follow the strong bars from the top. Where they form a \
@@ -89,7 +110,7 @@ fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
     let lead = if topic.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
     let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
-    let svg = timeline::draw(&sides, &topic.spans).0;
+    let svg = timeline::draw(&spans, &topic.spans).0;
     let name = "timeline.svg".to_owned();
     section.pictures.push(Picture { name, caption, svg, height: None, standard: None });
     Some(section)

@@ -2,8 +2,7 @@ use super::{super::example, *};
 
 fn drawn() -> String {
     let (slow, fixed) = (example::slow_spans(), example::fixed_spans());
-    let side = |name, spans| Side { name, spans };
-    draw(&[side("slow", &slow), side("<fixed>", &fixed)], &example::kinds()).into_string()
+    draw(&[("slow", &slow), ("<fixed>", &fixed)], &example::kinds()).into_string()
 }
 
 #[test]
@@ -30,15 +29,14 @@ fn it_says_what_it_leaves_out_and_escapes_names() {
 #[test]
 fn a_record_without_answers_says_so() {
     let spans = Spans::default();
-    let side = Side { name: "slow", spans: &spans };
-    let svg = draw(&[side, side], &example::kinds()).into_string();
+    let svg = draw(&[("slow", &spans); 2], &example::kinds()).into_string();
     assert!(svg.contains("slow: no request was answered"));
 }
 
 #[test]
 fn spans_without_roles_are_named_and_one_server_is_enough() {
     let spans = example::slow_spans();
-    let svg = draw(&[Side { name: "server", spans: &spans }], &Kinds::new()).into_string();
+    let svg = draw(&[("server", &spans)], &Kinds::new()).into_string();
     assert!(svg.contains(">lock wait<") && svg.contains(">downstream wait<"), "{svg}");
     assert!(svg.contains("at most at once: downstream wait 1, lock held 1, lock wai"), "{svg}");
 }
