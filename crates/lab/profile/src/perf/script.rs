@@ -20,7 +20,7 @@ pub struct Script {
     /// has the stack `[unknown]`.
     pub stacks: Folded,
     /// How many samples `perf` noted as lost. Its buffers leave a note when they had to drop some,
-    /// but only once there is room again: see also [`Lost`].
+    /// but only once there is room again: see also [`lost_samples`].
     pub lost: u64,
     /// The sum of all periods: nanoseconds for a timer.
     periods: u64,
@@ -109,21 +109,11 @@ fn lost_note(line: &str) -> Option<u64> {
     note.split_once("lost ")?.1.trim().parse().ok()
 }
 
-/// The samples that the kernel counted as lost, from `perf report --stats`: the sum of the lines
-/// `LOST_SAMPLES events: 154` below the head of each event. A line above them, with a percentage,
-/// counts records. This count includes those of the notes.
-#[derive(Debug, Default)]
-pub struct Lost {
-    pub samples: u64,
-    is_below: bool,
-}
-
-impl Lost {
-    pub fn line(&mut self, line: &str) {
-        self.is_below |= line.ends_with(" stats:") && !line.starts_with("Aggregated");
-        let count = line.trim().strip_prefix("LOST_SAMPLES events:").filter(|_| self.is_below);
-        self.samples += count.and_then(|it| it.trim().parse::<u64>().ok()).unwrap_or(0);
-    }
+/// The samples that the kernel counted as lost, in a line `LOST_SAMPLES events: 154` of `perf report
+/// --stats`. A line with a percentage counts records. This count includes those of the notes.
+pub fn lost_samples(line: &str) -> u64 {
+    let count = line.trim().strip_prefix("LOST_SAMPLES events:");
+    count.and_then(|it| it.trim().parse::<u64>().ok()).unwrap_or(0)
 }
 
 /// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
@@ -225,8 +215,6 @@ cpu-clock:ppp stats:
           SAMPLE events:        183
     LOST_SAMPLES events:        154
 ";
-        let mut lost = Lost::default();
-        stats.lines().for_each(|line| lost.line(line));
-        assert_eq!(lost.samples, 154);
+        assert_eq!(stats.lines().map(lost_samples).sum::<u64>(), 154);
     }
 }
