@@ -1,28 +1,28 @@
 //! What was seen of a server under load, as data.
 //!
 //! - `recording`: what a [`Profiler`] recorded, and how far to trust it.
+//! - `languages`: how each language's threads start, what its functions are for, how to unwind it.
 //! - `stacks`: [`Folded`] stacks are plain data. They are simplified, and scaled to what one request
 //!   costs.
 //! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `spans`: what the server itself recorded of its requests.
-//! - `seen`: a [`Scene`] is what a page is about, and [`Seen`] everything known of its servers.
+//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its servers.
 
 mod chrome;
+mod languages;
+mod observations;
 mod profiler;
 mod recording;
-mod roots;
-mod seen;
 mod spans;
 mod stacks;
 mod threads;
-mod unwinder;
 
-pub use profiler::Profiler;
+pub use languages::{LANGUAGES, Language, Languages, Pattern};
+pub use observations::{Heap, Observation, Observations, Topic};
+pub use profiler::{Kernel, Profiler, Unwinder};
 pub use recording::{JIT, Recording, Window};
-pub use seen::{Heap, Observation, Scene, Seen};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
     Folded, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, top, top_inclusive,
 };
 pub use threads::{State, Thread, ThreadStates, shares};
-pub use unwinder::{Trial, Unwinder};

@@ -1,41 +1,51 @@
-//! The ways to see where CPU time goes.
+//! What a profiler is called, and what it sees.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// A way to see where CPU time goes, the one that sees most first. Compare two pictures only if the
-/// same profiler made both: each sees something that the next one misses.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profiler {
-    /// Linux `perf`, with the frames of the kernel
-    PerfWithKernel,
-    /// Linux `perf`, confined to the process's own code
-    PerfUserOnly,
-    /// `samply`, on Linux or macOS
-    Samply,
-    /// A sampler in the server itself, driven by a timer signal
-    InProcess,
-    /// No profiler: CPU time of the whole process, and spans
-    None,
+/// A way to see where CPU time goes. Compare two pictures only if the same profiler made both: each
+/// sees something that another one misses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Profiler {
+    /// Its name for `--profiler` and in `meta.json`.
+    pub name: &'static str,
+    pub label: &'static str,
+    pub kernel: Kernel,
 }
 
-impl Profiler {
-    /// Whether it needs an unwinder: the others unwind in their own way.
-    pub fn is_perf(self) -> bool {
-        matches!(self, Self::PerfWithKernel | Self::PerfUserOnly)
-    }
+/// How the kernel's work for the server is recorded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kernel {
+    /// With its own frames.
+    Frames,
+    /// As work of the function that asked for it.
+    Callers,
+    Missing,
 }
 
 impl fmt::Display for Profiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label)
+    }
+}
+
+/// How `perf` finds the callers of a function.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unwinder {
+    /// Follow the pointers from frame to frame, which all code of the process has to maintain
+    #[value(name = "fp")]
+    FramePointers,
+    /// Copy each stack, and unwind the copies later by the unwind tables of the binaries
+    Dwarf,
+}
+
+impl fmt::Display for Unwinder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::PerfWithKernel => "perf, with kernel frames",
-            Self::PerfUserOnly => "perf, user frames only",
-            Self::Samply => "samply",
-            Self::InProcess => "in-process sampler, user frames only",
-            Self::None => "no profiler",
+            Self::FramePointers => "frame pointers",
+            Self::Dwarf => "DWARF",
         })
     }
 }

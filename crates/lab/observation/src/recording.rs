@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lab_display::thousands;
 
-use super::{Folded, Profiler, Trial, roots::is_rooted};
+use super::{Folded, Kernel, Profiler, Unwinder, languages::LANGUAGES};
 
 /// Shares of fewer samples than this are too rough.
 const FEW: u64 = 200;
@@ -33,8 +33,8 @@ pub struct Recording {
     /// The share of samples whose stack reaches the start of its thread, from 0 to 1. The others
     /// were cut and sit at the wrong place. Absent without samples.
     pub rooted_share: Option<f64>,
-    /// What the trial of the unwinders found, if the profiler has several.
-    pub trial: Option<Trial>,
+    /// How the callers were found, if the profiler has a choice.
+    pub unwinder: Option<Unwinder>,
     /// The share of samples that the profiler dropped, from 0 to 1.
     pub lost_share: f64,
     /// The CPU time that the samples account for.
@@ -46,17 +46,24 @@ pub struct Recording {
     pub notices: Vec<String>,
 }
 
+impl Window {
+    /// How many cores the server used on average.
+    pub fn cores(&self) -> Option<f64> {
+        Some(self.system_cpu?.as_secs_f64() / self.length.as_secs_f64())
+    }
+}
+
 impl Recording {
     /// A recording of these stacks that lost nothing.
     pub fn new(profiler: Profiler, stacks: Folded, window: Window) -> Self {
         let samples = stacks.total();
-        let rooted = stacks.iter().filter(|(stack, _)| is_rooted(stack));
+        let rooted = stacks.iter().filter(|(stack, _)| LANGUAGES.is_rooted(stack));
         let rooted: u64 = rooted.map(|(_, weight)| weight).sum();
         Self {
             profiler,
             samples,
             rooted_share: (samples > 0).then(|| rooted as f64 / samples as f64),
-            trial: None,
+            unwinder: None,
             lost_share: 0.0,
             sampled_cpu: Duration::ZERO,
             system_cpu: window.system_cpu,
@@ -72,17 +79,12 @@ impl Recording {
         (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
     }
 
-    /// How many cores the server used on average.
-    pub fn cores(&self) -> Option<f64> {
-        Some(self.system_cpu?.as_secs_f64() / self.window.as_secs_f64())
-    }
-
     /// Adds what the numbers give reason to say.
     pub fn with_notices(mut self) -> Self {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         let is_enough = self.samples >= FEW;
-        let mut notices = std::mem::take(&mut self.notices);
+        let mut notices = Vec::new();
         if !is_enough && is_idle {
             notices.push(format!(
                 "the server was almost idle: it used {} of CPU in {} ({} samples). That is the \
@@ -97,20 +99,24 @@ impl Recording {
             notices.push(format!("only {samples} {few}"));
         }
         if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
+            let other = match self.unwinder {
+                Some(Unwinder::Dwarf) => "; or let `perf` follow frame pointers: `--call-graph fp`",
+                Some(Unwinder::FramePointers) => "; or try unwind tables: `--call-graph dwarf`",
+                None => "",
+            };
             notices.push(format!(
-                "{:.0} % of the stacks were cut and sit at the wrong place; fix: keep unwind tables \
-                 and line tables in the build (`debug = \"line-tables-only\"`), and use a perf for which \
-                 `perf version --build-options` shows libdw or libunwind as on; start Java with \
-                 `-XX:+PreserveFramePointer`",
-                100.0 * (1.0 - rooted)
+                "{:.0} % of the stacks were cut and sit at the wrong place; fix: {}, and use a perf \
+                 for which `perf version --build-options` shows libdw or libunwind as on{other}",
+                100.0 * (1.0 - rooted),
+                LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
             ));
         }
         let nameless = self.stacks.share(|frame| frame == JIT);
         if nameless > 0.1 {
             notices.push(format!(
-                "{:.0} % of the stacks contain compiled code without names (`{JIT}`); fix: start Node \
-                 with `--perf-basic-prof`, and for Java put `jcmd` of JDK 17 or newer on the PATH",
-                100.0 * nameless
+                "{:.0} % of the stacks contain compiled code without names (`{JIT}`); fix: {}",
+                100.0 * nameless,
+                LANGUAGES.advice(|it| it.named_code.as_ref()),
             ));
         }
         if self.lost_share > 0.01 {
@@ -120,20 +126,24 @@ impl Recording {
                 100.0 * self.lost_share
             ));
         }
-        let sees_all = self.profiler != Profiler::PerfUserOnly;
-        if !sees_all {
-            let system = self.system_cpu.map(|all| all.saturating_sub(self.sampled_cpu));
-            let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
-            notices
-                .push(format!("user frames only: the kernel's work{about} is not in the picture"));
-        }
-        if self.profiler == Profiler::InProcess {
-            let seen =
-                "user frames only: the kernel's work appears as the function that asked for it";
-            notices.push(seen.to_owned());
+        match self.profiler.kernel {
+            Kernel::Frames => {}
+            Kernel::Callers => notices.push(
+                "user frames only: the kernel's work appears as the function that asked for it"
+                    .into(),
+            ),
+            Kernel::Missing => {
+                let system = self.system_cpu.map(|all| all.saturating_sub(self.sampled_cpu));
+                let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
+                notices.push(format!(
+                    "user frames only: the kernel's work{about} is not in the picture"
+                ));
+            }
         }
         // Samples far from the system's count measure something else than the server's CPU time.
-        let is_far = |agreement| sees_all && agreement < 0.8 || agreement > 1.25;
+        let is_far = |agreement| {
+            self.profiler.kernel != Kernel::Missing && agreement < 0.8 || agreement > 1.25
+        };
         if is_enough && self.cpu_agreement().is_some_and(is_far) {
             notices.push(format!(
                 "the samples add up to {} of CPU time, but the system counted {}: trust the \
@@ -142,7 +152,7 @@ impl Recording {
                 ms(used)
             ));
         }
-        self.notices = notices;
+        self.notices.append(&mut notices);
         self
     }
 }
@@ -180,7 +190,7 @@ mod tests {
             (|it| it.sampled_cpu /= 2, &["add up to 5,000 ms of CPU time"]),
             (
                 |it| {
-                    it.profiler = Profiler::PerfUserOnly;
+                    it.profiler.kernel = Kernel::Missing;
                     it.sampled_cpu /= 2;
                 },
                 &["user frames only", "(5,000 ms)"],
@@ -189,10 +199,8 @@ mod tests {
         let length = Duration::from_secs(10);
         let window = Window { length, system_cpu: Some(length) };
         let stacks = "main;work 5000\n".parse().unwrap();
-        let healthy = Recording {
-            sampled_cpu: length,
-            ..Recording::new(Profiler::PerfWithKernel, stacks, window)
-        };
+        let profiler = Profiler { name: "perf", label: "perf", kernel: Kernel::Frames };
+        let healthy = Recording { sampled_cpu: length, ..Recording::new(profiler, stacks, window) };
         assert!(healthy.clone().with_notices().notices.is_empty());
         for (spoil, words) in faults {
             let mut recording = healthy.clone();

@@ -92,28 +92,22 @@ pub fn shares(threads: &[&Thread]) -> Vec<(State, f64)> {
 mod tests {
     use super::*;
 
-    /// A thread whose states are letters: `r` runs, `s` waits for a core, `f` is futex, `d` fsync.
-    fn thread(name: &str, states: &str) -> Thread {
-        let state = |letter| match letter {
-            'r' => State::Running,
-            's' => State::Ready,
-            'f' => State::Blocked("futex".into()),
-            'd' => State::Blocked("fsync".into()),
-            _ => State::Absent,
-        };
-        Thread { name: name.to_owned(), states: states.chars().map(state).collect() }
-    }
-
     #[test]
     fn threads_of_one_pool_are_one_kind_and_absence_does_not_count() {
-        let threads =
-            [thread("w-1", "--rd"), thread("main", "f"), thread("w-12", "dd"), thread("7", "-")];
-        let states = ThreadStates { threads: threads.to_vec(), ..ThreadStates::default() };
+        use State::{Absent, Blocked, Running};
+        let fsync = || Blocked("fsync".into());
+        let threads = [
+            ("w-1", vec![Absent, Running, fsync()]),
+            ("main", vec![Running]),
+            ("w-12", vec![fsync(), fsync()]),
+            ("7", vec![Absent]),
+        ]
+        .map(|(name, states)| Thread { name: name.to_owned(), states });
+        let states = ThreadStates { threads: threads.into(), ..ThreadStates::default() };
         let kinds = states.kinds();
         let found: Vec<_> = kinds.iter().map(|(name, threads)| (*name, threads.len())).collect();
         assert_eq!(found, [("w", 2), ("main", 1), ("7", 1)]);
-        let fsync = State::Blocked("fsync".into());
-        assert_eq!(shares(&kinds[0].1), [(fsync, 0.75), (State::Running, 0.25)]);
+        assert_eq!(shares(&kinds[0].1), [(fsync(), 0.75), (Running, 0.25)]);
         assert!(shares(&kinds[2].1).is_empty());
     }
 }

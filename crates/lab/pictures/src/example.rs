@@ -3,69 +3,56 @@
 use std::collections::BTreeMap;
 
 use lab_model::{Role, SpanKind};
-
 use lab_observation::{Span, Spans, State, Thread};
 
-/// Numbers below `below` that look random and are always the same.
-fn jitter(of: u64, below: u64) -> u64 {
-    (of.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) % below
-}
-
-struct Record(Spans);
-
-impl Record {
-    fn span(&mut self, parent: Option<u64>, name: &str, start_us: u64, end_us: Option<u64>) -> u64 {
-        let id = self.0.spans.len() as u64 + 1;
-        self.0.spans.push(Span { id, parent, name: name.to_owned(), start_us, end_us });
-        id
-    }
-}
-
 pub fn kinds() -> BTreeMap<String, SpanKind> {
-    let kind = |name: &str, label: &str, role| {
-        (name.to_owned(), SpanKind { label: label.to_owned(), role })
-    };
-    BTreeMap::from([
-        kind("lock wait", "waits for the lock", Role::Wait),
-        kind("lock held", "holds the lock", Role::Held),
-        kind("downstream wait", "waits for another server", Role::Downstream),
-    ])
+    [
+        ("lock wait", "waits for the lock", Role::Wait),
+        ("lock held", "holds the lock", Role::Held),
+        ("downstream wait", "waits for another server", Role::Downstream),
+    ]
+    .map(|(name, label, role)| (name.to_owned(), SpanKind { label: label.to_owned(), role }))
+    .into()
+}
+
+/// A record until `now_us`: each request has its start, when it has the lock, until when, and the time in
+/// which it waits downstream.
+fn record(now_us: u64, requests: impl Iterator<Item = [u64; 5]>) -> Spans {
+    let mut spans = Vec::new();
+    for [start, acquired, released, asked, answered] in requests {
+        let root = spans.len() as u64 + 1;
+        for (id, (name, start_us, end_us)) in (root..).zip([
+            ("request", start, released.max(answered)),
+            ("lock wait", start, acquired),
+            ("lock held", acquired, released),
+            ("downstream wait", asked, answered),
+        ]) {
+            let (name, parent) = (name.to_owned(), (id > root).then_some(root));
+            let end_us = Some(end_us).filter(|us| *us < now_us);
+            spans.push(Span { id, parent, name, start_us, end_us });
+        }
+    }
+    // What has not begun cannot be seen.
+    spans.retain(|span| span.start_us < now_us);
+    Spans { spans, dropped: 0, now_us }
 }
 
 /// Ten seconds of a server that holds its lock while it waits: 3,000 users in one queue.
 pub fn slow_spans() -> Spans {
-    let mut record = Record(Spans { now_us: 10_000_000, ..Spans::default() });
-    let mut free_us = 2_000;
-    for user in 0..3000 {
-        let start = user * 166 + jitter(user, 100);
-        let acquired = free_us.max(start);
-        free_us = acquired + 50_900 + jitter(user, 700);
-        let ended = |us: u64| Some(us).filter(|us| *us < 10_000_000);
-        let request = record.span(None, "request", start, ended(free_us + 40));
-        record.span(Some(request), "lock wait", start + 20, ended(acquired));
-        if ended(acquired).is_some() {
-            record.span(Some(request), "lock held", acquired, ended(free_us));
-            let wait = (acquired + 5, ended(free_us - 15));
-            record.span(Some(request), "downstream wait", wait.0, wait.1);
-        }
-    }
-    record.0
+    let turn = |user: u64| 2_000 + user * 51_000;
+    record(
+        10_000_000,
+        (0..3000).map(|user| {
+            let released = turn(user + 1);
+            [user * 166, turn(user).max(user * 166), released, turn(user) + 5, released - 15]
+        }),
+    )
 }
 
 /// Two seconds of a server that releases its lock first, under the same users.
 pub fn fixed_spans() -> Spans {
-    let mut record = Record(Spans { now_us: 2_000_000, ..Spans::default() });
-    for count in 0..11_000 {
-        let start = count * 184 + jitter(count, 150);
-        let end = start + 50_950 + jitter(count, 900);
-        let ended = |us: u64| Some(us).filter(|us| *us < 2_000_000);
-        let request = record.span(None, "request", start, ended(end));
-        record.span(Some(request), "lock wait", start + 20, Some(start + 21));
-        record.span(Some(request), "lock held", start + 21, Some(start + 24));
-        record.span(Some(request), "downstream wait", start + 24, ended(end - 20));
-    }
-    record.0.spans.retain(|span| span.start_us < 2_000_000);
-    record.0
+    let starts = (0..11_000).map(|count| count * 184);
+    record(2_000_000, starts.map(|it| [it, it + 21, it + 24, it + 24, it + 51_000]))
 }
 
 /// A thread whose states are letters: `r` runs, `s` waits for a core, `f` is futex, `d` fsync.

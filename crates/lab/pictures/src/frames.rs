@@ -4,10 +4,10 @@
 //! the picture fits any width. A short script in the picture zooms and searches, without a network.
 //! Shown as a plain image, the picture is 1,200 pixels wide and scales.
 
-use lab_observation::Node;
+use lab_observation::{LANGUAGES, Node};
 use maud::{Markup, PreEscaped, html};
 
-use super::palette::{Colour, is_machinery};
+use super::palette::Colour;
 
 const STYLE: &str = include_str!("frames.css");
 const SCRIPT: &str = include_str!("frames.js");
@@ -140,7 +140,7 @@ fn place<'a>(
 ) {
     let mut calls: Vec<_> = node.calls.iter().collect();
     // Machinery comes last: the frames that a case is about can be compared at the left edge.
-    calls.sort_by_key(|(name, _)| is_machinery(name));
+    calls.sort_by_key(|(name, _)| LANGUAGES.is_machinery(name));
     for (name, call) in calls {
         if call.inclusive as f64 >= scale as f64 * LEAST {
             path.push(name);

@@ -1,29 +1,29 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_model::Machine;
-use lab_observation::{Observation, Profiler, Scene, Seen};
+use lab_observation::{Observation, Observations, Topic};
 use serde_json::{Map, Value, json};
 
-pub fn meta(scene: &Scene, seen: &Seen) -> Value {
-    let variants = seen.observations.iter().map(|it| (it.name.clone(), variant(it)));
+pub fn meta(topic: &Topic, all: &Observations) -> Value {
+    let variants = all.observations.iter().map(|it| (it.name.clone(), variant(it)));
     json!({
         // The case or your own server.
-        "name": scene.name,
+        "name": topic.name,
         "created": jiff::Timestamp::now(),
         "command": std::env::args().collect::<Vec<_>>(),
         "machine": Machine::here(),
-        "build": scene.build,
+        "build": topic.build,
         "variants": variants.collect::<Map<_, _>>(),
-        "notices": seen.notices,
+        "notices": all.notices,
     })
 }
 
 fn variant(observation: &Observation) -> Value {
     let recording = observation.recording.as_ref();
     json!({
-        "profiler": recording.map_or(Profiler::None, |it| it.profiler),
-        // How `perf` found callers, and the share of whole stacks in a trial of both ways.
-        "unwinding": recording.and_then(|it| it.trial),
+        "profiler": recording.map_or("none", |it| it.profiler.name),
+        // How `perf` found callers.
+        "unwinding": recording.and_then(|it| it.unwinder),
         "samples": recording.map_or(0, |it| it.samples),
         // The share of samples whose stack reaches the start of its thread.
         "rooted_share": recording.and_then(|it| it.rooted_share),

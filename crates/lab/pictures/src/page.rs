@@ -6,7 +6,7 @@ use lab_display::{
     Table,
     page::{document, header, made, notices},
 };
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -35,16 +35,20 @@ pub struct Section {
     pub pictures: Vec<Picture>,
     /// For readers who cannot see the pictures.
     pub tables: Vec<Table>,
+    /// Other files next to the page, and what is in them.
+    pub files: Vec<(String, String)>,
 }
 
 /// A picture with its caption, and the name of its own file next to the page.
 #[derive(Clone, Debug)]
-pub enum Picture {
-    /// A flame graph, which has a script and a height in pixels. `standard` is the file of the standard
-    /// flame graph of the same recording.
-    File { name: String, caption: String, height: usize, standard: Option<String> },
-    /// A picture that is part of the page.
-    Inline { name: String, caption: String, svg: Markup },
+pub struct Picture {
+    pub name: String,
+    pub caption: String,
+    pub svg: String,
+    /// In pixels, for a flame graph, which has a script. Other pictures are part of the page.
+    pub height: Option<usize>,
+    /// The file of the standard flame graph of the same recording.
+    pub standard: Option<String>,
 }
 
 impl Section {
@@ -87,31 +91,25 @@ impl Section {
 }
 
 impl Picture {
-    pub fn name(&self) -> &str {
-        match self {
-            Self::File { name, .. } | Self::Inline { name, .. } => name,
-        }
-    }
-
     fn html(&self) -> Markup {
-        let (Self::File { name, caption, .. } | Self::Inline { name, caption, .. }) = self;
+        let Self { name, caption, .. } = self;
         html! {
             figure {
                 figcaption {
                     (caption) " " a class="alone" href=(name) { "Open it alone" }
-                    @if let Self::File { standard: Some(file), .. } = self {
+                    @if let Some(file) = &self.standard {
                         br;
                         a class="alone" href=(file) {
                             "The standard flame graph, drawn by the crate " code { "flamegraph" }
                         }
                     }
                 }
-                @match self {
-                    Self::File { height, .. } => {
+                @match self.height {
+                    Some(height) => {
                         object type="image/svg+xml" data=(name) aria-label=(caption)
                             style={ "height:" (height) "px" } { (caption) }
                     }
-                    Self::Inline { svg, .. } => (svg)
+                    None => (PreEscaped(&self.svg))
                 }
             }
         }

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use lab_observation::{KERNEL, UNKNOWN};
+use lab_observation::LANGUAGES;
 
-/// What a flame graph shows, which decides its colours.
+/// What a flame graph shows of a request, which decides its colours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Palette {
+pub enum Kind {
     /// CPU time: warm.
     Cpu,
-    /// Time that a request waits: cold.
-    Wait,
+    /// The time that it takes, with its waits: cold.
+    Waits,
     /// Allocated bytes: green.
-    Memory,
+    Allocations,
 }
 
 /// Red, green and blue.
@@ -26,26 +26,6 @@ impl fmt::Display for Colour {
     }
 }
 
-/// Machinery: neither the case's fault nor its fix.
-const MACHINERY: [&str; 6] = ["http", "process", "tls", "tokio runtime", KERNEL, UNKNOWN];
-/// Functions of the C library's allocator, without underscores in front.
-const ALLOCATOR: [&str; 14] = [
-    "calloc",
-    "free",
-    "int_free",
-    "int_malloc",
-    "int_realloc",
-    "madvise",
-    "malloc",
-    "malloc_consolidate",
-    "posix_memalign",
-    "realloc",
-    "sysmalloc",
-    "systrim",
-    "tcache_init",
-    "unlink_chunk",
-];
-
 /// The allocator's frames among warm ones.
 pub const ALLOCATIONS: Colour = Colour(125, 200, 115);
 pub const GREY: Colour = Colour(190, 195, 200);
@@ -56,25 +36,17 @@ pub const SAME: Colour = Colour(248, 248, 248);
 /// What the fix made more expensive.
 pub const MORE: Colour = Colour(255, 125, 110);
 
-pub fn is_allocator(name: &str) -> bool {
-    ALLOCATOR.contains(&name.trim_start_matches('_'))
-}
-
-pub fn is_machinery(name: &str) -> bool {
-    MACHINERY.contains(&name)
-}
-
 /// The colour of a function. All colours are light enough for dark text.
-pub fn of(palette: Palette, name: &str) -> Colour {
-    if is_machinery(name) {
+pub fn of(kind: Kind, name: &str) -> Colour {
+    if LANGUAGES.is_machinery(name) {
         return GREY;
     }
     let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
-    match palette {
-        Palette::Cpu if is_allocator(name) => ALLOCATIONS,
-        Palette::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
-        Palette::Wait => Colour(150 + shade(60), 165 + shade(45), 245),
-        Palette::Memory => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
+    match kind {
+        Kind::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
+        Kind::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
+        Kind::Waits => Colour(150 + shade(60), 165 + shade(45), 245),
+        Kind::Allocations => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
     }
 }
 
@@ -119,8 +91,8 @@ mod tests {
     #[test]
     fn dark_text_is_readable_on_every_colour() {
         for name in ["malloc", "kernel", "parse", "a", "b", "c", "d", "e", "String::clone"] {
-            for palette in [Palette::Cpu, Palette::Wait, Palette::Memory] {
-                assert!(contrast(of(palette, name)) > 7.0, "{name} {palette:?}");
+            for kind in [Kind::Cpu, Kind::Waits, Kind::Allocations] {
+                assert!(contrast(of(kind, name)) > 7.0, "{name} {kind:?}");
             }
         }
         for colour in [LESS, SAME, MORE] {

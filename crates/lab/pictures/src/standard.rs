@@ -1,4 +1,4 @@
-//! The standard flame graph of each recording, for readers who know its form from other tools.
+//! The standard flame graph of a recording, for readers who know its form from other tools.
 
 use std::{
     fs::File,
@@ -7,43 +7,16 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::Output;
 
-use lab_observation::{Observation, Scene, Seen};
-
-/// Writes the stacks of a server as they were recorded, and lets `program` (`lab-flamegraph`) draw
-/// them; returns the picture's name. Without samples or a program there is no picture.
-///
-/// # Errors
-///
-/// If the program fails.
-pub fn draw(
-    scene: &Scene,
-    seen: &Seen,
-    observation: &Observation,
-    program: Option<&Path>,
-    output: &Output,
-) -> anyhow::Result<Option<String>> {
-    let server = &observation.name;
-    let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {
-        return Ok(None);
-    };
-    let folded = format!("{server}.folded");
-    output.write(&folded, &recording.stacks.demangled().to_string())?;
-    let Some(program) = program else { return Ok(None) };
-    let (subject, picture) = match scene.servers.len() {
-        1 => (scene.name.clone(), "raw.svg".to_owned()),
-        _ => (format!("{}, {server}", scene.name), format!("{server}.raw.svg")),
-    };
+/// Lets `program` (`lab-flamegraph`) draw a file of folded stacks.
+pub fn draw(program: &Path, folded: &Path, title: &str, subtitle: &str) -> anyhow::Result<String> {
     let drawn = Command::new(program)
-        .args(["--deterministic", "--title", &format!("{subject}: all samples as recorded")])
-        .args(["--subtitle", &seen.profiler.to_string()])
-        .stdin(File::open(output.dir().join(&folded))?)
+        .args(["--deterministic", "--title", title, "--subtitle", subtitle])
+        .stdin(File::open(folded)?)
         .stderr(Stdio::piped())
         .output()
         .with_context(|| format!("cannot start {}", program.display()))?;
     let message = String::from_utf8_lossy(&drawn.stderr);
     ensure!(drawn.status.success(), "{} failed: {}", program.display(), message.trim());
-    output.write(&picture, &String::from_utf8(drawn.stdout)?)?;
-    Ok(Some(picture))
+    Ok(String::from_utf8(drawn.stdout)?)
 }

@@ -3,7 +3,7 @@
 //! A profiler shows an almost idle server here. The picture shows which request waits for which: slow is a
 //! staircase, fixed is a wall.
 
-mod story;
+mod excerpt;
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,10 @@ use lab_model::{Role, SpanKind};
 use lab_observation::{Part, Request, Spans};
 use maud::{Markup, html};
 
-use self::story::{ROWS, Story};
-use super::legend::{LINE, legend};
+use self::excerpt::{Excerpt, ROWS};
+use super::bars::{BAR, LINE, Mark, legend};
 
-/// The height of a bar, and the distance from one row to the next.
-const BAR: f64 = 14.0;
+/// The distance from one row to the next.
 const PITCH: f64 = 21.0;
 /// The height of the bar for a wait downstream: it often overlaps the time that something is held, and
 /// both have to be visible, in greyscale too.
@@ -34,54 +33,41 @@ const HEADING: f64 = 3.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    pub name: &'a str,
-    pub spans: &'a Spans,
-}
-
 /// What the spans mean, by their names.
 type Kinds = BTreeMap<String, SpanKind>;
 
-/// How the spans of one name are drawn.
-struct Style {
-    name: String,
-    label: String,
-    class: &'static str,
-    height: f64,
-}
+/// The spans of one name, and how they are drawn.
+type Style = (String, Mark);
 
 /// Draws twelve consecutive requests of each server.
-pub fn draw(sides: &[Side], kinds: &Kinds) -> Markup {
-    let spans: Vec<_> = sides.iter().map(|side| side.spans).collect();
-    let (stories, length_us) = Story::of_all(&spans, kinds);
-    let styles = if kinds.is_empty() { by_name(&stories) } else { by_role(kinds) };
-    let (legend, end) =
-        legend(styles.iter().map(|style| (&*style.label, move |x, y| style.bar(x, x + 18.0, y))));
+pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
+    let (names, spans): (Vec<_>, Vec<_>) = servers.iter().copied().unzip();
+    let (excerpts, length_us) = Excerpt::of_all(&spans, kinds);
+    let styles = if kinds.is_empty() { by_name(&excerpts) } else { by_role(kinds) };
+    let (legend, end) = legend(styles.iter().map(|(_, mark)| mark));
     let words = match kinds.is_empty() {
         true => "Thin line: outside these spans. Right: the whole request.",
         false => "Left of a bar: the wait before. Right: the whole request.",
     };
     let below = end + LINE;
     let height = ROWS as f64 * PITCH + HEADING;
-    let tops = (0..sides.len()).map(|index| below + HEADING + index as f64 * height);
-    let (top, bottom) = (below + HEADING, below + sides.len() as f64 * height);
+    let tops = (0..servers.len()).map(|index| below + HEADING + index as f64 * height);
+    let (top, bottom) = (below + HEADING, below + servers.len() as f64 * height);
     let scale = Scale { max: length_us / 1e3, start: BARS.0, end: BARS.1 };
-    let names: Vec<_> = sides.iter().map(|side| side.name).collect();
     let title = format!("Timeline of requests, {}", names.join(" above "));
-    let stories: Vec<_> = names.into_iter().zip(&stories).collect();
-    let desc = stories.iter().map(|(name, story)| heading(name, story, length_us));
+    let excerpts: Vec<_> = names.into_iter().zip(&excerpts).collect();
+    let desc = excerpts.iter().map(|(name, excerpt)| heading(name, excerpt, length_us));
     let desc = desc.collect::<Vec<_>>().join(". ");
     let body = html! {
         (legend)
         text class="muted small" x="0" y=(px(end + 12.0)) { (words) }
         (time_axis(&scale, top - 4.0, bottom, 5))
-        @for ((name, story), top) in stories.into_iter().zip(tops) {
-            text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, story, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(story, &styles, kinds)) }
-            text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(story)) }
-            @for (index, request) in story.rows.iter().enumerate() {
-                (row(request, index, story, &styles, &scale, top + index as f64 * PITCH))
+        @for ((name, excerpt), top) in excerpts.into_iter().zip(tops) {
+            text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, excerpt, length_us)) }
+            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(excerpt, &styles, kinds)) }
+            text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(excerpt)) }
+            @for (index, request) in excerpt.rows.iter().enumerate() {
+                (row(request, index, excerpt, &styles, &scale, top + index as f64 * PITCH))
             }
         }
     };
@@ -97,15 +83,15 @@ fn by_role(kinds: &Kinds) -> Vec<Style> {
             Role::Held => ("held", BAR),
             Role::Downstream => ("downstream", INSET),
         };
-        Style { name: name.clone(), label: label.clone(), class, height }
+        (name.clone(), Mark { label: label.clone(), class, height })
     };
     kinds.into_iter().map(style).collect()
 }
 
 /// The spans that take most time in the requests that are drawn.
-fn by_name(stories: &[Story]) -> Vec<Style> {
+fn by_name(excerpts: &[Excerpt]) -> Vec<Style> {
     let mut times: BTreeMap<&str, u64> = BTreeMap::new();
-    let rows = stories.iter().flat_map(|story| &story.rows);
+    let rows = excerpts.iter().flat_map(|excerpt| &excerpt.rows);
     for part in rows.flat_map(|request| &request.parts) {
         *times.entry(&part.name).or_default() += part.end_us.saturating_sub(part.start_us);
     }
@@ -113,35 +99,36 @@ fn by_name(stories: &[Story]) -> Vec<Style> {
     times.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
     let style = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
         let label = fit(name, FIGURE_WIDTH / 2.0 - 26.0);
-        Style { name: name.to_owned(), label, class, height }
+        (name.to_owned(), Mark { label, class, height })
     };
     times.into_iter().zip(BY_NAME).map(style).collect()
 }
 
 /// The finding in one line of counts.
-fn heading(name: &str, story: &Story, length_us: f64) -> String {
-    if story.rows.is_empty() {
+fn heading(name: &str, excerpt: &Excerpt, length_us: f64) -> String {
+    if excerpt.rows.is_empty() {
         return format!("{name}: no request was answered");
     }
-    let at_once = match story.at_once {
+    let at_once = match excerpt.at_once {
         0 | 1 => "one at a time".to_owned(),
         many => format!("{} at once", thousands(many as f64)),
     };
-    let (answered, length) = (thousands(story.answered as f64), time_ms(length_us / 1e3));
+    let (answered, length) = (thousands(excerpt.answered as f64), time_ms(length_us / 1e3));
     format!("{name}: {at_once}, {answered} answers in {length}")
 }
 
 /// How a typical request holds what others wait for, and waits for another server: at the same time,
 /// or one after the other.
-fn note(story: &Story, styles: &[Style], kinds: &Kinds) -> String {
+fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> String {
     if kinds.is_empty() {
-        let most = styles.iter().rev().filter_map(|style| {
-            Some(format!("{} {}", style.name, story.parts_at_once.get(&style.name)?))
-        });
+        let most = styles
+            .iter()
+            .rev()
+            .filter_map(|(name, _)| Some(format!("{name} {}", excerpt.parts_at_once.get(name)?)));
         let most = most.collect::<Vec<_>>().join(", ");
         return fit(&format!("at most at once: {most}"), FIGURE_WIDTH);
     }
-    let Some(request) = story.rows.get(story.rows.len() / 2) else { return String::new() };
+    let Some(request) = excerpt.rows.get(excerpt.rows.len() / 2) else { return String::new() };
     let label = |part: &Part| kinds.get(&part.name).map_or("", |kind| kind.label.as_str());
     match (request.first(Role::Held), request.first(Role::Downstream)) {
         (Some(held), Some(wait)) if held.end_us >= wait.end_us => {
@@ -153,29 +140,29 @@ fn note(story: &Story, styles: &[Style], kinds: &Kinds) -> String {
     }
 }
 
-fn left_out(story: &Story) -> String {
-    let least = if story.incomplete { "at least " } else { "" };
-    format!("not drawn: {least}{} more open requests", thousands(story.not_drawn as f64))
+fn left_out(excerpt: &Excerpt) -> String {
+    let least = if excerpt.incomplete { "at least " } else { "" };
+    format!("not drawn: {least}{} more open requests", thousands(excerpt.not_drawn as f64))
 }
 
 fn row(
     request: &Request,
     index: usize,
-    story: &Story,
+    excerpt: &Excerpt,
     styles: &[Style],
     scale: &Scale,
     y: f64,
 ) -> Markup {
-    let x = |us: u64| scale.at((us as f64 - story.begin_us) / 1e3);
+    let x = |us: u64| scale.at((us as f64 - excerpt.begin_us) / 1e3);
     let end_us = request.end_us.unwrap_or(request.start_us);
-    let waited_us = story.begin_us - request.start_us as f64;
+    let waited_us = excerpt.begin_us - request.start_us as f64;
     let base = y + BAR - 2.0;
     html! {
         text class="label" x="22" y=(px(base)) text-anchor="end" { (index + 1) }
         (bar("request", x(request.start_us), x(end_us), y + BAR / 2.0 - 0.5, 1.0))
-        @for style in styles {
-            @for part in request.parts.iter().filter(|part| part.name == style.name) {
-                (style.bar(x(part.start_us), x(part.end_us), y))
+        @for (name, mark) in styles {
+            @for part in request.parts.iter().filter(|part| part.name == *name) {
+                (part_bar(mark, x(part.start_us), x(part.end_us), y))
             }
         }
         @if waited_us > 0.0 {
@@ -190,17 +177,12 @@ fn row(
     }
 }
 
-impl Style {
-    fn bar(&self, from: f64, to: f64, y: f64) -> Markup {
-        match self.class {
-            // Such a short wait would be invisible.
-            "wait" if to - from < LEAST => html! {},
-            "wait" => bar("wait", from, to, y, BAR),
-            class => {
-                let y = y + (BAR - self.height) / 2.0;
-                bar(class, from, to.max(from + LEAST), y, self.height)
-            }
-        }
+fn part_bar(mark: &Mark, from: f64, to: f64, y: f64) -> Markup {
+    match mark.class {
+        // Such a short wait would be invisible.
+        "wait" if to - from < LEAST => html! {},
+        "wait" => mark.bar(from, to, y),
+        _ => mark.bar(from, to.max(from + LEAST), y),
     }
 }
 

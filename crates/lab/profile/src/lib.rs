@@ -5,15 +5,13 @@
 //! on it: the caller does.
 
 mod in_process;
-mod jvm;
+mod none;
 mod perf;
 mod program;
-mod samply;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 mod threads;
-mod unwinder;
 mod window;
 
 use std::{
@@ -23,13 +21,35 @@ use std::{
     time::Duration,
 };
 
-use lab_observation::{Profiler, Recording, Trial, Unwinder};
+use anyhow::Context as _;
+use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
-use unwinder::{RATE, TRIAL, all_cores, call_graph};
 
 pub use in_process::{Fetched, Sampler};
 pub use perf::Control;
 pub use threads::watch_threads;
+
+/// All profilers, the one that sees most first. A new one is a file and a line here.
+const ALL: [&dyn Profile; 4] =
+    [&perf::WITH_KERNEL, &perf::USER_ONLY, &in_process::InProcess, &none::None];
+
+/// A way to sample a running process.
+trait Profile: fmt::Debug + Sync {
+    fn profiler(&self) -> Profiler;
+
+    /// Tries what can be tried without a server, and blocks for that long. False if it has no place
+    /// here, about which a reader can do nothing. `has_sampler` says whether the servers have the
+    /// in-process sampler.
+    fn look(&self, system: &System, has_sampler: bool) -> Result<bool, Obstacle>;
+
+    /// Samples a server for as long as `length`, and returns as soon as that has passed.
+    fn sample<'a>(
+        &'a self,
+        profilers: &'a Profilers,
+        subject: Subject<'a>,
+        length: Duration,
+    ) -> Sampling<'a>;
+}
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -89,6 +109,8 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// Ends with the window that is recorded.
+type Sampling<'a> = Pin<Box<dyn Future<Output = Result<Reading<'a>, Failure>> + 'a>>;
 /// Reads what a profiler has sampled of a server, which still has to run; `None` without a profiler.
 ///
 /// Wait for it when nothing is measured any more: it takes longer than sampling, and uses the server's
@@ -100,6 +122,8 @@ pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<Option<Recording>, Fai
 pub struct Profilers {
     usable: Vec<Profiler>,
     unusable: Vec<(Profiler, Obstacle)>,
+    /// How `perf` finds callers, instead of the way that suits the server's language.
+    pub unwinder: Option<Unwinder>,
     system: System,
     patience: Duration,
     watchdog: Duration,
@@ -108,49 +132,27 @@ pub struct Profilers {
 impl Profilers {
     /// Tries everything that can be tried without a server: `perf` counts once with the rights that
     /// recording needs. Blocks for that long.
-    ///
-    /// `has_sampler` says whether the servers have the in-process sampler.
     pub fn look(system: System, has_sampler: bool) -> Self {
-        let mut found = Self {
-            usable: Vec::new(),
-            unusable: Vec::new(),
-            system,
-            patience: PATIENCE,
-            watchdog: in_process::WATCHDOG,
-        };
-        let is_linux = found.system.has("proc/self");
-        if is_linux {
-            found.look_for_perf(Profiler::PerfWithKernel);
-            if found.usable.is_empty() {
-                found.look_for_perf(Profiler::PerfUserOnly);
-                // Report an obstacle for both only once.
-                found.unusable.dedup_by(|next, first| next.1 == first.1);
-            } else {
-                found.usable.push(Profiler::PerfUserOnly);
+        let (mut usable, mut unusable) = (Vec::new(), Vec::new());
+        for profile in ALL {
+            match profile.look(&system, has_sampler) {
+                Ok(true) => usable.push(profile.profiler()),
+                Ok(false) => {}
+                Err(obstacle) => unusable.push((profile.profiler(), obstacle)),
             }
         }
-        if found.system.program("samply").is_some() {
-            found.usable.push(Profiler::Samply);
-        } else if found.usable.is_empty() {
-            // On Linux, `perf` is the better one to install.
-            let obstacle = Obstacle::new("`samply` is missing").fix(samply::INSTALL);
-            found.unusable.push((Profiler::Samply, obstacle));
-        }
-        if has_sampler {
-            found.usable.push(Profiler::InProcess);
-        }
-        found.usable.push(Profiler::None);
-        found
+        // An obstacle to both ways to use `perf` is one.
+        unusable.dedup_by(|next, first| next.1 == first.1);
+        let (patience, watchdog) = (PATIENCE, in_process::WATCHDOG);
+        Self { usable, unusable, unwinder: None, system, patience, watchdog }
     }
 
-    fn look_for_perf(&mut self, profiler: Profiler) {
-        match perf::look(&self.system, profiler) {
-            Ok(()) => self.usable.push(profiler),
-            Err(obstacle) => self.unusable.push((profiler, obstacle)),
-        }
+    /// All profilers, whether they work here or not.
+    pub fn all() -> impl Iterator<Item = Profiler> {
+        ALL.into_iter().map(Profile::profiler)
     }
 
-    /// The profilers to try, best first. Ends with [`Profiler::None`].
+    /// The profilers to try, best first. The last one needs nothing.
     pub fn usable(&self) -> &[Profiler] {
         &self.usable
     }
@@ -160,79 +162,20 @@ impl Profilers {
         &self.unusable
     }
 
-    /// Records a loaded server for half a second with each unwinder of `perf`, for [`Self::sample`].
-    /// Takes a few seconds, because it reads both.
-    ///
-    /// All servers of a comparison need the same unwinder: `chosen` is that of the first.
-    pub async fn try_unwinders(
-        &self,
-        profiler: Profiler,
-        subject: Subject<'_>,
-        chosen: Option<Unwinder>,
-    ) -> Result<Trial, Failure> {
-        let (mut whole, mut cores) = ([None; 2], 0.0_f64);
-        for (whole, unwinder) in whole.iter_mut().zip([Unwinder::FramePointers, Unwinder::Dwarf]) {
-            let name = &format!("{}.{}", subject.name, call_graph(unwinder));
-            let perf = self.perf(profiler, unwinder, RATE)?;
-            let tried = perf.sample(Subject { name, ..subject }, TRIAL).await?.await?;
-            cores = cores.max(tried.cores().unwrap_or_else(all_cores));
-            *whole = tried.rooted_share;
-        }
-        // Half as much again, in case the load was still warming up.
-        Ok(Trial::new(whole, all_cores().min(1.5 * cores), chosen))
-    }
-
-    /// Samples a server for as long as `window`, and returns as soon as that has passed. Without a
-    /// trial, `perf` unwinds by DWARF.
+    /// Samples a server for as long as `window`, and returns as soon as that has passed.
     pub async fn sample<'a>(
         &'a self,
         profiler: Profiler,
         subject: Subject<'a>,
         window: Duration,
-        trial: Option<Trial>,
     ) -> Result<Reading<'a>, Failure> {
-        Ok(match profiler {
-            Profiler::PerfWithKernel | Profiler::PerfUserOnly => {
-                let unwinder = trial.map_or(Unwinder::Dwarf, |trial| trial.unwinder);
-                let rate =
-                    unwinder::rate(unwinder, trial.map_or_else(all_cores, |it| it.cores), window);
-                let reading = self.perf(profiler, unwinder, rate)?.sample(subject, window).await?;
-                noticing(async move {
-                    jvm::write_names(&self.system, subject.pid, self.patience).await;
-                    let mut recording = Recording { trial, ..reading.await? };
-                    recording.notices.extend(unwinder::lowered(rate));
-                    Ok(recording)
-                })
-            }
-            Profiler::Samply => {
-                let samply = self.program("samply")?;
-                noticing(samply::sample(&samply, subject, window, self.patience).await?)
-            }
-            Profiler::InProcess => {
-                noticing(in_process::sample(subject, window, self.watchdog).await?)
-            }
-            Profiler::None => {
-                window::pass(subject.pid, window).await?;
-                Box::pin(async { Ok(None) })
-            }
-        })
-    }
-
-    fn perf(
-        &self,
-        profiler: Profiler,
-        unwinder: Unwinder,
-        rate: u32,
-    ) -> Result<perf::Perf<'_>, Obstacle> {
-        let (program, system, patience) = (self.program("perf")?, &self.system, self.patience);
-        Ok(perf::Perf { program, profiler, unwinder, rate, system, patience })
+        let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
+        let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
+        let reading = profile.sample(self, subject, window).await?;
+        Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notices)) }))
     }
 
     fn program(&self, name: &str) -> Result<PathBuf, Obstacle> {
         self.system.program(name).ok_or_else(|| Obstacle::new(format!("`{name}` is missing")))
     }
-}
-
-fn noticing<'a>(reading: impl Future<Output = Result<Recording, Failure>> + 'a) -> Reading<'a> {
-    Box::pin(async move { Ok(Some(reading.await?.with_notices())) })
 }

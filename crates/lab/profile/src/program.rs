@@ -28,27 +28,6 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
-/// Runs a command to its end and returns its standard output; `what` names it in the obstacle if it
-/// fails or hangs.
-pub async fn run(
-    command: &mut Command,
-    what: &str,
-    patience: Duration,
-) -> Result<String, Obstacle> {
-    wait(start(command, what)?, what, patience).await
-}
-
-pub fn start(command: &mut Command, what: &str) -> Result<Child, Obstacle> {
-    let child = command.spawn();
-    child.map_err(|error| Obstacle::new(format!("`{what}` cannot be started: {error}")))
-}
-
-/// Waits until a program exits; returns its standard output.
-pub async fn wait(child: Child, what: &str, patience: Duration) -> Result<String, Obstacle> {
-    let output = timeout(patience, child.wait_with_output()).await;
-    succeeded(output.map_err(|_| hung(what, patience))?, what)
-}
-
 /// Runs a command to its end and hands over each line of its standard output, which may be larger
 /// than memory. `patience` is for each line.
 pub async fn read_lines(
@@ -57,7 +36,9 @@ pub async fn read_lines(
     patience: Duration,
     mut each: impl FnMut(&str) -> anyhow::Result<()>,
 ) -> Result<(), Obstacle> {
-    let mut child = start(command, what)?;
+    let child = command.spawn();
+    let mut child =
+        child.map_err(|error| Obstacle::new(format!("`{what}` cannot be started: {error}")))?;
     let stdout = child.stdout.take();
     let read = async {
         let Some(stdout) = stdout else { return Ok(()) };
@@ -80,11 +61,11 @@ fn hung(what: &str, patience: Duration) -> Obstacle {
     Obstacle::new(format!("`{what}` did not end within {} s", patience.as_secs()))
 }
 
-fn succeeded(output: std::io::Result<Output>, what: &str) -> Result<String, Obstacle> {
+fn succeeded(output: std::io::Result<Output>, what: &str) -> Result<(), Obstacle> {
     let output =
         output.map_err(|error| Obstacle::new(format!("cannot wait for `{what}`: {error}")))?;
     match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        true => Ok(()),
         false => {
             let message = String::from_utf8_lossy(&output.stderr);
             Err(Obstacle::new(format!("`{what}` failed: {}", gist(&message))))

@@ -1,19 +1,19 @@
 //! Every way in which recording fails, with a `perf` and servers that fail on request.
 
-use std::{
-    cell::RefCell,
-    os::unix::fs::symlink,
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
 use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::{fake::Fake, process};
 use tempfile::TempDir;
+use tokio::process::{Child, Command};
 
-use super::{Failure, Fetched, Profilers, Subject};
+use super::{
+    Failure, Fetched, Profile, Profilers, Subject,
+    in_process::InProcess,
+    none,
+    perf::{USER_ONLY, WITH_KERNEL},
+};
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);
@@ -40,7 +40,7 @@ fn obstacles(fake: &Fake) -> String {
     obstacles.collect::<Vec<_>>().join("\n")
 }
 
-/// A process that does nothing.
+/// A process, which does nothing.
 struct Server {
     child: Child,
     dir: TempDir,
@@ -52,19 +52,13 @@ impl Server {
     }
 
     fn of(command: &mut Command) -> Self {
-        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        let child = command.stdin(Stdio::null()).kill_on_drop(true).spawn().unwrap();
         Self { child, dir: tempfile::tempdir().unwrap() }
     }
 
     fn subject(&self) -> Subject<'_> {
-        Subject { pid: self.child.id(), sampler: None, dir: self.dir.path(), name: "slow" }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let pid = self.child.id().unwrap();
+        Subject { pid, sampler: None, dir: self.dir.path(), name: "slow" }
     }
 }
 
@@ -76,17 +70,17 @@ impl Profilers {
         subject: Subject<'_>,
         window: Duration,
     ) -> Result<Recording, Failure> {
-        Ok(self.sample(profiler, subject, window, None).await?.await?.unwrap())
+        Ok(self.sample(profiler, subject, window).await?.await?.unwrap())
     }
 }
 
-async fn record(mode: &str, profiler: Profiler) -> Result<Recording, Failure> {
+async fn record(mode: &str, profile: &dyn Profile) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
-    look(&fake).record(profiler, server.subject(), WINDOW).await
+    look(&fake).record(profile.profiler(), server.subject(), WINDOW).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
-    record(mode, Profiler::PerfWithKernel).await
+    record(mode, &WITH_KERNEL).await
 }
 
 /// The obstacle that a recording ran into.
@@ -98,13 +92,16 @@ fn obstacle(recording: Result<Recording, Failure>) -> String {
     }
 }
 
+fn usable(profilers: &Profilers) -> Vec<&str> {
+    profilers.usable().iter().map(|it| it.name).collect()
+}
+
 #[test]
 fn a_healthy_machine_has_all_profilers() {
-    use Profiler::{InProcess, None, PerfUserOnly, PerfWithKernel, Samply};
-    let fake = machine("ok");
-    fake.program("samply", ":");
-    let profilers = Profilers::look(fake.system.clone(), true);
-    assert_eq!(profilers.usable(), [PerfWithKernel, PerfUserOnly, Samply, InProcess, None]);
+    let profilers = Profilers::look(machine("ok").system.clone(), true);
+    let all: Vec<_> = Profilers::all().map(|it| it.name).collect();
+    assert_eq!(all, ["perf-with-kernel", "perf-user-only", "in-process", "none"]);
+    assert_eq!(usable(&profilers), all);
     assert!(profilers.unusable().is_empty());
 }
 
@@ -139,7 +136,7 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
         let said = obstacles(&fake);
         assert!(words.iter().all(|word| said.contains(word)), "{mode}: {said}");
         // Only the kernel's frames are out of reach in one of them.
-        let usable = look(&fake).usable().contains(&Profiler::PerfUserOnly);
+        let usable = look(&fake).usable().contains(&USER_ONLY.profiler());
         assert_eq!(usable, mode == "no-kernel", "{mode}");
     }
 }
@@ -148,16 +145,12 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
 fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
     let fake = Fake::healthy();
     fake.remove("bin/perf");
-    let profilers = look(&fake);
-    assert_eq!(profilers.usable(), [Profiler::None]);
-    let samply = "`samply` is missing; fix: cargo install --locked samply@0.13.1 && samply setup";
+    assert_eq!(usable(&look(&fake)), ["none"]);
     let perf = format!("`perf` is missing; fix: {}", lab_system::doctor::INSTALL_PERF);
-    assert_eq!(obstacles(&fake), format!("{perf}\n{samply}"));
-    // macOS.
+    assert_eq!(obstacles(&fake), perf);
+    // Where there is no `perf` to install, as on macOS.
     fake.remove("proc");
-    assert_eq!(obstacles(&fake), samply);
-    fake.program("samply", ":");
-    assert_eq!(look(&fake).usable(), [Profiler::Samply, Profiler::None]);
+    assert_eq!((usable(&look(&fake)), obstacles(&fake)), (vec!["none"], String::new()));
 }
 
 #[tokio::test]
@@ -170,18 +163,14 @@ async fn a_recording_has_its_stacks_and_its_file() {
 }
 
 #[tokio::test]
-async fn the_unwinder_with_whole_stacks_is_kept() {
-    for (mode, unwinder) in
-        [("ok", Unwinder::FramePointers), ("no-frame-pointers", Unwinder::Dwarf)]
+async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
+    for (chosen, used) in
+        [(None, Unwinder::Dwarf), (Some(Unwinder::FramePointers), Unwinder::FramePointers)]
     {
-        let (fake, server) = (machine(mode), Server::start());
-        let (profilers, profiler) = (look(&fake), Profiler::PerfWithKernel);
-        let trial = profilers.try_unwinders(profiler, server.subject(), None).await.unwrap();
-        assert_eq!(trial.unwinder, unwinder);
-        let reading =
-            profilers.sample(profiler, server.subject(), WINDOW, Some(trial)).await.unwrap();
-        let recording = reading.await.unwrap().unwrap();
-        assert_eq!((recording.trial, recording.rooted_share), (Some(trial), Some(1.0)));
+        let (fake, server) = (machine("ok"), Server::start());
+        let profilers = Profilers { unwinder: chosen, ..look(&fake) };
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
+        assert_eq!(recording.unwrap().unwinder, Some(used));
     }
 }
 
@@ -196,7 +185,7 @@ async fn a_recording_says_what_is_wrong_with_it() {
         let notices = with_kernel(mode).await.unwrap().notices.join("\n");
         assert!(notices.contains(notice), "{mode}: {notices}");
     }
-    let recording = record("confined", Profiler::PerfUserOnly).await.unwrap();
+    let recording = record("confined", &USER_ONLY).await.unwrap();
     assert!(recording.notices.join("\n").contains("user frames only"));
 }
 
@@ -231,7 +220,7 @@ async fn a_perf_that_hangs_is_killed() {
     ] {
         let (fake, server) = (machine(mode), Server::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
-        let recording = profilers.record(Profiler::PerfWithKernel, server.subject(), WINDOW).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
         let said = obstacle(recording);
         assert!(said.starts_with(words), "{mode}: {said}");
         let perf = fake.system.root.join("bin/perf").display().to_string();
@@ -288,7 +277,7 @@ async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
     let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let subject = Subject { sampler: Some(&sampler), ..server.subject() };
-    profilers.record(Profiler::InProcess, subject, WINDOW).await
+    profilers.record(InProcess.profiler(), subject, WINDOW).await
 }
 
 const SAMPLED: Answer = Some(Ok((200, "400\n")));
@@ -322,7 +311,7 @@ async fn the_real_perf_sees_a_busy_process_whole() {
     let system = lab_system::System::this(0);
     let profilers = Profilers::look(system, false);
     let profiler = profilers.usable()[0];
-    if !matches!(profiler, Profiler::PerfWithKernel | Profiler::PerfUserOnly) {
+    if profiler == none::None.profiler() {
         eprintln!("skipped: {:?}", profilers.unusable());
         return;
     }

@@ -49,7 +49,6 @@ case "$mode,$1,$*" in
     few,script,*) sample cpu-clock:ppp 20 clone3 ;;
     cut,script,*) sample cycles:P 60 clone3; sample cycles:P 240 tokio::poll ;;
     lost,script,*) sample cycles:P 300 clone3; echo 'PERF_RECORD_LOST lost 90' ;;
-    no-frame-pointers,script,*.fp.perf.data*) sample cpu-clock:ppp 300 server::poll ;;
     *,script,*) sample cpu-clock:ppp 300 clone3 ;;
 
     lost,report,*) printf 'cycles:P stats:\n    SAMPLE events:   300\n    LOST_SAMPLES events:   100\n' ;;

@@ -2,7 +2,7 @@
 
 use console::style;
 use lab_display::{Table, out, paragraph, percent, significant, time_ms};
-use lab_observation::{View, top_inclusive};
+use lab_observation::{LANGUAGES, View, top_inclusive};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
 
@@ -225,28 +225,6 @@ impl Suspect {
     }
 }
 
-/// Frames of runtimes and frameworks, which call everything.
-const RUNTIME: [&str; 18] = [
-    "tokio::",
-    "hyper::",
-    "hyper_util::",
-    "axum::",
-    "tower::",
-    "warp::",
-    "futures_util::",
-    "mio::",
-    "case_server::",
-    "runtime.",
-    "http.",
-    "net/http",
-    "node::",
-    "v8::",
-    "uv_",
-    "start_thread",
-    "clone",
-    "java.lang.Thread",
-];
-
 /// The server's own functions that cost most, without those that are in nearly every stack.
 fn functions(measured: &Measured) -> Vec<(String, f64)> {
     let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) else {
@@ -255,7 +233,7 @@ fn functions(measured: &Measured) -> Vec<(String, f64)> {
     let stacks = View::default().of(&recording.stacks);
     let total = stacks.total().max(1) as f64;
     let rows = top_inclusive(&stacks, usize::MAX).into_iter();
-    let own = rows.filter(|row| !RUNTIME.iter().any(|prefix| row.name.starts_with(prefix)));
+    let own = rows.filter(|row| !LANGUAGES.any(|it| &it.runtime, &row.name));
     let shares = own.map(|row| (row.name, row.inclusive as f64 / total));
     shares.filter(|(_, share)| *share < 0.999).take(FUNCTIONS).collect()
 }

@@ -4,11 +4,11 @@
 //! per second, `_per_request` is a count. What could not be measured has no figure, and a rule that
 //! needs it is not checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lab_display::{percent, significant, thousands, time_ms};
 use lab_model::Outcome;
-use lab_observation::{Profiler, State, Thread, ThreadStates};
+use lab_observation::{Kernel, Pattern, State, Thread, ThreadStates};
 use serde::Serialize;
 
 use super::measure::{DELAYED, Measured, WATCHED, delayed};
@@ -37,9 +37,9 @@ const DISK: [&str; 4] = ["fsync", "fdatasync", "sync_file_range", "msync"];
 const LOCK: [&str; 1] = ["futex"];
 
 impl Facts {
-    /// The facts of a measurement. `groups` names functions that belong together, by parts of their
-    /// names; each becomes `NAME_cpu_share`.
-    pub fn of(measured: &Measured, groups: &BTreeMap<String, BTreeSet<String>>) -> Self {
+    /// The facts of a measurement. `groups` names functions that belong together; each becomes
+    /// `NAME_cpu_share`.
+    pub fn of(measured: &Measured, groups: &BTreeMap<String, Vec<Pattern>>) -> Self {
         let mut facts = Self::default();
         facts.throughput(measured);
         facts.latency(measured);
@@ -49,12 +49,12 @@ impl Facts {
         }
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             // Without the kernel's part, these are shares of less than the whole.
-            let seen = match recording.profiler {
-                Profiler::PerfUserOnly => recording.cpu_agreement().unwrap_or(1.0).min(1.0),
+            let seen = match recording.profiler.kernel {
+                Kernel::Missing => recording.cpu_agreement().unwrap_or(1.0).min(1.0),
                 _ => 1.0,
             };
-            for (group, parts) in groups {
-                let is_in = |name: &str| parts.iter().any(|part| name.contains(part.as_str()));
+            for (group, patterns) in groups {
+                let is_in = |name: &str| patterns.iter().any(|pattern| pattern.fits(name));
                 facts.put(&format!("{group}_cpu_share"), seen * recording.stacks.share(is_in));
             }
         }

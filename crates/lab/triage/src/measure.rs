@@ -1,6 +1,6 @@
 //! What a triage measures: one server, kept running, under one kind of load after the other.
 
-use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
@@ -225,7 +225,6 @@ impl Loaded<'_> {
             has_spans: false,
             shows_threads: false,
             spans_file: None,
-            unwinder: OnceLock::new(),
             window: PROFILE,
             scratch,
         };

@@ -1,8 +1,9 @@
 //! The rules: from facts to suspects. What they say is in `rules.toml`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
+use lab_observation::{LANGUAGES, Pattern};
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, measure::WATCHED};
@@ -10,8 +11,8 @@ use super::{Facts, measure::WATCHED};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Parts of the names of functions that belong together.
-    pub groups: BTreeMap<String, BTreeSet<String>>,
+    /// Functions that belong together: those of all languages, and those of the system.
+    pub groups: BTreeMap<String, Vec<Pattern>>,
     rule: Vec<Rule>,
 }
 
@@ -81,7 +82,9 @@ pub struct Suspect {
 
 impl Rules {
     pub fn read() -> anyhow::Result<Self> {
-        toml::from_str(include_str!("rules.toml")).context("rules.toml")
+        let mut rules: Self = toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
+        LANGUAGES.add_groups(&mut rules.groups);
+        Ok(rules)
     }
 
     /// The suspects, the one that explains most first; and the titles of the rules that could not be

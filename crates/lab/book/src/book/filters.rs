@@ -9,7 +9,8 @@ use minijinja::{Environment, Error, Value, value::Serde};
 /// Adds the filters to an environment. The filter of a time names the unit of its input, and chooses
 /// that of its output.
 pub fn add_to(env: &mut Environment<'_>) {
-    let numbers: [(&str, fn(f64) -> String); 10] = [
+    type Show = fn(f64) -> String;
+    let numbers: [(&str, Show); 10] = [
         ("figure", significant),
         ("thousands", lab_display::thousands),
         ("rps", |value| format!("{} req/s", significant(value))),

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_display::{Table, out};
 use lab_measure::{
@@ -14,7 +15,7 @@ use lab_measure::{
     watch::{Progress, Subjects},
 };
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
-use lab_observation::{Profiler, Seen};
+use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_index, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
@@ -47,8 +48,11 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub seconds: u64,
     /// Use this profiler instead of the best one that works here
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[arg(long, value_name = "NAME", value_parser = profiler())]
     pub profiler: Option<Profiler>,
+    /// How `perf` finds callers, instead of the way that suits the server's language
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub call_graph: Option<Unwinder>,
     /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
     #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
     pub exec: Vec<String>,
@@ -64,6 +68,20 @@ pub struct Options {
     /// With --exec: its load.
     #[command(flatten)]
     pub load: OwnLoad,
+}
+
+/// Takes the name of a profiler.
+fn profiler() -> impl TypedValueParser<Value = Profiler> {
+    let names = Profilers::all().map(|it| PossibleValue::new(it.name).help(it.label));
+    let named = |name: String| Profilers::all().find(|it| it.name == name);
+    PossibleValuesParser::new(names).try_map(move |name| named(name).context("no such profiler"))
+}
+
+/// The profilers that work here.
+fn profilers(options: &Options, has_sampler: bool) -> Profilers {
+    let mut found = Profilers::look(lab_system::System::this(0), has_sampler);
+    found.unwinder = options.call_graph;
+    found
 }
 
 /// What `cases` may be besides a case's name.
@@ -109,7 +127,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         Some(_) => Build::unknown(),
         None => Build::of(ordinary.root(), ordinary.bin_dir()),
     };
-    let profilers = Profilers::look(lab_system::System::this(0), true);
+    let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
     let store = Store::new(&ordinary.results());
@@ -148,7 +166,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let comparison =
         options.server.comparison(&name, options.load, &options.requests, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let profilers = Profilers::look(lab_system::System::this(0), false);
+    let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
     let subjects = Subjects::own(comparison, options.spans.clone())?;
     Ok(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?.1)
@@ -173,14 +191,14 @@ async fn draw(
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
     let scratch = Scratch::within(&results)?;
-    let progress = Progress::new(&subjects.scene.name);
+    let progress = Progress::new(&subjects.topic.name);
     let window = Duration::from_secs(options.seconds);
     let choice = options.profiler.as_slice();
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
     let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let page = draw_page(&subjects.scene, &seen, &output, flamegraph)?;
-    let meta = meta(&subjects.scene, &seen);
+    let page = draw_page(&subjects.topic, &seen, &output, flamegraph)?;
+    let meta = meta(&subjects.topic, &seen);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
@@ -190,7 +208,7 @@ async fn draw(
 }
 
 /// Prints what the page says, without its pictures.
-fn report(page: &Page, seen: &Seen, path: &Path) {
+fn report(page: &Page, all: &Observations, path: &Path) {
     out!("\n{}  {}", style(&page.case).bold().cyan(), page.title);
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
@@ -205,7 +223,7 @@ fn report(page: &Page, seen: &Seen, path: &Path) {
     for notice in &page.notices {
         out!("{}", lab_display::paragraph(&format!("note: {notice}")));
     }
-    out!("  Profiler    {}", seen.made_by());
+    out!("  Profiler    {}", all.made_by());
     out!("  Page        {}", path.display());
 }
 

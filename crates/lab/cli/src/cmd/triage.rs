@@ -9,7 +9,7 @@ use lab_measure::{
     watch::{Progress, Subjects},
 };
 use lab_model::Output;
-use lab_observation::Seen;
+use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_servers::{Requests, Scratch, current};
@@ -95,7 +95,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let profilers = Profilers::look(lab_system::System::this(0), false);
     let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
-    subjects.scene.load = Triage::load_in_words();
+    subjects.topic.load = Triage::load_in_words();
     let triage = Triage {
         comparison: subjects.comparison(),
         profilers: &profilers,
@@ -105,13 +105,13 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let measured = triage.run().await?;
     progress.step("drawing");
     let card = Card::new(&name, subjects.comparison().asks.len(), &measured, &Rules::read()?);
-    let seen = Seen {
+    let seen = Observations {
         profiler: measured.profiler,
         observations: vec![measured.observation],
         heaps: Vec::new(),
         notices: Vec::new(),
     };
-    let mut page = draw_page(&subjects.scene, &seen, &output, flamegraph.as_deref())?;
+    let mut page = draw_page(&subjects.topic, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What ails {name}?");
     card.add_to(&mut page);
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;

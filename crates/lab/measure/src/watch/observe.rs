@@ -2,14 +2,13 @@
 
 use std::{
     path::Path,
-    sync::OnceLock,
     time::{Duration, SystemTime},
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use http::Uri;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
-use lab_observation::{Observation, Profiler, Spans, ThreadStates, Trial, Unwinder};
+use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
 use lab_servers::{Launch, Stage};
 
@@ -17,8 +16,6 @@ use crate::bench::{Comparison, generate};
 
 /// How long the load runs before the recording.
 const WARM_UP: Duration = Duration::from_millis(1500);
-/// How long a trial of the unwinders may take. It takes seconds; a hanging profiler gives up sooner.
-const LONGEST_TRIAL: Duration = Duration::from_secs(300);
 /// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
 /// takes a moment to attach and must not see an idle server.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -41,8 +38,6 @@ pub struct Watch<'a> {
     pub spans_file: Option<&'a Path>,
     pub window: Duration,
     pub scratch: &'a Path,
-    /// The unwinder of the first server, which all others need too.
-    pub unwinder: OnceLock<Unwinder>,
 }
 
 impl Watch<'_> {
@@ -103,9 +98,8 @@ impl Watch<'_> {
         let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
         let pid = plan.server_pid.context("the server has no process here")?;
         let subject = Subject { pid, sampler, dir: self.scratch, name };
-        let trial = self.try_unwinders(profiler, subject, &plan).await?;
         let load = async { generate(&plan).await.map_err(Failure::Fatal) };
-        let seen = tokio::try_join!(load, self.see(profiler, subject, url, trial));
+        let seen = tokio::try_join!(load, self.see(profiler, subject, url));
         let (outcome, (reading, spans, threads)) = seen?;
         // Reading takes long and competes with the server for CPU time, so it comes after the measurement.
         Ok(Observation {
@@ -119,41 +113,14 @@ impl Watch<'_> {
         })
     }
 
-    /// Has a load of its own, which ends with the trial, because nobody can predict how long `perf` takes.
-    async fn try_unwinders(
-        &self,
-        profiler: Profiler,
-        subject: Subject<'_>,
-        plan: &LoadPlan,
-    ) -> Result<Option<Trial>, Failure> {
-        if !profiler.is_perf() {
-            return Ok(None);
-        }
-        let plan = LoadPlan { measurement: LONGEST_TRIAL, ..plan.clone() };
-        let trial = async {
-            tokio::time::sleep(WARM_UP).await;
-            self.profilers.try_unwinders(profiler, subject, self.unwinder.get().copied()).await
-        };
-        let trial = tokio::select! {
-            load = generate(&plan) => {
-                load?;
-                return Err(anyhow!("the load ended before the unwinders were tried").into());
-            }
-            trial = trial => trial?,
-        };
-        self.unwinder.get_or_init(|| trial.unwinder);
-        Ok(Some(trial))
-    }
-
     async fn see<'a>(
         &'a self,
         profiler: Profiler,
         subject: Subject<'a>,
         url: &Uri,
-        trial: Option<Trial>,
     ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
-        let sampling = self.profilers.sample(profiler, subject, self.window, trial);
+        let sampling = self.profilers.sample(profiler, subject, self.window);
         let (reading, threads) = match self.shows_threads {
             true => tokio::join!(sampling, watch_threads(subject.pid, self.window)),
             false => (sampling.await, None),

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
-use lab_observation::{Observation, Profiler, Scene, Seen, View};
+use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 
@@ -17,7 +17,7 @@ use crate::bench::Comparison;
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
 pub struct Subjects {
-    pub scene: Scene,
+    pub topic: Topic,
     comparison: Comparison,
     /// The builds of the same servers that sample their allocations; empty if no exhibit needs them.
     sampling: Vec<Launch>,
@@ -49,7 +49,7 @@ impl Subjects {
             counts.of(variant).into_iter().map(|(name, count)| (name, count as f64)).collect()
         });
         let snake = |name: &String| name.replace('-', "_");
-        let scene = Scene {
+        let topic = Topic {
             title: case.title.clone(),
             question: case.question.clone(),
             exhibits: case.flame.clone(),
@@ -63,18 +63,18 @@ impl Subjects {
             timed: timed(store, case, &build, comparison.asks.len()),
             build,
             instrumented: true,
-            ..scene(&comparison)?
+            ..topic(&comparison)?
         };
-        Ok(Self { scene, comparison, sampling: launches, has_sampler: true, spans: None })
+        Ok(Self { topic, comparison, sampling: launches, has_sampler: true, spans: None })
     }
 
     /// One or two servers of your own, which may write their spans to a file.
     pub fn own(comparison: Comparison, spans: Option<PathBuf>) -> anyhow::Result<Self> {
-        let mut scene = scene(&comparison)?;
+        let mut topic = topic(&comparison)?;
         if spans.is_some() {
-            scene.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
+            topic.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
         }
-        Ok(Self { scene, comparison, sampling: Vec::new(), has_sampler: false, spans })
+        Ok(Self { topic, comparison, sampling: Vec::new(), has_sampler: false, spans })
     }
 
     pub fn comparison(&self) -> &Comparison {
@@ -90,7 +90,7 @@ impl Subjects {
         window: Duration,
         scratch: &Path,
         progress: &Progress,
-    ) -> anyhow::Result<Seen> {
+    ) -> anyhow::Result<Observations> {
         let unusable = profilers.unusable().iter();
         let mut notices: Vec<_> =
             unusable.map(|(profiler, obstacle)| format!("{profiler}: {obstacle}")).collect();
@@ -104,7 +104,6 @@ impl Subjects {
             spans_file: self.spans.as_deref(),
             window,
             scratch,
-            unwinder: Default::default(),
         };
         for profiler in choice {
             match self.observe(&watch, *profiler, progress).await {
@@ -116,7 +115,7 @@ impl Subjects {
                         let heap = heap::sample(launch, &self.comparison.asks).await;
                         heaps.push(heap.with_context(|| launch.name.clone())?);
                     }
-                    return Ok(Seen { profiler: *profiler, observations, heaps, notices });
+                    return Ok(Observations { profiler: *profiler, observations, heaps, notices });
                 }
                 Err(Failure::Fatal(error)) => return Err(error),
                 Err(Failure::Profiler(obstacle)) => {
@@ -144,18 +143,18 @@ impl Subjects {
     }
 
     fn shows(&self, exhibit: Exhibit) -> bool {
-        self.scene.exhibits.contains(&exhibit)
+        self.topic.exhibits.contains(&exhibit)
     }
 }
 
 /// The page of servers that no case describes.
-fn scene(comparison: &Comparison) -> anyhow::Result<Scene> {
+fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
     ensure!(!comparison.subjects.is_empty(), "there is no server to watch");
     let title = match comparison.subjects.len() {
         1 => "Where the CPU time goes",
         _ => "Where the CPU time goes, in two builds",
     };
-    Ok(Scene {
+    Ok(Topic {
         name: comparison.name.clone(),
         title: title.to_owned(),
         question: format!("What does {} do with its CPU time?", comparison.name),

@@ -2,6 +2,7 @@
 
 mod folded;
 mod names;
+mod path;
 mod sampling;
 mod top;
 mod tree;
@@ -13,4 +14,4 @@ pub use sampling::Sampling;
 pub use top::{Row, changed, top, top_inclusive};
 pub use tree::Node;
 pub use unit::Unit;
-pub use view::{KERNEL, UNKNOWN, View};
+pub use view::{KERNEL, PROCESS, UNKNOWN, View};

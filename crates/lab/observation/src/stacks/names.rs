@@ -1,11 +1,9 @@
 //! Symbols as a reader wants them: `String::clone` instead of a mangled path with hash and generics.
 
-mod foreign;
-mod path;
-
 use std::fmt;
 
-pub use path::Path;
+use super::path::Path;
+use crate::languages::LANGUAGES;
 
 /// What a symbol names, without hash, generics, modules and closures.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,7 +20,7 @@ impl Name {
     /// of a kernel frame is dropped.
     pub fn of(symbol: &str) -> Self {
         let symbol = symbol.strip_suffix("_[k]").unwrap_or(symbol).trim();
-        if let Some(name) = foreign::short(symbol) {
+        if let Some(name) = LANGUAGES.shown(symbol) {
             return Self::C(name);
         }
         // Linkers append `.llvm.123`, which the demangler keeps.
@@ -36,7 +34,24 @@ impl Name {
         if demangled.contains("::") {
             return Self::Rust(Path::of_function(demangled));
         }
-        Self::C(plain(demangled))
+        // `[libc.so.6]` is a library whose function has no name.
+        let end = demangled.find(['@', '.']).filter(|end| *end > 0 && !demangled.starts_with('['));
+        Self::C(demangled[..end.unwrap_or(demangled.len())].to_owned())
+    }
+}
+
+impl Name {
+    /// The name as `languages.toml` has it: for a Rust function, `crate::Type::function`.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Rust(path) | Self::Drop(path) => {
+                let is_std = path.is_standard() && path.krate != "__rustc";
+                let krate = if is_std { "std" } else { &path.krate };
+                let poll = if path.is_poll { "(poll)" } else { "" };
+                format!("{krate}::{}{poll}", path.item.join("::"))
+            }
+            Self::C(name) => name.clone(),
+        }
     }
 }
 
@@ -48,43 +63,6 @@ impl fmt::Display for Name {
             Self::C(name) => f.write_str(name),
         }
     }
-}
-
-/// A C function without what the C library and the compiler add to its name:
-/// `cfree@GLIBC_2.2.5` is `free`, `__GI___writev` is `writev`, `__memmove_avx512_unaligned_erms` is
-/// `memmove`.
-fn plain(symbol: &str) -> String {
-    let name = symbol.split('@').next().unwrap_or(symbol);
-    // The compiler copies a function for one argument or for its cold half: `f.constprop.0`.
-    let name = match name.find('.') {
-        // `[libc.so.6]` is a library whose function has no name.
-        Some(end) if end > 0 && !name.starts_with('[') => &name[..end],
-        _ => name,
-    };
-    if name == "cfree" {
-        return "free".to_owned();
-    }
-    // `samply` drops one of the two underscores of the C library's own names.
-    let Some(bare) = name.strip_prefix('_').map(|name| name.strip_prefix('_').unwrap_or(name))
-    else {
-        return name.to_owned();
-    };
-    // The C library has one copy of these functions for each kind of processor.
-    if let Some((function, variant)) = bare.split_once('_')
-        && ["mem", "str", "wcs", "wmem"].iter().any(|kind| function.starts_with(kind))
-        && ["avx", "sse", "evex", "erms", "ssse"].iter().any(|isa| variant.starts_with(isa))
-    {
-        return function.to_owned();
-    }
-    // The names under which the C library calls its own functions.
-    for prefix in ["GI___libc_", "GI___", "GI_", "libc_"] {
-        if let Some(name) = bare.strip_prefix(prefix)
-            && !name.starts_with("start")
-        {
-            return name.to_owned();
-        }
-    }
-    name.to_owned()
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! Stacks as a lesson needs them: they start at the case's own code and leave the machinery out.
 
-mod noise;
+use std::collections::HashMap;
 
-use super::{
-    Folded,
-    names::{Name, Path},
-};
+use super::{Folded, names::Name, path::Path};
+use crate::languages::LANGUAGES;
 
 /// The frame for everything the kernel did for its caller.
 pub const KERNEL: &str = "kernel";
 /// The frame below stacks that the profiler cut.
 pub const UNKNOWN: &str = "unknown caller";
+/// The frame for what belongs to no request.
+pub const PROCESS: &str = "process";
 /// A module that contains variants but is not one.
 const STEPS: &str = "steps";
 
@@ -29,19 +29,25 @@ impl View {
     /// frame: `tls`, `http`, `tokio runtime` or `process`. A cut stack sits on `unknown caller`. The
     /// kernel's work is one frame on top of its caller.
     pub fn of(&self, raw: &Folded) -> Folded {
-        raw.iter().map(|(stack, spent)| (self.simplified(stack), spent)).collect()
+        let mut known = HashMap::new();
+        raw.iter().map(|(stack, spent)| (self.simplified(stack, &mut known), spent)).collect()
     }
 
-    fn simplified(&self, stack: &[String]) -> Vec<String> {
+    fn simplified<'a>(
+        &self,
+        stack: &'a [String],
+        known: &mut HashMap<&'a str, Name>,
+    ) -> Vec<String> {
         let user = stack.iter().position(|frame| frame.ends_with("_[k]")).unwrap_or(stack.len());
-        let names: Vec<Name> = stack[..user].iter().map(|symbol| Name::of(symbol)).collect();
+        let name = |symbol| known.entry(symbol).or_insert_with(|| Name::of(symbol)).clone();
+        let names: Vec<Name> = stack[..user].iter().map(String::as_str).map(name).collect();
 
         let mut frames = Vec::new();
         match names.iter().position(|name| self.is_own(name)) {
             Some(entry) => frames.extend(self.labels(&names[entry..])),
             None if self.crates.is_empty() => frames.extend(self.labels(&names)),
-            None => match noise::group(&names) {
-                Some(group) => frames.push(group.to_owned()),
+            None => match outside(stack, &names) {
+                Some(layer) => frames.push(layer),
                 None => {
                     frames.push(UNKNOWN.to_owned());
                     frames.extend(self.labels(&names));
@@ -57,7 +63,7 @@ impl View {
     }
 
     fn labels<'a>(&'a self, names: &'a [Name]) -> impl Iterator<Item = String> + 'a {
-        let shown = |name: &&Name| self.is_own(name) || !noise::is_noise(name);
+        let shown = |name: &&Name| self.is_own(name) || !is_glue(name);
         names.iter().filter(shown).map(|name| self.label(name))
     }
 
@@ -79,6 +85,20 @@ impl View {
             _ => name.to_string(),
         }
     }
+}
+
+/// The frame for a stack without the case's code; `None` if the stack was cut.
+fn outside(stack: &[String], names: &[Name]) -> Option<String> {
+    let paths: Vec<_> = names.iter().map(Name::path).collect();
+    LANGUAGES.layer(&paths).or_else(|| {
+        // The start and the end of the process, signals.
+        LANGUAGES.is_rooted(stack).then(|| PROCESS.to_owned())
+    })
+}
+
+/// Whether a frame only passes a call on.
+fn is_glue(name: &Name) -> bool {
+    !matches!(name, Name::Drop(_)) && LANGUAGES.any(|it| &it.glue, &name.path())
 }
 
 #[cfg(test)]

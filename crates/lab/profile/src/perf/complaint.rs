@@ -1,9 +1,10 @@
 //! What `perf` says when it does not work, and how to fix it.
 
+use lab_observation::{Kernel, Profiler};
 use lab_system::System;
 
 use super::{
-    super::{Obstacle, Profiler, program::gist},
+    super::{Obstacle, program::gist},
     Complaint,
 };
 
@@ -48,12 +49,12 @@ impl Complaint {
 
 /// The kernel refuses: by its setting, or because of a container or a policy.
 pub fn refused(system: &System, profiler: Profiler) -> Obstacle {
-    let permitted = if profiler == Profiler::PerfWithKernel { 1 } else { 2 };
+    let permitted = if profiler.kernel == Kernel::Frames { 1 } else { 2 };
     let level = system.number("proc/sys/kernel/perf_event_paranoid");
     match level {
         Some(level) if level > permitted => {
-            let keeps = match profiler {
-                Profiler::PerfWithKernel => "keeps `perf` out of the kernel",
+            let keeps = match profiler.kernel {
+                Kernel::Frames => "keeps `perf` out of the kernel",
                 _ => "lets only root use `perf`",
             };
             let reason = format!("kernel.perf_event_paranoid is {level}, which {keeps}");

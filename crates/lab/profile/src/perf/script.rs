@@ -109,14 +109,11 @@ fn lost_note(line: &str) -> Option<u64> {
     note.split_once("lost ")?.1.trim().parse().ok()
 }
 
-/// The samples that the kernel counted as lost, from `perf report --stats`: the sum of the lines
-/// `LOST_SAMPLES events: 154` below the head of each event. A line above them, with a percentage,
-/// counts records. This count includes those of the notes.
-pub fn lost_samples(stats: &str) -> u64 {
-    let is_event = |line: &str| line.ends_with(" stats:") && !line.starts_with("Aggregated");
-    let lines = stats.lines().skip_while(|line| !is_event(line));
-    let counts = lines.filter_map(|line| line.trim().strip_prefix("LOST_SAMPLES events:"));
-    counts.filter_map(|number| number.trim().parse::<u64>().ok()).sum()
+/// The samples that the kernel counted as lost, in a line `LOST_SAMPLES events: 154` of `perf report
+/// --stats`. A line with a percentage counts records. This count includes those of the notes.
+pub fn lost_samples(line: &str) -> u64 {
+    let count = line.trim().strip_prefix("LOST_SAMPLES events:");
+    count.and_then(|it| it.trim().parse::<u64>().ok()).unwrap_or(0)
 }
 
 /// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
@@ -218,6 +215,6 @@ cpu-clock:ppp stats:
           SAMPLE events:        183
     LOST_SAMPLES events:        154
 ";
-        assert_eq!(lost_samples(stats), 154);
+        assert_eq!(stats.lines().map(lost_samples).sum::<u64>(), 154);
     }
 }

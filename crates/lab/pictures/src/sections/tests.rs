@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use lab_model::Build;
-use lab_observation::{Folded, Heap, Profiler, Recording, ThreadStates, View, Window};
+use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
 
 use super::{
     super::{
@@ -11,11 +11,12 @@ use super::{
     *,
 };
 
+const PERF: Profiler = Profiler { name: "perf", label: "perf", kernel: Kernel::Frames };
 const SLOW: &str = "clone3;toy::slow::work;malloc 600\nclone3;toy::slow::work 300\n";
 const FIXED: &str = "clone3;toy::fixed::work 100\n";
 
-fn scene(exhibits: &[Exhibit]) -> Scene {
-    Scene {
+fn topic(exhibits: &[Exhibit]) -> Topic {
+    Topic {
         name: "toy".to_owned(),
         title: "A <b>".to_owned(),
         question: "Why?".to_owned(),
@@ -41,12 +42,12 @@ fn scene(exhibits: &[Exhibit]) -> Scene {
     }
 }
 
-fn seen() -> Seen {
+fn observations() -> Observations {
     let second = Duration::from_secs(1);
     let window = Window { length: second, system_cpu: Some(second) };
     let observation = |name: &str, stacks: &str, spans| Observation {
         name: name.to_owned(),
-        recording: Some(Recording::new(Profiler::PerfWithKernel, stacks.parse().unwrap(), window)),
+        recording: Some(Recording::new(PERF, stacks.parse().unwrap(), window)),
         measured: second,
         answered: 1000,
         cpu: Some(second),
@@ -59,8 +60,8 @@ fn seen() -> Seen {
         }),
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
-    Seen {
-        profiler: Profiler::PerfWithKernel,
+    Observations {
+        profiler: PERF,
         observations: vec![
             observation("slow", SLOW, example::slow_spans()),
             observation("fixed", FIXED, example::fixed_spans()),
@@ -71,13 +72,13 @@ fn seen() -> Seen {
 }
 
 fn drawn(exhibits: &[Exhibit]) -> (Page, Output, tempfile::TempDir) {
-    draw(&scene(exhibits), &seen())
+    draw(&topic(exhibits), &observations())
 }
 
-fn draw(scene: &Scene, seen: &Seen) -> (Page, Output, tempfile::TempDir) {
+fn draw(topic: &Topic, all: &Observations) -> (Page, Output, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
-    (draw_page(scene, seen, &output, None).unwrap(), output, dir)
+    (draw_page(topic, all, &output, None).unwrap(), output, dir)
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn costs_name_the_build_that_they_are_of() {
     assert!(!lead.contains('×') && !lead.contains("lab bench"), "{lead}");
 
     let timed = Some(("20261121T000000000Z".to_owned(), [850.0, 790.0]));
-    let (page, ..) = draw(&Scene { timed, ..scene(&[Exhibit::Cpu]) }, &seen());
+    let (page, ..) = draw(&Topic { timed, ..topic(&[Exhibit::Cpu]) }, &observations());
     let lead = &page.sections[0].lead;
     assert!(lead.contains("`lab bench` measured 850 µs in slow and 790 µs in fixed"), "{lead}");
 }
@@ -138,9 +139,9 @@ fn a_mean_that_the_recording_cuts_off_is_a_bound_and_has_no_factor() {
 
 #[test]
 fn without_a_profiler_there_is_the_systems_count() {
-    let mut seen = seen();
-    seen.observations.iter_mut().for_each(|it| it.recording = None);
-    let (page, ..) = draw(&scene(&[Exhibit::Cpu, Exhibit::Differential]), &seen);
+    let mut all = observations();
+    all.observations.iter_mut().for_each(|it| it.recording = None);
+    let (page, ..) = draw(&topic(&[Exhibit::Cpu, Exhibit::Differential]), &all);
     assert_eq!(page.sections.len(), 1);
     assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);
     assert_eq!(page.files, ["meta.json"]);

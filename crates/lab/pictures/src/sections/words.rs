@@ -3,14 +3,14 @@
 use lab_display::thousands;
 use lab_model::Machine;
 
-use lab_observation::{Observation, Scene, Seen, Unit};
+use lab_observation::{Observation, Observations, Topic, Unit};
 
 /// How it was measured, for the end of the page.
-pub fn facts(scene: &Scene, seen: &Seen) -> Vec<(String, String)> {
+pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {
     let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
-    let mut facts = vec![fact("Profiler", seen.made_by()), fact("Load", scene.load.clone())];
-    facts.extend(seen.observations.iter().map(|it| fact(&it.name, basis(it))));
+    let mut facts = vec![fact("Profiler", all.made_by()), fact("Load", topic.load.clone())];
+    facts.extend(all.observations.iter().map(|it| fact(&it.name, basis(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
@@ -39,8 +39,8 @@ pub fn busy(observation: &Observation) -> Option<String> {
 }
 
 /// What one visit is: `request` or `page of 19 requests`.
-pub fn visit(scene: &Scene) -> String {
-    match scene.requests_per_visit {
+pub fn visit(topic: &Topic) -> String {
+    match topic.requests_per_visit {
         1 => "request".to_owned(),
         requests => format!("page of {requests} requests"),
     }

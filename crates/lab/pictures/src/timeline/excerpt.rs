@@ -14,7 +14,7 @@ const LEAD: f64 = 0.04;
 
 /// A window of a record: consecutive requests, and what else happened meanwhile.
 #[derive(Clone, Debug)]
-pub struct Story {
+pub struct Excerpt {
     /// The start of the window, in microseconds of the record.
     pub begin_us: f64,
     /// The requests that are drawn, in the order of their turns.
@@ -31,8 +31,8 @@ pub struct Story {
     pub parts_at_once: BTreeMap<String, usize>,
 }
 
-impl Story {
-    /// The stories of these records, and the length in microseconds of their common window.
+impl Excerpt {
+    /// The excerpts of these records, and the length in microseconds of their common window.
     pub fn of_all(all: &[&Spans], kinds: &Kinds) -> (Vec<Self>, f64) {
         let rows = all.iter().map(|spans| {
             let requests = spans.requests(kinds);
@@ -41,10 +41,10 @@ impl Story {
         let rows: Vec<_> = rows.collect();
         let longest = rows.iter().map(|(rows, _)| extent(rows)).max().unwrap_or(0);
         let length = longest as f64 / (1.0 - LEAD);
-        let story = |(spans, (rows, requests)): (&&Spans, (_, Vec<_>))| {
+        let excerpt = |(spans, (rows, requests)): (&&Spans, (_, Vec<_>))| {
             Self::new(spans, &requests, rows, length)
         };
-        (all.iter().zip(rows).map(story).collect(), length)
+        (all.iter().zip(rows).map(excerpt).collect(), length)
     }
 
     fn new(spans: &Spans, requests: &[Request], rows: Vec<Request>, length: f64) -> Self {
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn both_variants_show_consecutive_requests_of_one_window() {
-        let (stories, length) = Story::of_all(&[&slow_spans(), &fixed_spans()], &kinds());
-        let [slow, fixed] = &stories[..] else { panic!("{stories:?}") };
+        let (excerpts, length) = Excerpt::of_all(&[&slow_spans(), &fixed_spans()], &kinds());
+        let [slow, fixed] = &excerpts[..] else { panic!("{excerpts:?}") };
         assert_eq!((slow.rows.len(), fixed.rows.len()), (ROWS, ROWS));
         let turns: Vec<_> = slow.rows.iter().map(Request::turn_us).collect();
         assert!(turns.windows(2).all(|pair| (45_000..57_000).contains(&(pair[1] - pair[0]))));
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn a_window_ends_before_its_record_does() {
         let fixed = fixed_spans();
-        let (stories, length) = Story::of_all(&[&slow_spans(), &fixed], &kinds());
-        let story = &stories[1];
-        assert!(story.begin_us + length <= fixed.now_us as f64);
+        let (excerpts, length) = Excerpt::of_all(&[&slow_spans(), &fixed], &kinds());
+        let excerpt = &excerpts[1];
+        assert!(excerpt.begin_us + length <= fixed.now_us as f64);
     }
 }

@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use lab_model::{Build, Exhibit, SpanKind};
 
-use super::{Folded, Profiler, Recording, Spans, ThreadStates, View};
+use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct Topic {
     /// The name of the case or of your own server.
     pub name: String,
     pub title: String,
@@ -36,9 +36,9 @@ pub struct Scene {
     pub commands: Vec<String>,
 }
 
-/// Everything that was seen of the servers, in the order of the scene.
+/// Everything that was seen of the servers, in the order of the topic.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Observations {
     pub profiler: Profiler,
     pub observations: Vec<Observation>,
     /// Their allocations, if an exhibit shows them.
@@ -83,11 +83,11 @@ impl Observation {
     }
 }
 
-impl Seen {
+impl Observations {
     /// The profiler, and how it found the callers.
     pub fn made_by(&self) -> String {
-        let trial = self.observations.first().and_then(|it| it.recording.as_ref()?.trial);
-        trial.map_or(self.profiler.to_string(), |it| format!("{}; {it}", self.profiler))
+        let unwinder = self.observations.first().and_then(|it| it.recording.as_ref()?.unwinder);
+        unwinder.map_or(self.profiler.to_string(), |it| format!("{}; {it}", self.profiler))
     }
 
     /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.
@@ -95,7 +95,7 @@ impl Seen {
         let of = |observation: &Observation| {
             let recording = observation.recording.as_ref()?;
             let mut per_request = observation.cpu_per_request()?.as_secs_f64();
-            if recording.profiler == Profiler::PerfUserOnly {
+            if recording.profiler.kernel == Kernel::Missing {
                 // The system counts the kernel's part, but no stack shows it.
                 per_request *= recording.cpu_agreement()?.min(1.0);
             }

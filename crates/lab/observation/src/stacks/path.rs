@@ -71,10 +71,6 @@ impl Path {
         self.item.len() > 1
     }
 
-    pub fn function(&self) -> &str {
-        self.item.last().map_or("", String::as_str)
-    }
-
     /// `T as Trait`: the type, unless it is only a generic parameter.
     fn of_self(inner: &str) -> Self {
         let parts = split(inner, " as ");

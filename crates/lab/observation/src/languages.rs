@@ -1,0 +1,224 @@
+//! What is known of languages: how their threads start, what their functions are for, how to unwind them.
+//!
+//! All of it is in `languages.toml`, one entry a language.
+
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
+
+use anyhow::Context as _;
+use regex_lite::Regex;
+use rustc_demangle::demangle;
+use serde::Deserialize;
+
+use super::stacks::{KERNEL, PROCESS, UNKNOWN};
+
+/// The languages of `languages.toml`.
+pub static LANGUAGES: LazyLock<Languages> = LazyLock::new(|| {
+    Languages::parse(include_str!("languages.toml")).expect("languages.toml is valid")
+});
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Languages {
+    language: Vec<Language>,
+}
+
+/// An entry; `languages.toml` says what each field is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Language {
+    name: String,
+    programs: Vec<Pattern>,
+    contains: Option<String>,
+    pub frame_pointers: bool,
+    pub write_names: Vec<String>,
+    pub whole_stacks: Option<String>,
+    pub named_code: Option<String>,
+    starts: Vec<Pattern>,
+    nameless: Vec<Pattern>,
+    shown: Vec<(Symbol, String)>,
+    pub glue: Vec<Pattern>,
+    layers: Vec<(String, Vec<Pattern>)>,
+    pub runtime: Vec<Pattern>,
+    groups: BTreeMap<String, Vec<Pattern>>,
+}
+
+/// A name in which each `*` is any text.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Pattern(String);
+
+impl Pattern {
+    pub fn fits(&self, name: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
+            return false;
+        };
+        let Some(last) = parts.next_back() else { return rest.is_empty() };
+        for part in parts {
+            let Some(at) = rest.find(part) else { return false };
+            rest = &rest[at + part.len()..];
+        }
+        rest.ends_with(last)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Symbol(Regex);
+
+impl TryFrom<String> for Symbol {
+    type Error = regex_lite::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Regex::new(&text).map(Self)
+    }
+}
+
+impl Languages {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        toml::from_str(text).context("languages.toml")
+    }
+
+    /// The language of a running program, by its executable file or a link to that; `None` for one that
+    /// needs no care.
+    pub fn of_program(&self, file: &Path) -> Option<&Language> {
+        let program = std::fs::read_link(file);
+        let name = program.as_deref().unwrap_or(file).file_name()?.to_string_lossy();
+        let named = |it: &&Language| it.programs.iter().any(|program| program.fits(&name));
+        self.language.iter().find(named).or_else(|| {
+            let content = std::fs::read(file).ok()?;
+            let has = |sign: &String| content.windows(sign.len()).any(|it| it == sign.as_bytes());
+            self.language.iter().find(|it| it.contains.as_ref().is_some_and(has))
+        })
+    }
+
+    /// Whether a stack, outermost frame first, starts where threads start. One that does not was cut and
+    /// sits at the wrong place.
+    ///
+    /// A stripped C library has no names for its own frames outside the thread's first function.
+    pub fn is_rooted(&self, stack: &[String]) -> bool {
+        let is_nameless = |frame: &&String| self.any(|it| &it.nameless, frame);
+        stack.iter().find(|frame| !is_nameless(frame)).is_some_and(|frame| {
+            let name = format!("{:#}", demangle(frame.trim_end_matches("_[k]")));
+            let name = name.split('@').next().unwrap_or_default().trim_start_matches('_');
+            // The calling convention of a Go function.
+            self.any(|it| &it.starts, name.trim_end_matches(".abi0"))
+        })
+    }
+
+    /// A symbol as the programmers of its language write it; `None` if it needs more than its entry.
+    pub fn shown(&self, symbol: &str) -> Option<String> {
+        let mut all = self.language.iter().flat_map(|it| &it.shown);
+        let (Symbol(regex), shown) = all.find(|(Symbol(regex), _)| regex.is_match(symbol))?;
+        Some(regex.replace(symbol, shown.as_str()).into_owned())
+    }
+
+    /// Whether a name is in this list of any language.
+    pub fn any(&self, list: impl Fn(&Language) -> &[Pattern], name: &str) -> bool {
+        self.language.iter().any(|it| fits(list(it), name))
+    }
+
+    pub fn is_allocator(&self, name: &str) -> bool {
+        self.any(|it| it.groups.get("allocator").map_or(&[], |it| it), name)
+    }
+
+    /// The part of a server, outside its own code, that a stack with these functions is in.
+    pub fn layer(&self, paths: &[String]) -> Option<String> {
+        let mut layers = self.language.iter().flat_map(|it| &it.layers);
+        let found = layers.find(|(_, patterns)| paths.iter().any(|path| fits(patterns, path)));
+        found.map(|(name, _)| name.clone())
+    }
+
+    /// Whether a frame is the kernel, a layer, or what has neither: neither the case's fault nor its fix.
+    pub fn is_machinery(&self, frame: &str) -> bool {
+        [KERNEL, PROCESS, UNKNOWN].contains(&frame)
+            || self.language.iter().flat_map(|it| &it.layers).any(|(name, _)| name == frame)
+    }
+
+    /// Adds the groups of functions of all languages to these.
+    pub fn add_groups(&self, groups: &mut BTreeMap<String, Vec<Pattern>>) {
+        for (name, patterns) in self.language.iter().flat_map(|it| &it.groups) {
+            groups.entry(name.clone()).or_default().extend_from_slice(patterns);
+        }
+    }
+
+    /// What to do about something, in all languages.
+    pub fn advice<'a>(&'a self, of: impl Fn(&'a Language) -> Option<&'a String>) -> String {
+        self.language.iter().filter_map(of).cloned().collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn fits(patterns: &[Pattern], name: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.fits(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(frames: &str) -> Vec<String> {
+        frames.split(';').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn only_stacks_from_the_start_of_a_thread_are_rooted() {
+        for rooted in [
+            "clone3;start_thread;work",
+            "_start;__libc_start_main@@GLIBC_2.34;main",
+            "__libc_start_call_main;main",
+            "ret_from_fork_asm_[k];schedule_tail_[k]",
+            "start;main",
+            "[libc.so.6];[libc.so.6];<std::sys::thread::unix::Thread>::new::thread_start",
+            "[libc-2.31.so];main;work",
+            "runtime.goexit.abi0;net/http.(*Server).Serve.gowrap3;net/http.(*conn).serve",
+            "[libc.so.6];node::Start;node::NodeMainInstance::Run",
+        ] {
+            assert!(LANGUAGES.is_rooted(&stack(rooted)), "{rooted}");
+        }
+        for cut in ["tokio::task::poll;work", "[libc.so.6]", "[unknown];main", "do_exit_[k]"] {
+            assert!(!LANGUAGES.is_rooted(&stack(cut)), "{cut}");
+        }
+    }
+
+    #[test]
+    fn one_entry_adds_a_language() {
+        let languages = Languages::parse(
+            r#"
+            [[language]]
+            name = "Toy"
+            programs = ["toy-*"]
+            contains = "TOY MAGIC"
+            frame_pointers = true
+            write_names = ["toyctl", "{pid}"]
+            whole_stacks = "start Toy with `--frames`"
+            starts = ["toy_boot*"]
+            shown = [['^toy\$(\w+)\$(\w+)$', '$1::$2']]
+            glue = ["toy_trampoline"]
+            layers = [["toy loop", ["toy_poll"]]]
+            runtime = ["toy_*"]
+            groups = { allocator = ["toy_new"], json = ["*toy_json*"] }
+            "#,
+        )
+        .unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let server = dir.path().join("server");
+        std::fs::write(&server, "\u{7f}ELF TOY MAGIC").unwrap();
+        for program in [Path::new("/opt/toy-1.2"), &server] {
+            let toy = languages.of_program(program).unwrap();
+            assert!(toy.frame_pointers && toy.write_names[0] == "toyctl");
+        }
+        assert!(languages.of_program(Path::new("/opt/other")).is_none());
+        assert!(languages.is_rooted(&stack("__toy_boot_main;work")));
+        assert!(!languages.is_rooted(&stack("main;work")));
+        assert_eq!(languages.shown("toy$list$push").unwrap(), "list::push");
+        assert!(
+            languages.any(|it| &it.glue, "toy_trampoline")
+                && languages.any(|it| &it.runtime, "toy_gc")
+        );
+        assert_eq!(languages.layer(&stack("main;toy_poll")).unwrap(), "toy loop");
+        assert!(languages.is_machinery("toy loop") && languages.is_allocator("toy_new"));
+        assert_eq!(languages.advice(|it| it.whole_stacks.as_ref()), "start Toy with `--frames`");
+        let mut groups = BTreeMap::new();
+        languages.add_groups(&mut groups);
+        assert!(groups["json"][0].fits("a toy_json_parse"));
+    }
+}

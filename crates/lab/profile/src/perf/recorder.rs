@@ -1,0 +1,142 @@
+//! One recording of `perf`: attach, sample, write the file, read it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use lab_observation::{Kernel, Profiler, Recording, Unwinder, Window};
+use lab_system::{System, process};
+use tokio::process::Command;
+
+use super::{
+    super::{Failure, program, window},
+    Complaint, Control, complaint, script, unwinder,
+};
+
+/// How one recording is made.
+pub struct Recorder<'a> {
+    pub program: PathBuf,
+    pub profiler: Profiler,
+    pub unwinder: Unwinder,
+    /// Samples per second and thread.
+    pub rate: u32,
+    pub system: &'a System,
+    pub patience: Duration,
+}
+
+impl Recorder<'_> {
+    /// Lets `perf` record for the window, unless it or the server dies.
+    pub async fn enabled(
+        &self,
+        perf: &mut Control,
+        pid: u32,
+        length: Duration,
+    ) -> Result<Result<Window, Failure>, Complaint> {
+        perf.command("enable").await?;
+        let window = tokio::select! {
+            window = window::pass(pid, length) => window,
+            message = perf.exited() => return Err(Complaint::Exited(message)),
+        };
+        if window.is_ok() {
+            perf.command("disable").await?;
+        }
+        Ok(window)
+    }
+
+    /// Has processes write the names of the code that they compiled while they ran. Without them the code
+    /// has no names, and a notice says so.
+    pub async fn write_names(&self, pid: u32) {
+        for (pid, language) in unwinder::languages(pid) {
+            let [program, args @ ..] = &language.write_names[..] else { continue };
+            let Some(path) = self.system.program(program) else { continue };
+            let mut command = program::command(&path);
+            command.args(args.iter().map(|arg| arg.replace("{pid}", &pid.to_string())));
+            let _ = program::read_lines(&mut command, program, self.patience, |_| Ok(())).await;
+        }
+    }
+
+    /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
+    /// the system allow.
+    pub async fn attach(&self, pid: u32, file: &Path) -> Result<Control, Failure> {
+        let pids = process::pids(pid);
+        let (mut compressed, mut roomy) = (true, true);
+        loop {
+            let command = self.command(&pids, file, compressed, roomy);
+            match Control::start(command, self.patience).await {
+                Ok(perf) => return Ok(perf),
+                Err(complaint) if compressed && complaint.is_about_compression() => {
+                    compressed = false;
+                }
+                Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
+                Err(complaint) => return Err(self.explain(pid, complaint).await),
+            }
+        }
+    }
+
+    fn command(&self, pids: &[u32], file: &Path, compressed: bool, roomy: bool) -> Command {
+        let pids: Vec<_> = pids.iter().map(u32::to_string).collect();
+        let mut command = program::command(&self.program);
+        command.args(["record", "-F", &self.rate.to_string()]);
+        if compressed {
+            // Most of a copied stack is zeros.
+            command.arg("-z");
+        }
+        if roomy {
+            // A quarter of a second of samples for each core, in which `perf` may wait for its turn.
+            // The default holds at most eight samples.
+            command.args(["-m", "8M"]);
+        }
+        if self.profiler.kernel == Kernel::Missing {
+            command.args(["-e", "cycles:u"]);
+        }
+        command.args(["--call-graph", unwinder::call_graph(self.unwinder)]);
+        command.args(["--delay=-1", "--control", "fd:0,1"]);
+        command.arg("-p").arg(pids.join(",")).arg("-o").arg(file);
+        command
+    }
+
+    /// A complaint as a failure. If the server is dead, it is the server's.
+    pub async fn explain(&self, pid: u32, complaint: Complaint) -> Failure {
+        match window::ensure_alive_for_a_while(pid).await {
+            Err(dead) => dead,
+            Ok(()) => complaint.explain(self.system, self.profiler).into(),
+        }
+    }
+
+    pub async fn read(&self, file: PathBuf, window: Window) -> Result<Recording, Failure> {
+        // Unwinding thousands of stacks takes longer than sampling them.
+        let patience = 4 * self.patience;
+        let mut script = program::command(&self.program);
+        script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
+        script.args(["period,event,ip,sym,dso", "-i"]).arg(&file);
+        let mut read = script::Script::default();
+        program::read_lines(&mut script, "perf script", patience, |line| read.line(line)).await?;
+        read.end();
+        if self.profiler.kernel == Kernel::Frames && read.is_confined() {
+            // `perf` keeps out of the kernel silently where it lacks the rights.
+            return Err(complaint::refused(self.system, self.profiler).into());
+        }
+        let mut stats = program::command(&self.program);
+        stats.args(["report", "--stats", "-i"]).arg(&file);
+        let mut counted = 0;
+        let what = "perf report --stats";
+        let count = |line: &str| {
+            counted += script::lost_samples(line);
+            Ok(())
+        };
+        // An old `perf` lacks this count; the notes in the script are enough then.
+        let _ = program::read_lines(&mut stats, what, patience, count).await;
+        let lost = read.lost.max(counted);
+        let sampled_cpu = read.cpu_time(self.rate);
+        let recording = Recording::new(self.profiler, read.stacks, window);
+        let taken = (recording.samples + lost).max(1);
+        Ok(Recording {
+            unwinder: Some(self.unwinder),
+            lost_share: lost as f64 / taken as f64,
+            sampled_cpu,
+            notices: unwinder::lowered(self.rate).into_iter().collect(),
+            ..recording
+        })
+    }
+}
