@@ -40,7 +40,7 @@ impl Toy {
             case.join("case.toml"),
             format!(
                 "title = \"A stand-in\"\nquestion = \"Does it answer?\"\n\
-                 variants = [\"slow\", \"fixed\"]\nargs = {args:?}\nload = {{ users = 3 }}\n\
+                 variants = [\"slow\", \"fixed\"]\nargs = {args:?}\nload = {{ users = 3, think_ms = 2 }}\n\
                  [[request]]\npath = \"/\"\nanswer = \"6\"\n"
             ),
         )
