@@ -13,8 +13,10 @@ servers := "--bin '*-slow' --bin '*-fixed' --bin tls-site"
 # them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude lab-load"
 # Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
-# features that its dependencies have in the first one.
-apart := "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
+# features that its dependencies have in the first one. The generator is optimized only where it generates
+# load: its own tests would take half of this build.
+apart := "--config profile.release.package.lab-load.opt-level=0 " + \
+    "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 python := "PYTHONDONTWRITEBYTECODE=1 python3"
 replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
@@ -93,10 +95,12 @@ record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurem
 book *FLAGS:
     @docs/book.sh {{ FLAGS }}
 
+# The tests from outside mostly wait for servers, so five of them share two cores.
+#
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    cargo test --release {{ shared }}
+    cargo test --release {{ shared }} -- --test-threads 5
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{CALM, SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {
@@ -13,7 +13,7 @@ fn server(toy: &Toy, args: &str) -> String {
 
 fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
     let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
-    toy.run(&[&sides[..], &SHORT[..], args].concat())
+    toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_candidate_with_other_answers_or_no_start_is_an_error() {
 #[test]
 fn a_request_that_never_gets_an_answer_is_lost() {
     let toy = Toy::new(&[]);
-    let candidate = server(&toy, "--hang-at-request 500");
+    let candidate = server(&toy, "--hang-at-request 200");
     let output = compare(&toy, &server(&toy, ""), &candidate, &["--get", "/"]);
     assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
     assert!(stdout(&output).contains("never got an answer"), "{}", stdout(&output));

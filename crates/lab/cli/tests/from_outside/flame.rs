@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::toy::{STAND_IN, Toy, send, stderr, wait_until};
+use crate::toy::{CALM, STAND_IN, Toy, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -19,6 +19,9 @@ struct Studio {
 impl Studio {
     fn new(args: &[&str], mode: Option<&str>) -> Self {
         let toy = Toy::new(args);
+        let case = toy.path("crates/toy/case.toml");
+        let text = std::fs::read_to_string(&case).unwrap();
+        std::fs::write(&case, text.replace("users = 3", "users = 3, think_ms = 2")).unwrap();
         let bin = toy.path("fake-bin");
         std::fs::create_dir_all(&bin).unwrap();
         if let Some(mode) = mode {
@@ -130,7 +133,8 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
 
     // The only server of a page.
     let command = format!("{STAND_IN} --port {{port}}");
-    let output = studio.lab(&["--exec", &command, "--get", "/"]).output().unwrap();
+    let args = [&["--exec", &command, "--get", "/"], &CALM[..]].concat();
+    let output = studio.lab(&args).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(studio.read("lab-stand-in/raw.svg").contains("clone3;server::work 300"));
     assert!(
@@ -219,7 +223,7 @@ fn two_builds_of_your_own_server_are_drawn() {
     let studio = Studio::new(&[], Some("ok"));
     let command = format!("{STAND_IN} --port {{port}}");
     let both = ["--exec", &command, "--exec", &command, "--get", "/"];
-    let output = studio.lab(&both).output().unwrap();
+    let output = studio.lab(&[&both, &CALM[..]].concat()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let files = studio.files("lab-stand-in");
     for file in ["baseline.svg", "candidate.svg", "diff.svg", "baseline.threads.svg"] {

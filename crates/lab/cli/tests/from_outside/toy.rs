@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// The shortest possible measurement.
 pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
 
+/// A load that leaves the cores to other tests, for those that read no CPU time.
+pub const CALM: [&str; 2] = ["--users=3", "--think-ms=2"];
+
 /// A server that misbehaves on request: an example of this package, which `cargo test` builds too.
 #[cfg(debug_assertions)]
 pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examples/lab-stand-in");
