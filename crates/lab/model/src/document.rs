@@ -8,7 +8,7 @@ use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Machine, Outcome, Spacing,
+    Build, Machine, Outcome, Spacing, own_command,
     percentile::{ByPercentile, Percentile, factors},
 };
 
@@ -37,7 +37,7 @@ impl Record {
         Self {
             version: VERSION,
             created: jiff::Timestamp::now(),
-            command: std::env::args().collect(),
+            command: own_command(),
             quick,
             machine: Machine::here(),
             build,

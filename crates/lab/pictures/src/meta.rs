@@ -1,6 +1,6 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
-use lab_model::Machine;
+use lab_model::{Machine, own_command};
 use lab_observation::{Observation, Observations, Topic};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub fn meta(topic: &Topic, all: &Observations) -> Value {
         // The case or your own server.
         "name": topic.name,
         "created": jiff::Timestamp::now(),
-        "command": std::env::args().collect::<Vec<_>>(),
+        "command": own_command(),
         "machine": Machine::here(),
         "build": topic.build,
         "variants": variants.collect::<Map<_, _>>(),

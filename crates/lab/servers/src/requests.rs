@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use http::uri::PathAndQuery;
 use lab_load::{Fetched, Visitor};
-use lab_model::{Answer, Ask};
+use lab_model::{Answer, Ask, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
 
@@ -247,7 +247,7 @@ async fn check(
 }
 
 fn title(ask: &Ask) -> String {
-    format!("{} {}", ask.method, ask.path)
+    format!("{} {}", ask.method, without_secrets(&ask.path))
 }
 
 /// The answers of a fresh server to two visits, with a pause between them.

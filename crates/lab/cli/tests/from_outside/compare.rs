@@ -19,7 +19,8 @@ fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output 
 #[test]
 fn json_has_the_verdict_and_its_figures() {
     let toy = Toy::new(&[]);
-    let args = ["--get", "/", "--json", "--metric", "latency-p50"];
+    let args = ["--get", "/?token=hunter2", "--json", "--metric", "latency-p50"];
+    let args = [&args[..], &["--header", "Authorization: hunter2", "--markdown", "it.md"]].concat();
     let output = compare(&toy, &server(&toy, ""), &server(&toy, ""), &args);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     // Two pairs are too few for a verdict.
@@ -35,7 +36,11 @@ fn json_has_the_verdict_and_its_figures() {
         }
     }
     assert!(document["exact"].is_object());
-    assert!(toy.path(document["record"].as_str().unwrap()).is_file());
+    // Both are read by others.
+    for file in [document["record"].as_str().unwrap(), "it.md"] {
+        let text = std::fs::read_to_string(toy.path(file)).unwrap();
+        assert!(text.contains("Authorization: ***") && !text.contains("hunter2"), "{text}");
+    }
     toy.wait_until_all_servers_ended();
 }
 

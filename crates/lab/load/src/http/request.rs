@@ -3,7 +3,7 @@
 use ::http::{Method, Request, header};
 use anyhow::Context as _;
 
-use lab_model::{Ask, Expected, Target};
+use lab_model::{Ask, Expected, Target, without_secrets};
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Prepared {
         };
         // The types of `http` reject what would not be one request: a space in the path, a line
         // break in a header.
-        let name = format!("{} {}", ask.method, ask.path);
+        let name = format!("{} {}", ask.method, without_secrets(&ask.path));
         let mut request = Request::builder().method(ask.method.as_str()).uri(&ask.path);
         for (name, value) in &ask.headers {
             request = request.header(name, value);

@@ -17,7 +17,7 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
     if !notes.is_empty() {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
         for note in notes {
-            let _ = writeln!(text, "- {note}");
+            let _ = writeln!(text, "- {}", inert(&note));
         }
         text += "\n</details>\n";
     }
@@ -26,9 +26,33 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
     text
 }
 
+/// A text that is no Markdown, no HTML and no mention: a note may quote what the server answered, and
+/// whoever wrote that must not write the comment.
+fn inert(text: &str) -> String {
+    let mut shown = String::new();
+    for symbol in text.chars() {
+        match symbol {
+            '<' => shown.push_str("&lt;"),
+            '&' => shown.push_str("&amp;"),
+            // A space without a width, so that nobody is notified.
+            '@' => shown.push_str("@\u{200b}"),
+            '`' | '*' | '_' | '[' | ']' | '!' | '#' | '|' | '\\' => shown.extend(['\\', symbol]),
+            _ => shown.push(symbol),
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_server_answers_cannot_write_the_comment() {
+        let answer = "</details><img src=x> @org/team [a](b) `c`";
+        let expected = "&lt;/details>&lt;img src=x> @\u{200b}org/team \\[a\\](b) \\`c\\`";
+        assert_eq!(inert(answer), expected);
+    }
 
     #[test]
     fn a_comment_has_the_verdict_the_metrics_the_notes_and_the_command() {

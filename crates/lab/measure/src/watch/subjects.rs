@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, usual};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
@@ -168,7 +168,7 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         view: View::default(),
         spans: Default::default(),
         counts: Vec::new(),
-        commands: vec![format!("lab {}", shell_words::join(std::env::args().skip(1)))],
+        commands: vec![format!("lab {}", shell_words::join(own_command().iter().skip(1)))],
     })
 }
 
