@@ -40,7 +40,7 @@ pub struct Topic {
 #[derive(Debug)]
 pub struct Observations {
     pub profiler: Profiler,
-    pub observations: Vec<Observation>,
+    pub servers: Vec<Observation>,
     /// Their allocations, if an exhibit shows them.
     pub heaps: Vec<Heap>,
     /// What a reader has to know, one sentence each.
@@ -86,7 +86,7 @@ impl Observation {
 impl Observations {
     /// The profiler, and how it found the callers.
     pub fn made_by(&self) -> String {
-        let unwinder = self.observations.first().and_then(|it| it.recording.as_ref()?.unwinder);
+        let unwinder = self.servers.first().and_then(|it| it.recording.as_ref()?.unwinder);
         unwinder.map_or(self.profiler.to_string(), |it| format!("{}; {it}", self.profiler))
     }
 
@@ -102,6 +102,6 @@ impl Observations {
             let stacks = view.of(&recording.stacks);
             Some(stacks.scaled_to((per_request * 1e9) as u64))
         };
-        self.observations.iter().map(of).collect()
+        self.servers.iter().map(of).collect()
     }
 }

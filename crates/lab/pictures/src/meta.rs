@@ -5,7 +5,7 @@ use lab_observation::{Observation, Observations, Topic};
 use serde_json::{Map, Value, json};
 
 pub fn meta(topic: &Topic, all: &Observations) -> Value {
-    let variants = all.observations.iter().map(|it| (it.name.clone(), variant(it)));
+    let variants = all.servers.iter().map(|it| (it.name.clone(), variant(it)));
     json!({
         // The case or your own server.
         "name": topic.name,

@@ -107,7 +107,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let card = Card::new(&name, subjects.comparison().asks.len(), &measured, &Rules::read()?);
     let seen = Observations {
         profiler: measured.profiler,
-        observations: vec![measured.observation],
+        servers: vec![measured.observation],
         heaps: Vec::new(),
         notices: Vec::new(),
     };

@@ -107,15 +107,15 @@ impl Subjects {
         };
         for profiler in choice {
             match self.observe(&watch, *profiler, progress).await {
-                Ok(observations) => {
-                    notices.extend(notices_of(&observations));
+                Ok(servers) => {
+                    notices.extend(notices_of(&servers));
                     let mut heaps = Vec::new();
                     for launch in &self.sampling {
                         progress.step(&format!("sampling the allocations of {}", launch.name));
                         let heap = heap::sample(launch, &self.comparison.asks).await;
                         heaps.push(heap.with_context(|| launch.name.clone())?);
                     }
-                    return Ok(Observations { profiler: *profiler, observations, heaps, notices });
+                    return Ok(Observations { profiler: *profiler, servers, heaps, notices });
                 }
                 Err(Failure::Fatal(error)) => return Err(error),
                 Err(Failure::Profiler(obstacle)) => {

@@ -53,7 +53,7 @@ pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Op
     let Some(stacks) = all.cpu(&topic.view) else { return cpu_total(all) };
     let instrumented =
         topic.instrumented.then(|| "instrumented build, slower than timed".to_owned());
-    let sides = all.observations.iter().zip(&stacks).zip(standard);
+    let sides = all.servers.iter().zip(&stacks).zip(standard);
     let sides = sides.map(|((observation, stacks), standard)| {
         let server = &observation.name;
         // A case's stacks start at its own functions, and what those call is the lesson. Yours start
@@ -127,7 +127,7 @@ fn cpu_total(all: &Observations) -> Option<Section> {
     section.tables.push(Table {
         caption: "CPU time as the system counts it".to_owned(),
         head: ["server", "requests answered", "CPU time per request"].map(str::to_owned).to_vec(),
-        rows: all.observations.iter().map(row).collect::<Option<_>>()?,
+        rows: all.servers.iter().map(row).collect::<Option<_>>()?,
     });
     Some(section)
 }
@@ -161,7 +161,7 @@ pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
 
 /// Where the time of a request goes, waits included.
 pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
-    let waits = all.observations.iter();
+    let waits = all.servers.iter();
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
     if waits.is_empty() {

@@ -38,7 +38,7 @@ pub fn draw_page(
         ..Page::default()
     };
     let mut standard = Vec::new();
-    for observation in &all.observations {
+    for observation in &all.servers {
         standard.push(as_recorded(topic, observation, flamegraph, output, &mut page)?);
     }
     let section = |exhibit: &Exhibit| match exhibit {
@@ -101,7 +101,7 @@ fn as_recorded(
 
 /// Requests over time; of two servers, the first above the second.
 fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
-    let spans = all.observations.iter().map(|it| Some((it.name.as_str(), it.spans.as_ref()?)));
+    let spans = all.servers.iter().map(|it| Some((it.name.as_str(), it.spans.as_ref()?)));
     let spans: Vec<_> = spans.collect::<Option<_>>()?;
     let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
                    that is open only once at a time.";
@@ -121,7 +121,7 @@ fn threads_of(all: &Observations) -> Option<Section> {
     let lead = "The state of each thread, 100 times a second. While a worker of an async runtime is blocked, \
                 for example in fsync or clock_nanosleep, its other tasks wait.";
     let mut section = Section::new("What the threads did", lead.to_owned());
-    for Observation { name: server, threads, .. } in &all.observations {
+    for Observation { name: server, threads, .. } in &all.servers {
         let Some(threads) = threads else { continue };
         let caption = format!(
             "{server}: about a second from the middle of {:.1} s; the shares are of the whole time. A single \
@@ -156,8 +156,7 @@ fn change(topic: &Topic, all: &Observations) -> Option<Section> {
         return None;
     }
     let [slow_name, fixed_name] = topic.servers.as_slice() else { return None };
-    let samples =
-        [0, 1].map(|at| all.observations[at].recording.as_ref().map_or(0, |it| it.samples));
+    let samples = [0, 1].map(|at| all.servers[at].recording.as_ref().map_or(0, |it| it.samples));
     let sampling = Sampling::of(slow, fixed, samples);
     let mut pairs = changed(slow, fixed, NAMED);
     pairs.retain(|[slow, fixed]| sampling.differs(slow.own, fixed.own));

@@ -62,7 +62,7 @@ fn observations() -> Observations {
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
     Observations {
         profiler: PERF,
-        observations: vec![
+        servers: vec![
             observation("slow", SLOW, example::slow_spans()),
             observation("fixed", FIXED, example::fixed_spans()),
         ],
@@ -140,7 +140,7 @@ fn a_mean_that_the_recording_cuts_off_is_a_bound_and_has_no_factor() {
 #[test]
 fn without_a_profiler_there_is_the_systems_count() {
     let mut all = observations();
-    all.observations.iter_mut().for_each(|it| it.recording = None);
+    all.servers.iter_mut().for_each(|it| it.recording = None);
     let (page, ..) = draw(&topic(&[Exhibit::Cpu, Exhibit::Differential]), &all);
     assert_eq!(page.sections.len(), 1);
     assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);

@@ -10,7 +10,7 @@ pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {
     let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
     let mut facts = vec![fact("Profiler", all.made_by()), fact("Load", topic.load.clone())];
-    facts.extend(all.observations.iter().map(|it| fact(&it.name, basis(it))));
+    facts.extend(all.servers.iter().map(|it| fact(&it.name, basis(it))));
     let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
     facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
