@@ -1,4 +1,4 @@
-//! The functions that make blocks: excerpts, differences, tables and pictures.
+//! The functions of expressions: excerpts, differences, tables, pictures, and what a function cost.
 
 use std::{
     path::Path,
