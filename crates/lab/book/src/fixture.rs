@@ -103,53 +103,19 @@ impl Fixture {
     }
 }
 
-/// A record of `toy`, whose fix has this factor.
+/// What a record that was published once has of `lock-scope`, as the case `toy`; its fix has this factor.
 pub fn record(factor: f64) -> Value {
-    let speedup = |estimate: f64| {
-        json!({ "estimate": estimate, "low": estimate - 1.0, "high": estimate + 2.0,
-                "confidence": 0.952 })
-    };
-    let speedups = |factor: f64| {
-        json!({ "throughput": speedup(factor), "cpu_per_request": speedup(10.2),
-                "latency_p50": null })
-    };
-    let open_loop = |p50: f64, invalid: Option<&str>| {
-        json!({
-            "rate_per_s": 9.8, "spacing": "even", "sent": 9, "lost": 0, "ok": 9, "wrong": 0, "failed": 0, "unfinished": 0,
-            "queued": 0, "lag_p99_ms": 1.0, "first_fault": null, "invalid": invalid,
-            "latency_ms": { "p50": p50, "p90": 2.0 * p50, "p99": 3.0 * p50 }
-        })
-    };
-    let variant = |name: &str, rps: f64, exact_below: Option<f64>| {
-        json!({
-            "variant": name, "throughput_rps": rps, "cpu_us_per_request": 514.7,
-            "peak_rss_mib": 67.39, "generator_cpu": 0.1, "sent": 9, "ok": 9, "wrong": 0,
-            "failed": 0, "unfinished": 0, "lost": 0, "reopened": 0, "first_fault": null,
-            "generator_limited": null, "limited_runs": 0, "exact": {},
-            "latency_ms": { "p50": 51.0, "p90": 72.3, "p99": 1500.0, "exact_below": exact_below },
-            "open_loop": open_loop(51.3, (name == "fixed").then_some("the generator was late")),
-            "speedup": if name == "slow" { Value::Null } else { speedups(factor) }
-        })
-    };
-    json!({
-        "version": lab_model::VERSION, "created": "2026-11-21T15:15:56Z", "quick": false,
-        "command": ["target/release/lab", "bench", "--pairs", "15"],
-        "machine": { "os": "linux", "arch": "x86_64", "cpu": "AMD EPYC", "cores": 2,
-                     "kernel": "6", "virtual_machine": true, "governor": null, "memory_mib": 1 },
-        "build": { "rustc": "rustc 1.95.0", "profile": "release", "commit": "181884465d7aa21c",
-                   "dirty": false },
-        "cases": [{
-            "case": "toy", "load": "3,000 users, 0.5 s between requests", "users": 3000,
-            "think_ms": 500, "pairs": 15, "warm_up_s": 1.0, "measurement_s": 2.0,
-            "minimum_effect": 0.03, "metric": "throughput", "verdict": "faster", "reason": "r",
-            "variants": [variant("slow", 19.58, Some(50.0)), variant("fixed", 5435.0, None)],
-            "speedup": speedups(factor),
-            "control": { "pairs": 8, "speedup": { "throughput":
-                { "estimate": 1.0, "low": 0.99, "high": 1.033, "confidence": 0.96 },
-                "cpu_per_request": null, "latency_p50": null } },
-            "promised_throughput": 50.0, "steps_note": null, "runs": [], "open_runs": []
-        }]
-    })
+    let record = include_str!("../../course/tests/fixtures/record.json");
+    let mut record: Value = serde_json::from_str(record).unwrap();
+    let cases = record["cases"].as_array_mut().unwrap();
+    cases.retain(|case| case["case"] == "lock-scope");
+    let toy = &mut cases[0];
+    toy["case"] = "toy".into();
+    let factor = json!({ "estimate": factor, "low": factor - 1.0, "high": factor + 2.0, "confidence": 0.952 });
+    toy["variants"][1]["speedup"]["throughput"] = factor.clone();
+    toy["variants"][1]["open_loop"]["invalid"] = "the generator was late".into();
+    toy["speedup"]["throughput"] = factor;
+    record
 }
 
 fn benches() -> Value {

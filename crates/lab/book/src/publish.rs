@@ -131,8 +131,7 @@ mod tests {
     fn measured() -> Fixture {
         let fixture = Fixture::new();
         fixture.write("target/lab/runs/20261121T000000000Z.json", &record(280.0).to_string());
-        let meta =
-            json!({ "command": ["/home/me/lab"], "build": { "commit": "181884465d7aa21c" } });
+        let meta = json!({ "command": ["/home/me/lab"], "build": { "commit": "181884465d7aa21c85d61e18a94cc5284eb91ed2" } });
         for (name, content) in [
             ("meta.json", meta.to_string().as_str()),
             ("index.html", "a page"),

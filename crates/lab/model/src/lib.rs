@@ -18,6 +18,7 @@ mod machine;
 mod modes;
 mod nearest;
 mod notes;
+pub mod origin;
 mod outcome;
 mod output;
 mod overrides;
@@ -30,7 +31,7 @@ mod secrets;
 mod store;
 pub mod tables;
 mod target;
-pub mod words;
+
 mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};

@@ -1,4 +1,4 @@
-//! The functions that make blocks: excerpts, differences, tables and pictures.
+//! The functions of expressions: excerpts, differences, tables, pictures, and what a function cost.
 
 use std::{
     path::Path,
@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
-use lab_model::{BASELINE, CANDIDATE, criterion::Bench, unknown, words::relative};
+use lab_model::{BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown};
 use minijinja::{Environment, Error, State, Value};
 
 use super::{

@@ -6,10 +6,11 @@ use lab_observation::Unit;
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, Value, value::Serde};
 
+type Show = fn(f64) -> String;
+
 /// Adds the filters to an environment. The filter of a time names the unit of its input, and chooses
 /// that of its output.
 pub fn add_to(env: &mut Environment<'_>) {
-    type Show = fn(f64) -> String;
     let numbers: [(&str, Show); 10] = [
         ("figure", significant),
         ("thousands", lab_display::thousands),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
-use lab_model::{CaseRecord, Output, Store, Workspace, read, words::origin, write_whole};
+use lab_model::{CaseRecord, Output, Store, Workspace, origin::origin, read, write_whole};
 
 use super::{
     Book,

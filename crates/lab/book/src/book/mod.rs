@@ -45,5 +45,5 @@ mod tests;
 pub use evaluate::Book;
 pub use links::broken;
 pub use mine::{Mine, write_mine};
-pub use page::{CHAPTERS, Page, Problem, contributing, spliced as pages};
+pub use page::{CHAPTERS, Page, Problem, pages};
 pub use splice::{Spliced, splice};

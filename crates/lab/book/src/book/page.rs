@@ -1,4 +1,4 @@
-//! The pages: the chapters below `docs/src`, and the README; and what may be wrong with them.
+//! The pages: the chapters below `docs/src` and two of the top level; and what may be wrong with them.
 
 use std::{
     fmt,
@@ -9,7 +9,6 @@ use anyhow::{Context as _, ensure};
 
 /// The directory of the chapters, below the workspace.
 pub const CHAPTERS: &str = "docs/src";
-const README: &str = "README.md";
 
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -20,14 +19,11 @@ pub struct Page {
 }
 
 impl Page {
-    fn read(root: &Path, name: &str) -> anyhow::Result<Option<Self>> {
+    fn read(root: &Path, name: &str) -> anyhow::Result<Self> {
         let path = root.join(name);
-        if !path.is_file() {
-            return Ok(None);
-        }
         let text = std::fs::read_to_string(&path);
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(Some(Self { name: name.to_owned(), path, text }))
+        Ok(Self { name: name.to_owned(), path, text })
     }
 
     /// The directory that its links start from.
@@ -58,10 +54,12 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
-/// The pages with markers: all chapters, and the README.
-pub fn spliced(root: &Path) -> anyhow::Result<Vec<Page>> {
+/// All chapters, and the pages of the top level.
+pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     let mut pages = chapters(root)?;
-    pages.extend(Page::read(root, README)?);
+    for name in ["README.md", "CONTRIBUTING.md"].into_iter().filter(|it| root.join(it).is_file()) {
+        pages.push(Page::read(root, name)?);
+    }
     Ok(pages)
 }
 
@@ -70,14 +68,9 @@ pub fn chapters(root: &Path) -> anyhow::Result<Vec<Page>> {
     ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
     let mut pages = Vec::new();
     for name in files_below(&dir)?.iter().filter(|name| name.ends_with(".md")) {
-        pages.extend(Page::read(root, &format!("{CHAPTERS}/{name}"))?);
+        pages.push(Page::read(root, &format!("{CHAPTERS}/{name}"))?);
     }
     Ok(pages)
-}
-
-/// A page whose links are checked, but that has no markers.
-pub fn contributing(root: &Path) -> anyhow::Result<Option<Page>> {
-    Page::read(root, "CONTRIBUTING.md")
 }
 
 /// The paths of all files below a directory, from there on, sorted.

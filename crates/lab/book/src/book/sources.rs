@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, Workspace,
+    origin::{self, origin},
     tables::confidence,
     unknown,
-    words::{self, origin},
 };
 use lab_observation::{Folded, top_inclusive};
 use serde::de::DeserializeOwned;
@@ -132,11 +132,11 @@ impl Sources {
         names.insert("benches".to_owned(), benches);
         if let Ok(record) = &self.record {
             let about = json!({
-                "date": words::day(record.created),
-                "machine": words::machine_in_words(&record.machine),
+                "date": origin::day(record.created),
+                "machine": origin::machine_in_words(&record.machine),
                 "pairs": record.cases.iter().map(|case| case.pairs).min(),
                 "confidence": confidence(&record.cases),
-                "command": words::command_line(&record.command),
+                "command": origin::command_line(&record.command),
                 "build": record.build,
             });
             names.insert("record".to_owned(), about);

@@ -2,8 +2,9 @@
 
 use lab_display::{Table, count_table, factor, percent};
 use lab_model::{
-    BASELINE, CANDIDATE, CaseRecord, Machine, tables, unknown,
-    words::{day, machine_in_words, origin},
+    BASELINE, CANDIDATE, CaseRecord, Machine,
+    origin::{day, machine_in_words, origin},
+    tables, unknown,
 };
 use lab_observation::top_inclusive;
 use minijinja::{Error, Value};

@@ -79,7 +79,7 @@ fn a_table_of_steps_has_every_variant() {
     variants.insert(1, step);
     fixture.write("docs/record/2026-11-21-a/record.json", &record.to_string());
     let table = fixture.eval("table(\"steps\", toy)").unwrap();
-    assert!(table.contains("| slow | 19.6 |  | 515 µs |  |"), "{table}");
+    assert!(table.contains("| slow | 19.4 |  | 308 µs |  |"), "{table}");
     assert!(table.contains("| no-clone | 5,435 | 280× (279–282) |"), "{table}");
 }
 

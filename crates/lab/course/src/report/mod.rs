@@ -16,8 +16,8 @@ use lab_display::{
 };
 use lab_model::{
     Case, CaseRecord, Record,
+    origin::{command_line, day, machine_in_words, relative},
     tables::summary,
-    words::{command_line, day, machine_in_words, relative},
     write_whole,
 };
 use maud::{PreEscaped, html};

@@ -1,4 +1,4 @@
-//! The parts that HTML pages share: the document.
+//! The parts that HTML pages share: the document, its top, its notices and its end.
 //!
 //! A page contains its style and needs no network, so you can keep, send and print it.
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lab_display::plural;
-use lab_model::{CaseRecord, Record, notes, tables::metrics, words::origin};
+use lab_model::{CaseRecord, Record, notes, origin::origin, tables::metrics};
 
 /// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
 /// that makes the same comparison.

@@ -38,7 +38,7 @@ pub fn print_summary(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Op
             case.case.clone_from(&about.shown);
         }
     }
-    let mut table = summary(&shown).columns(&[0, 1, 2, 4]);
+    let mut table = summary(&shown).columns(&[0, 5, 1, 3]);
     if micros.iter().any(Option::is_some) {
         table.head.push("Criterion".to_owned());
         for (row, micro) in table.rows.iter_mut().zip(micros) {
