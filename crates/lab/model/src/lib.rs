@@ -29,6 +29,7 @@ mod rows;
 mod seconds;
 mod store;
 mod target;
+mod unanswered;
 pub mod words;
 mod workspace;
 
@@ -56,4 +57,5 @@ pub use request::{BodySource, Request};
 pub use rows::{claim_row, confidence, latency_rows, metric_rows, open_loop_rows};
 pub use store::{Store, read};
 pub use target::Target;
+pub use unanswered::Unanswered;
 pub use workspace::{Workspace, find_bin_dir, lab_itself};
