@@ -10,10 +10,15 @@ use std::{
 
 use anyhow::anyhow;
 use lab_observation::{Profiler, Recording, Unwinder};
-use lab_system::{fake::Fake, process};
+use lab_system::process;
 use tempfile::TempDir;
 
+use fake::Fake;
+
 use super::{Failure, Fetched, Profilers, Subject};
+
+#[path = "../../system/src/fake.rs"]
+mod fake;
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);

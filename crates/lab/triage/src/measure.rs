@@ -12,7 +12,7 @@ use lab_system::process;
 
 use lab_measure::{
     bench::{Comparison, generate},
-    count::Counter,
+    count::{Counter, SYSTEM_CALLS},
     watch::{Progress, Watch},
 };
 
@@ -42,8 +42,8 @@ pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
 const ONSET: std::ops::Range<f64> = 38.0..60.0;
 
 /// What is counted for each request, by the events of `perf stat`.
-pub const EVENTS: [&str; 9] = [
-    "raw_syscalls:sys_enter",
+const EVENTS: [&str; 9] = [
+    SYSTEM_CALLS,
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
     "syscalls:sys_enter_fsync",
@@ -105,7 +105,7 @@ impl Triage<'_> {
         let (_, launch) = self.comparison.subjects.first().context("there is a server")?;
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
-        let target = stage.server.target()?;
+        let target = stage.server.target();
         let stage_is_own = stage.server.is_own();
         let url = stage.server.url().clone();
         let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
@@ -115,9 +115,9 @@ impl Triage<'_> {
         // `perf stat` reports when the server has exited.
         let counts = async {
             let (counter, requests) = counter?;
-            let totals = counter.totals(&EVENTS, stage_is_own).await?;
-            let per_request = |(event, total)| (event, total as f64 / requests.max(1) as f64);
-            anyhow::Ok(totals.into_iter().map(per_request).collect())
+            let totals = counter.totals(stage_is_own).await?;
+            let per_request = |total| total as f64 / requests.max(1) as f64;
+            anyhow::Ok(EVENTS.into_iter().zip(totals.into_iter().map(per_request)).collect())
         };
         match counts.await {
             Ok(counts) => measured.counts = Some(counts),
@@ -250,7 +250,7 @@ impl Loaded<'_> {
     /// Counts from the first request to the last, so that the totals can be divided by the requests.
     /// The totals are known once the counter has ended.
     async fn count(&self) -> anyhow::Result<(Counter, u64)> {
-        let mut counter = Counter::of_events(self.pid, &EVENTS).await?;
+        let mut counter = Counter::attach(self.pid, &EVENTS).await?;
         counter.begin().await?;
         let outcome = generate(&self.load(WATCHED, Duration::ZERO, LEVEL)).await?;
         counter.end().await?;

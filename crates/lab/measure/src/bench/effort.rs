@@ -34,8 +34,9 @@ impl Effort {
         self.start + self.warm_up + self.measurement + self.grace / 4
     }
 
-    pub fn runs(self, subjects: usize) -> usize {
+    /// The expected length of all runs.
+    pub fn all_runs(self, subjects: usize) -> Duration {
         let open = if self.open_loop.is_zero() { 0 } else { subjects };
-        schedule(subjects, self.pairs, self.seed).len() + open
+        self.run() * (schedule(subjects, self.pairs, self.seed).len() + open) as u32
     }
 }

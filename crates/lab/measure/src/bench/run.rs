@@ -1,17 +1,21 @@
 //! Runs: each starts a fresh server, puts load on it, and returns an outcome.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use lab_display::plural;
 use lab_load::{Fault, Visitor};
 use lab_model::{
     Arrivals, Ask, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run, Workspace,
     load_average,
 };
-use lab_servers::{Launch, Scratch, Stage};
+use lab_servers::{Address, Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
-use tokio::{process::Command, time::timeout};
+use tokio::time::timeout;
 
 use super::{Effort, Engine, Progress};
 
@@ -115,7 +119,7 @@ impl Comparison {
                 Some(pair) => format!("pair {} of {pairs}  {variant}", pair + 1),
                 None => format!("control  {variant}"),
             };
-            progress.run(&self.name, &which, effort);
+            progress.step(&self.name, &which, effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
             let run =
                 self.run(subject, nth, effort, Arrivals::ClosedLoop(self.load), progress).await?;
@@ -154,11 +158,12 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
+        let planned = effort.run();
         let effort =
             Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
-            progress.run(&self.name, &format!("open loop  {variant}"), effort);
+            progress.step(&self.name, &format!("open loop  {variant}"), planned);
             runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open), progress).await?);
         }
         Ok(runs)
@@ -180,7 +185,7 @@ impl Comparison {
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
         let plan = LoadPlan {
-            target: stage.server.target()?,
+            target: stage.server.target(),
             server_pid: stage.server.studied_pid().ok(),
             arrivals,
             warm_up: effort.warm_up,
@@ -191,7 +196,8 @@ impl Comparison {
         };
         let mut outcome = stage
             .watch(async {
-                if launch.supervised {
+                // One that announces itself is ready.
+                if launch.address != Address::Announced {
                     first_answer(&plan).await;
                 }
                 let note = |note: &str| progress.aside(|| eprintln!("{note}"));
@@ -224,7 +230,7 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     let stage = Stage::set(launch).await?;
-    let result = Visitor::open(stage.server.target()?, asks).await?.visit().await;
+    let result = Visitor::open(stage.server.target(), asks).await?.visit().await;
     stage.clear().await?;
     Ok(result)
 }
@@ -236,22 +242,11 @@ pub async fn asks(workspace: &Workspace, case: &Case, dir: &Path) -> anyhow::Res
         let body = match &request.body {
             None => None,
             Some(source) => {
-                let output = Command::new(workspace.binary(&source.bin)?)
-                    .args(&source.args)
-                    .kill_on_drop(true)
-                    .output();
-                let output = timeout(BODY, output).await.ok().with_context(|| {
-                    format!("{} wrote no whole body within {} s", source.bin, BODY.as_secs())
-                })?;
-                let output = output.with_context(|| format!("cannot start {}", source.bin))?;
-                ensure!(
-                    output.status.success(),
-                    "{} failed: {}",
-                    source.bin,
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
+                let mut program = Command::new(workspace.binary(&source.bin)?);
+                program.args(&source.args);
+                let written = lab_system::run(program, BODY, Stdio::piped()).await?;
                 let file = dir.join(format!("body-{index}"));
-                std::fs::write(&file, output.stdout)
+                std::fs::write(&file, written)
                     .with_context(|| format!("cannot write {}", file.display()))?;
                 Some(file)
             }
