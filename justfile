@@ -50,7 +50,7 @@ flame *CASES_AND_FLAGS: _lab_and_flamegraph
 count *CASES_AND_FLAGS: _lab
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
-# Say what ails a server: your own or `lock-scope-slow`
+# Find what limits a server: your own or `lock-scope-slow`
 [group('measure')]
 [no-cd]
 [positional-arguments]

@@ -3,7 +3,7 @@
 //! It is plain `std`, a thread a connection, so that its failures are its own and not a framework's.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     net::{TcpListener, TcpStream},
     path::PathBuf,
     process::exit,
@@ -45,9 +45,6 @@ struct Options {
     /// Print more than a pipe holds before listening, and something at every request; none of it text
     #[arg(long)]
     noise: bool,
-    /// Never answer
-    #[arg(long)]
-    stall: bool,
     /// Listen on this port, and say nothing about it
     #[arg(long)]
     port: Option<u16>,
@@ -69,8 +66,6 @@ struct Options {
     /// Leave a file with the process id as its name here
     #[arg(long)]
     pid_dir: Option<PathBuf>,
-    #[arg(long)]
-    exit_with_parent: bool,
 }
 
 fn main() -> std::io::Result<()> {
@@ -81,12 +76,6 @@ fn main() -> std::io::Result<()> {
     if options.die_at_start {
         eprintln!("the first of my last words\nthe database is missing");
         exit(3);
-    }
-    if options.exit_with_parent {
-        std::thread::spawn(|| {
-            let _ = std::io::stdin().read_to_end(&mut Vec::new());
-            exit(0);
-        });
     }
     if options.noise {
         (0..2048).for_each(|_| print_noise());
@@ -126,7 +115,7 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
     stream.set_nodelay(true)?;
     for line in BufReader::new(stream.try_clone()?).lines() {
         let line = line?;
-        if !line.is_empty() || options.stall {
+        if !line.is_empty() {
             continue;
         }
         let request = served.fetch_add(1, Ordering::Relaxed) + 1;

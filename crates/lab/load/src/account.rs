@@ -1,28 +1,11 @@
 //! Counts every request exactly once, however it ends.
-//!
-//! A request is *lost* if it is unfinished after grace although the server had the time to answer it.
-//! A server that gives `pace` answers per second needs `open / pace` seconds for the requests that are
-//! open when the measurement ends, and its longest answer shows how much its times vary. A request is
-//! lost if it has waited for more than twice the longer of these two times. If no answer came during
-//! grace although ten were due, the server has stopped, and every unfinished request is lost.
-//!
-//! The rule cannot tell a request that hangs from one that takes seconds while all others take
-//! milliseconds. It finds nothing if a run is too short for all open requests: with 3,000 users and 20
-//! answers a second, any of them may still be waiting for its turn.
 
 use std::time::Duration;
 
-use lab_model::Outcome;
+use lab_model::{Outcome, Unanswered};
 use tokio::time::Instant;
 
 use super::Fault;
-
-/// How much longer than expected an answer may take. A server with fewer requests in flight is often
-/// slower.
-const SLACK: f64 = 2.0;
-/// How many answers a server must owe during grace before their absence means that it has stopped.
-/// At a constant pace with random gaps, none of ten comes once in 20,000 times.
-const STOPPED: f64 = 10.0;
 
 /// The answers of a run, right or wrong: they show how long an unfinished request may still take.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,26 +137,15 @@ impl Account {
         ages.iter().for_each(|age| counts.latency.record(*age));
         counts.unfinished = ages.len() as u64;
         counts.youngest_unfinished = ages.into_iter().min();
-        let [measured, grace] =
+        let [since_begin, grace] =
             [self.begun, self.ended].map(|it| it.map_or(Duration::ZERO, |it| it.elapsed()));
-        let unfinished = in_flight.clone().count() + queue.len();
-        let patience = self.answers.patience(unfinished, measured, grace);
-        let lost = in_flight.filter(|one| one.sent.elapsed() > patience).count();
-        counts.lost = (lost + if grace > patience { queue.len() } else { 0 }) as u64;
+        let in_flight = in_flight.map(|one| one.sent.elapsed().as_secs_f64());
+        // An arrival that still waits has done so for all of grace, at least.
+        let ages_s = in_flight.chain(queue.iter().map(|_| grace.as_secs_f64())).collect();
+        let Answers { count, late, longest } = self.answers;
+        let unanswered = Unanswered { ages_s, late, longest, grace };
+        counts.lost = unanswered.lost(count, since_begin.saturating_sub(grace));
         counts
-    }
-}
-
-impl Answers {
-    /// How long a request may wait before it is lost. `measured` includes `grace`.
-    fn patience(&self, unfinished: usize, measured: Duration, grace: Duration) -> Duration {
-        let pace = self.count as f64 / measured.as_secs_f64();
-        let is_due = self.count == 0 || pace * grace.as_secs_f64() >= STOPPED;
-        if is_due && self.late == 0 {
-            return Duration::ZERO;
-        }
-        let open = unfinished as f64 + self.late as f64;
-        Duration::from_secs_f64(open / pace).max(self.longest).mul_f64(SLACK)
     }
 }
 

@@ -31,7 +31,7 @@ mod secrets;
 mod store;
 pub mod tables;
 mod target;
-
+mod unanswered;
 mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
@@ -58,4 +58,5 @@ pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};
 pub use target::Target;
+pub use unanswered::Unanswered;
 pub use workspace::{Workspace, find_bin_dir, lab_itself};

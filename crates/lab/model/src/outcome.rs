@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, Punctuality, seconds};
+use super::{Latency, Punctuality, Unanswered, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -39,10 +39,13 @@ pub struct Outcome {
     /// Requests still in flight, or in the arrival queue, when grace was over.
     #[serde(default)]
     pub unfinished: u64,
-    /// Requests without an answer although the server had the time for it; see `account.rs` for the
-    /// rule. Unfinished ones, and in an open loop also arrivals of the warm-up that never ended.
+    /// Requests without an answer although the server had the time for it. Unfinished ones, and in an
+    /// open loop also arrivals of the warm-up that never ended.
     #[serde(default)]
     pub lost: u64,
+    /// What an engine reports in place of `lost`; [`Unanswered::lost`] has the rule.
+    #[serde(default, skip_serializing)]
+    pub unanswered: Option<Unanswered>,
     /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,

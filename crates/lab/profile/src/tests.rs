@@ -4,9 +4,11 @@ use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time
 
 use anyhow::anyhow;
 use lab_observation::{Profiler, Recording, Unwinder};
-use lab_system::{fake::Fake, process};
+use lab_system::process;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
+
+use fake::Fake;
 
 use super::{
     Failure, Fetched, Profile, Profilers, Subject,
@@ -14,6 +16,9 @@ use super::{
     none,
     perf::{USER_ONLY, WITH_KERNEL},
 };
+
+#[path = "../../system/src/fake.rs"]
+mod fake;
 
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);

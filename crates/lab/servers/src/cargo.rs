@@ -9,14 +9,21 @@ use std::{
     ffi::OsStr,
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use lab_model::Workspace;
+use serde_json::Value;
+
+/// How long cargo may compile.
+const PATIENCE: Duration = Duration::from_secs(3600);
+/// Has cargo print its messages for programs, which [`build`] returns.
+pub const MESSAGES: [&str; 2] = ["--message-format", "json-render-diagnostics"];
 
 /// A cargo or rustc in a directory, with the environment that a shell would give it.
 pub fn as_from_a_shell(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(dir).stdin(Stdio::null());
+    command.current_dir(dir);
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(is_set_by_cargo) {
             command.env_remove(name);
@@ -36,9 +43,13 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
     command
 }
 
-/// The command that builds some binaries of the workspace into its `bin_dir`, in the profile that `lab`
-/// itself was built in.
-pub fn build(workspace: &Workspace, binaries: &[String]) -> Command {
+/// Builds some binaries of the workspace into its `bin_dir`, in the profile that `lab` itself was built
+/// in; returns cargo's messages, as [`build`] does.
+pub async fn build_servers(
+    workspace: &Workspace,
+    binaries: &[String],
+    flags: &[&str],
+) -> anyhow::Result<Vec<Value>> {
     let mut command = as_from_a_shell("cargo", workspace.root());
     // The whole workspace is named so that cargo chooses the same features of the dependencies as in
     // an ordinary build, and compiles none of them again.
@@ -49,8 +60,15 @@ pub fn build(workspace: &Workspace, binaries: &[String]) -> Command {
     if let Some(target) = workspace.bin_dir().parent() {
         command.arg("--target-dir").arg(target);
     }
-    command.args(binaries.iter().flat_map(|name| ["--bin", name]));
-    command
+    command.args(binaries.iter().flat_map(|name| ["--bin", name])).args(flags).args(MESSAGES);
+    build(command).await
+}
+
+/// Runs a command that builds; returns its messages for programs. Those for people appear as they come.
+pub async fn build(command: Command) -> anyhow::Result<Vec<Value>> {
+    let printed = lab_system::run(command, PATIENCE, Stdio::inherit()).await?;
+    let lines = printed.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
 /// Whether cargo sets this variable for the programs that it runs. Others of its variables are settings,
@@ -72,12 +90,12 @@ mod tests {
     /// Cargo has set its variables for this test.
     #[test]
     fn cargos_own_variables_are_removed_and_settings_stay() {
-        let command = as_from_a_shell("cargo", Path::new("."));
-        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        let command = as_from_a_shell_elsewhere("cargo", Path::new("."));
+        let removed = |name: &str| command.get_envs().any(|it| it == (OsStr::new(name), None));
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION"] {
-            assert!(env::var_os(name).is_some(), "cargo sets {name}");
-            assert!(removed.contains(&(OsStr::new(name), None)), "{name}: {removed:?}");
+            assert!(env::var_os(name).is_some() && removed(name), "{name}");
         }
+        assert!(removed("RUSTUP_TOOLCHAIN"), "another repository may name its own");
         for name in ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_JOBS", "CARGO_PROFILE_DEV_LTO"]
         {
             assert!(!is_set_by_cargo(name), "{name}");

@@ -6,7 +6,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
 use lab_model::{Build, Case, Workspace};
 use serde_json::Value;
 
@@ -14,7 +13,10 @@ use super::cargo;
 
 /// Brings these variants of the cases up to date, and what they need to run. Returns how they were built,
 /// which is unknown for binaries that were not put there by cargo.
-pub fn build(workspace: &Workspace, wanted: &[(&Case, Vec<String>)]) -> anyhow::Result<Build> {
+pub async fn build(
+    workspace: &Workspace,
+    wanted: &[(&Case, Vec<String>)],
+) -> anyhow::Result<Build> {
     let bin_dir = workspace.bin_dir();
     if !bin_dir.join(".fingerprint").is_dir() {
         return Ok(Build::unknown());
@@ -24,13 +26,8 @@ pub fn build(workspace: &Workspace, wanted: &[(&Case, Vec<String>)]) -> anyhow::
         servers.chain(case.companions.iter().map(|companion| companion.bin.clone()))
     });
     let binaries: Vec<_> = binaries.collect();
-    let mut cargo = cargo::build(workspace, &binaries);
-    cargo
-        .args(["--message-format", "json-render-diagnostics"])
-        .stderr(std::process::Stdio::inherit());
-    let output = cargo.output().context("cannot run cargo, which builds the servers")?;
-    ensure!(output.status.success(), "cargo could not build the servers; its own message is above");
-    let built = executables(&String::from_utf8_lossy(&output.stdout));
+    let messages = cargo::build_servers(workspace, &binaries, &[]).await?;
+    let built = executables(&messages);
     let is_built = |name: &String| vouches(&built, &bin_dir.join(name));
     Ok(match binaries.iter().all(is_built) {
         true => Build::of(workspace.root(), bin_dir),
@@ -39,9 +36,8 @@ pub fn build(workspace: &Workspace, wanted: &[(&Case, Vec<String>)]) -> anyhow::
 }
 
 /// The binaries that cargo's messages name, fresh ones included.
-fn executables(messages: &str) -> Vec<PathBuf> {
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages.filter_map(|message| Some(message["executable"].as_str()?.into())).collect()
+fn executables(messages: &[Value]) -> Vec<PathBuf> {
+    messages.iter().filter_map(|message| Some(message["executable"].as_str()?.into())).collect()
 }
 
 fn vouches(built: &[PathBuf], binary: &Path) -> bool {
@@ -59,12 +55,8 @@ mod tests {
         let [ours, copied] = ["ours", "copied"].map(|name| dir.path().join(name));
         std::fs::write(&ours, "").unwrap();
         std::fs::write(&copied, "").unwrap();
-        let message = |executable: Value| {
-            serde_json::json!({ "reason": "compiler-artifact", "executable": executable })
-                .to_string()
-        };
-        let library = message(Value::Null);
-        let built = executables(&format!("{library}\n{}\n", message(ours.to_str().into())));
+        let message = |executable: Value| serde_json::json!({ "reason": "compiler-artifact", "executable": executable });
+        let built = executables(&[message(Value::Null), message(ours.to_str().into())]);
         assert!(vouches(&built, &ours));
         assert!(!vouches(&built, &copied) && !vouches(&built, &dir.path().join("missing")));
     }

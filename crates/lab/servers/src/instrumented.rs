@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 
 use super::cargo;
@@ -27,7 +27,7 @@ pub enum Instrumentation {
 
 /// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
 /// Cargo's own output goes to standard error.
-pub fn build(
+pub async fn build(
     workspace: &Workspace,
     cases: &[Case],
     instrumentation: Instrumentation,
@@ -50,7 +50,7 @@ pub fn build(
     let companions = companions.map(|companion| companion.bin.clone());
     let binaries: Vec<_> = cases.iter().flat_map(variants).chain(companions).collect();
 
-    cargo_build(workspace, &binaries, Some(feature))?;
+    cargo::build_servers(workspace, &binaries, &["--features", feature]).await?;
     // Its last part is the profile, as it is in cargo's own directories.
     let profile = workspace.bin_dir().file_name().unwrap_or_default();
     let directory = workspace.results().join(name).join(profile);
@@ -59,24 +59,8 @@ pub fn build(
     for name in &binaries {
         copy(&workspace.binary(name)?, &directory)?;
     }
-    cargo_build(workspace, &binaries, None)?;
+    cargo::build_servers(workspace, &binaries, &["--quiet"]).await?;
     Ok(workspace.with_bin_dir(directory))
-}
-
-/// Has cargo build some binaries of the workspace, with a feature if one is named.
-fn cargo_build(
-    workspace: &Workspace,
-    binaries: &[String],
-    feature: Option<&str>,
-) -> anyhow::Result<()> {
-    let mut command = cargo::build(workspace, binaries);
-    match feature {
-        Some(feature) => command.args(["--features", feature]),
-        None => command.arg("--quiet"),
-    };
-    let status = command.status().context("cannot run cargo, which builds the servers")?;
-    ensure!(status.success(), "cargo could not build the servers; its own message is above");
-    Ok(())
 }
 
 /// Copies a binary into a directory, as a second name for the same file where the system allows it:

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use http::Uri;
 use lab_model::{Case, Target, Workspace};
 
@@ -16,14 +16,11 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Additions to the environment, with the same placeholders.
     pub env: BTreeMap<String, String>,
-    /// The working directory, if it is not the caller's. `program` has to be an absolute path then.
+    /// The working directory, if it is not the caller's.
     pub dir: Option<PathBuf>,
     pub address: Address,
     /// The path that succeeds once the server is ready. Without it, an accepted connection is enough.
     pub ready: Option<String>,
-    /// Whether the program is `lab supervise` with the server as its child. Do not kill it: it stops
-    /// that child when its standard input closes.
-    pub supervised: bool,
     /// Servers to start first, in this order.
     pub companions: Vec<(String, Launch)>,
 }
@@ -48,20 +45,16 @@ impl Launch {
     pub fn of_case(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
         let mut companions = Vec::new();
         for companion in &case.companions {
-            let launch = Self::own(workspace, &companion.bin, &companion.args)?;
+            let program = workspace.binary(&companion.bin)?;
+            let launch = Self::announced(&companion.bin, program, companion.args.clone());
             companions.push((companion.name.clone(), launch));
         }
-        let launch = Self::own(workspace, &case.server(variant), &case.args)?;
+        let bin = case.server(variant);
+        let launch = Self::announced(&bin, workspace.binary(&bin)?, case.args.clone());
         Ok(Self { env: case.env.clone(), companions, ..launch })
     }
 
-    /// One of the workspace's own servers.
-    fn own(workspace: &Workspace, bin: &str, args: &[String]) -> anyhow::Result<Self> {
-        let args = args.iter().cloned().chain(["--exit-with-parent".to_owned()]).collect();
-        Ok(Self::announced(bin, workspace.binary(bin)?, args))
-    }
-
-    /// A server that announces itself and exits with its parent.
+    /// A server that announces itself.
     fn announced(name: &str, program: PathBuf, args: Vec<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -71,14 +64,11 @@ impl Launch {
             dir: None,
             address: Address::Announced,
             ready: None,
-            supervised: false,
             companions: Vec::new(),
         }
     }
 
     /// The reader's own command line, split into words like in a shell.
-    ///
-    /// `lab supervise` runs it, so that the server exits when `lab` does.
     pub fn of_command(
         name: &str,
         command: &str,
@@ -89,11 +79,10 @@ impl Launch {
     ) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
-        ensure!(!words.is_empty(), "the {name} command is empty");
-        let args = ["supervise", "--"].map(str::to_owned).into_iter().chain(words).collect();
-        let lab = std::env::current_exe().context("cannot find the path of `lab` itself")?;
-        let launch = Self::announced(name, lab, args);
-        Ok(Self { env, dir, address, ready, supervised: true, ..launch })
+        let mut words = words.into_iter();
+        let program = words.next().with_context(|| format!("the {name} command is empty"))?;
+        let launch = Self::announced(name, program.into(), words.collect());
+        Ok(Self { env, dir, address, ready, ..launch })
     }
 
     /// A server that runs already.

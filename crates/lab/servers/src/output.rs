@@ -22,9 +22,7 @@ use super::announcement;
 const COUNTING: &str = "counting allocations";
 /// What a server that is built for profiling announces. It does more than the one users run.
 const PROFILING: &str = "profiling";
-/// How many of its last lines are shown when it fails.
-const LAST_LINES: usize = 12;
-/// How much of its output is kept for these lines, at least. No announcement is longer.
+/// How much of its output is kept for its last lines, at least. No announcement is longer.
 const LAST_BYTES: usize = 8 << 10;
 /// How long the rest of its output may take to read once it has exited.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -100,15 +98,8 @@ impl Output {
         for reader in self.readers.iter_mut().filter(|reader| !reader.is_finished()) {
             let _ = timeout(LAST_WORDS, reader).await;
         }
-        let printed = self.shared.printed();
-        let text = String::from_utf8_lossy(&printed.tail);
-        let lines: Vec<_> = text.lines().collect();
-        if lines.is_empty() {
-            return "; it printed nothing".to_owned();
-        }
-        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-        let last = last.iter().map(|line| format!("\n  | {line}"));
-        format!("; its last lines:{}", last.collect::<String>())
+        let last = lab_system::last_lines(&self.shared.printed().tail);
+        last.unwrap_or_else(|| "; it printed nothing".to_owned())
     }
 }
 

@@ -258,7 +258,7 @@ async fn answers(
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
     let stage = Stage::set(launch).await?;
     let asked = async {
-        let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
+        let mut visitor = Visitor::open(stage.server.target(), asks).await?;
         let first = visitor.answers().await?;
         sleep(pause.unwrap_or_default()).await;
         anyhow::Ok([first, visitor.answers().await?])

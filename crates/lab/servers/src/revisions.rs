@@ -5,13 +5,17 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Duration,
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use super::cargo::as_from_a_shell_elsewhere;
+use super::cargo::{self, as_from_a_shell_elsewhere};
+
+/// How long git, or cargo without compiling, may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The worktrees of one comparison: removed when this is dropped, or by the next one if `lab` is killed.
 ///
@@ -55,8 +59,8 @@ impl Revisions {
             }
         };
         let revisions = Self {
-            top: git(&here, &["rev-parse", "--show-toplevel"])?.into(),
-            below_top: git(&here, &["rev-parse", "--show-prefix"])?,
+            top: git(&here, &["rev-parse", "--show-toplevel"]).await?.into(),
+            below_top: git(&here, &["rev-parse", "--show-prefix"]).await?,
             trees,
             kept: here.join(results).join("revisions"),
             _lock: lock,
@@ -75,17 +79,18 @@ impl Revisions {
     ) -> anyhow::Result<Built> {
         let commit = format!("{revision}^{{commit}}");
         let commit = git(&self.top, &["rev-parse", "--verify", &commit])
+            .await
             .with_context(|| format!("there is no revision `{revision}`"))?;
         // Always the same path: a binary may look for files where its sources were.
         let tree = self.trees.join(&commit);
         if !tree.is_dir() {
             let path = tree.to_str().context("the worktree has a name in UTF-8")?;
             let add = ["worktree", "add", "--quiet", "--force", "--detach", path, &commit];
-            git(&self.top, &add)?;
+            git(&self.top, &add).await?;
         }
         let dir = tree.join(&self.below_top);
         ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top);
-        let kept = self.kept.join(format!("{commit}-{:08x}", crc32fast::hash(&key(&dir)?)));
+        let kept = self.kept.join(format!("{commit}-{:08x}", crc32fast::hash(&key(&dir).await?)));
         let mut programs = Vec::new();
         for layout in 1..=layouts.unwrap_or(1) {
             let layout = layouts.map(|of| (layout, of));
@@ -112,7 +117,8 @@ impl Revisions {
         for tree in self.trees.read_dir().into_iter().flatten().flatten() {
             let _ = fs::remove_dir_all(tree.path());
         }
-        let _ = git(&self.top, &["worktree", "prune"]);
+        // Without the runner: a `drop` cannot wait for a future.
+        let _ = Command::new("git").args(["worktree", "prune"]).current_dir(&self.top).status();
     }
 }
 
@@ -131,10 +137,11 @@ fn trees() -> anyhow::Result<PathBuf> {
 
 /// What a build depends on besides its commit: the compiler, the directory, the variables that cargo
 /// and rustc read, and your own settings of cargo.
-fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
+async fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = as_from_a_shell_elsewhere(rustc, dir).arg("-vV").output();
-    let mut key = version.context("cannot run rustc")?.stdout;
+    let mut rustc = as_from_a_shell_elsewhere(rustc, dir);
+    rustc.arg("-vV");
+    let mut key = lab_system::run(rustc, PATIENCE, Stdio::piped()).await?;
     let decides = |name: &str| {
         let prefixes = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC", "RUSTFLAGS"];
         name == "CARGO_ENCODED_RUSTFLAGS" || prefixes.iter().any(|it| name.starts_with(it))
@@ -160,48 +167,35 @@ async fn cargo_build(
     seed: Option<u16>,
     target: &Path,
 ) -> anyhow::Result<PathBuf> {
-    let mut cargo = tokio::process::Command::from(as_from_a_shell_elsewhere("cargo", dir));
+    let mut command = as_from_a_shell_elsewhere("cargo", dir);
     match seed {
-        None => cargo.args(["build", "--bin", bin]),
+        None => command.args(["build", "--bin", bin]),
         // Flags for this binary alone: with RUSTFLAGS, each layout would build all dependencies again.
-        Some(_) => cargo.args(["rustc", "--package", &package(dir, bin)?, "--bin", bin]),
+        Some(_) => command.args(["rustc", "--package", &package(dir, bin).await?, "--bin", bin]),
     };
     // Common dependencies are built once: all revisions share a target directory. Cargo goes by the age
     // of the sources, and a worktree is younger than any build of another one.
-    cargo
-        .args(["--release", "--quiet", "--message-format", "json-render-diagnostics"])
-        .arg("--target-dir")
-        .arg(target);
+    command.args(["--release", "--quiet", "--target-dir"]).arg(target).args(cargo::MESSAGES);
     if let Some(seed) = seed {
         // An option of lld, which is Rust's linker on x86-64 Linux.
-        cargo.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
+        command.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
     }
-    let output = cargo
-        .stderr(Stdio::inherit())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .context("cannot run cargo")?;
-    let hint = seed.map_or("", |_| "; --layouts needs the linker lld");
-    ensure!(output.status.success(), "cargo failed, its own message is above{hint}");
+    let messages = match (cargo::build(command).await, seed) {
+        (Err(error), Some(_)) => Err(error.context("--layouts needs the linker lld")),
+        (messages, _) => messages,
+    }?;
     // Its place depends on cargo's settings, so ask cargo.
-    let mut built = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
-        let message: Value = serde_json::from_slice(line).ok()?;
-        let is_wanted = message.pointer("/target/name")? == bin;
-        is_wanted.then(|| Some(PathBuf::from(message.get("executable")?.as_str()?)))?
-    });
+    let built = messages.iter().filter(|it| it.pointer("/target/name").is_some_and(|it| it == bin));
+    let mut built = built.filter_map(|message| Some(message["executable"].as_str()?.into()));
     built.next_back().context("cargo does not say where the binary is")
 }
 
 /// The package that has this binary.
-fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
-    let output = as_from_a_shell_elsewhere("cargo", dir)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .context("cannot run cargo")?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{}", message.trim());
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+async fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
+    let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
+    cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let printed = lab_system::run(cargo, PATIENCE, Stdio::piped()).await?;
+    let metadata: Value = serde_json::from_slice(&printed).context("cargo metadata")?;
     let is_bin = |target: &Value| target["name"] == bin && target["kind"][0] == "bin";
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     packages
@@ -221,11 +215,9 @@ fn copy_whole(from: &Path, to: &Path) -> anyhow::Result<()> {
     copied.with_context(|| format!("cannot copy {}", from.display()))
 }
 
-fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
-    let output =
-        Command::new("git").args(args).current_dir(dir).output().context("cannot run git")?;
-    if !output.status.success() {
-        bail!("git {}: {}", args[0], String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+async fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
+    let mut git = Command::new("git");
+    git.args(args).current_dir(dir);
+    let printed = lab_system::run(git, PATIENCE, Stdio::piped()).await?;
+    Ok(String::from_utf8_lossy(&printed).trim().to_owned())
 }

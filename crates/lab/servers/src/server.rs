@@ -1,8 +1,7 @@
-//! A server as a child process: start, find, watch and stop it.
+//! One server's life: its command, its port, the wait until it is ready, and its end.
 
 use std::{
     collections::BTreeSet,
-    future::Future,
     net::SocketAddr,
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -10,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::Target;
+use lab_model::{Target, lab_itself};
 use lab_system::process;
 use tokio::{
     process::{Child, ChildStdin, Command},
@@ -18,8 +17,9 @@ use tokio::{
 };
 
 use super::{
-    Address, Launch, Scratch,
+    Address, Launch,
     output::Output,
+    placeholders::Placeholders,
     running,
     search::{search, wait_for},
 };
@@ -33,37 +33,66 @@ const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-e
 const RELEASE: Duration = Duration::from_secs(1);
 /// How long a server may take to exit after it was asked to.
 const STOP: Duration = Duration::from_secs(4);
+
 /// A running server.
-///
-/// Unless somebody else runs it, it exits when this process does: its standard input is a pipe that only this process holds, and
-/// that closes even if this process is killed. Dropping it without [`Server::stop`] kills it.
 #[derive(Debug)]
 pub struct Server {
     name: String,
     /// Absent if it was not started here.
-    child: Option<Child>,
-    stdin: Option<ChildStdin>,
-    supervised: bool,
+    supervisor: Option<Supervisor>,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
-    /// Where requests go, if that is not the address in `url`.
-    target: Option<Target>,
+    target: Target,
     /// The process to measure, if it can be seen.
     studied: Option<u32>,
+}
+
+/// `lab supervise`, with the server as its child. It ends the server when its standard input closes,
+/// which happens when this is dropped, and even if this process is killed. So do not kill it.
+#[derive(Debug)]
+struct Supervisor {
+    process: Child,
+    stdin: Option<ChildStdin>,
     output: Output,
+}
+
+impl Supervisor {
+    fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
+        let mut command = Command::new(lab_itself()?);
+        command.args(["supervise", "--"]).arg(&launch.program);
+        if let Some(dir) = &launch.dir {
+            command.current_dir(dir);
+        }
+        let mut process = command
+            .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
+            .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", launch.program.display()))?;
+        let mut output = Output::default();
+        output.follow(process.stdout.take().context("stdout is a pipe")?);
+        output.follow(process.stderr.take().context("stderr is a pipe")?);
+        Ok(Self { stdin: process.stdin.take(), process, output })
+    }
 }
 
 impl Server {
     /// Starts a server, waits until it can be reached, and checks that the listener is this child
     /// or a descendant of it.
-    async fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
-        let mut placeholders = placeholders.clone();
+    pub(super) async fn start(
+        launch: &Launch,
+        placeholders: &Placeholders,
+    ) -> anyhow::Result<Self> {
         let name = launch.name.clone();
+        let mut placeholders = placeholders.clone();
         let port = match &launch.address {
             Address::Running { url, target } => {
-                let (studied, target) = (running::process_behind(target), Some(target.clone()));
-                return Ok(Self { name, target, studied, ..Self::at(url.clone()) });
+                let (url, target) = (url.clone(), target.clone());
+                let studied = running::process_behind(&target);
+                return Ok(Self { name, supervisor: None, busy_with: None, url, target, studied });
             }
             Address::Announced | Address::Found => None,
             Address::Chosen => Some(free_port()?),
@@ -75,26 +104,10 @@ impl Server {
         if let Some(port) = port {
             placeholders.set("port", &port.to_string());
         }
-        let mut command = Command::new(&launch.program);
-        if let Some(dir) = &launch.dir {
-            command.current_dir(dir);
-        }
-        let mut child = command
-            .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
-            .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(!launch.supervised)
-            .spawn()
-            .with_context(|| format!("cannot start {}", launch.program.display()))?;
-        let stdin = child.stdin.take();
-        let mut output = Output::default();
-        output.follow(child.stdout.take().context("stdout is a pipe")?);
-        output.follow(child.stderr.take().context("stderr is a pipe")?);
-        let pid = child.id().context("the child was not waited for")?;
+        let mut supervisor = Supervisor::start(launch, &placeholders)?;
+        let pid = supervisor.process.id().context("the child was not waited for")?;
 
-        let listening = timeout(START, find(launch, port, pid, &output));
+        let listening = timeout(START, find(launch, port, pid, &supervisor.output));
         let url = tokio::select! {
             // What it announced before it exited counts.
             biased;
@@ -102,16 +115,16 @@ impl Server {
                 Ok(url) => url.with_context(|| name.clone())?,
                 Err(_) => {
                     let (trouble, advice) = unreachable(&launch.address, port, pid);
-                    bail!("{name} {trouble}{}{advice}", output.words().await)
+                    bail!("{name} {trouble}{}{advice}", supervisor.output.words().await)
                 }
             },
-            status = child.wait() => {
+            status = supervisor.process.wait() => {
                 let status = in_words(status?);
-                bail!("{name} exited before it listened ({status}){}", output.words().await)
+                bail!("{name} exited before it listened ({status}){}", supervisor.output.words().await)
             }
         };
-        let busy_with = output.found();
-        let port = url.port_u16().context("the announced URL has a port")?;
+        let target: Target = lab_load::address(&url)?.into();
+        let port = target.address.port();
         let is_relayed = process::listens_on(pid, port) == Some(false);
         // A fixed port was free before the start, so the command made somebody else listen, such as
         // Docker.
@@ -119,29 +132,12 @@ impl Server {
             !is_relayed || matches!(launch.address, Address::Fixed(_)),
             "{name} should listen on port {port} but another process does"
         );
-        let supervised = launch.supervised;
-        let child_of = |pid| process::first_child(pid).filter(|_| supervised).unwrap_or(pid);
-        let studied = (!is_relayed).then(|| child_of(pid));
-        let child = Some(child);
-        Ok(Self { name, child, stdin, supervised, busy_with, studied, output, ..Self::at(url) })
+        let studied = (!is_relayed).then(|| process::first_child(pid).unwrap_or(pid));
+        let busy_with = supervisor.output.found();
+        Ok(Self { name, supervisor: Some(supervisor), busy_with, url, target, studied })
     }
 
-    /// A server that was not started here.
-    fn at(url: Uri) -> Self {
-        Self {
-            name: String::new(),
-            child: None,
-            stdin: None,
-            supervised: false,
-            busy_with: None,
-            url,
-            target: None,
-            studied: None,
-            output: Output::default(),
-        }
-    }
-
-    /// The process to measure: the child, the one that it supervises, or a running server.
+    /// The process to measure: the one that was started, or that of a running server.
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
         let unseen = || format!("the process of the {} cannot be seen from here", self.name);
         self.studied.with_context(unseen)
@@ -164,24 +160,21 @@ impl Server {
     }
 
     /// Where requests go.
-    pub fn target(&self) -> anyhow::Result<Target> {
-        match &self.target {
-            Some(target) => Ok(target.clone()),
-            None => Ok(lab_load::address(&self.url)?.into()),
-        }
+    pub fn target(&self) -> Target {
+        self.target.clone()
     }
 
     /// Whether it was started here, and exits when it is stopped.
     pub fn is_own(&self) -> bool {
-        self.child.is_some()
+        self.supervisor.is_some()
     }
 
     /// Waits until the server exits, which is always an error; reports its status and last lines.
-    async fn died(&mut self) -> anyhow::Error {
-        let Some(child) = &mut self.child else { return std::future::pending().await };
-        match child.wait().await {
+    pub(super) async fn died(&mut self) -> anyhow::Error {
+        let Some(supervisor) = &mut self.supervisor else { return std::future::pending().await };
+        match supervisor.process.wait().await {
             Ok(status) => {
-                let last_words = self.output.words().await;
+                let last_words = supervisor.output.words().await;
                 anyhow::anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
             }
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
@@ -189,16 +182,16 @@ impl Server {
     }
 
     /// Asks the server to exit, and kills it if it does not. One that was not started here goes on.
-    pub async fn stop(mut self) -> anyhow::Result<()> {
-        drop(self.stdin.take());
-        let Some(mut child) = self.child.take() else { return Ok(()) };
-        if timeout(STOP, child.wait()).await.is_err() {
-            child.kill().await.with_context(|| format!("cannot stop {}", self.name))?;
+    pub async fn stop(self) -> anyhow::Result<()> {
+        let Some(mut supervisor) = self.supervisor else { return Ok(()) };
+        drop(supervisor.stdin.take());
+        if timeout(STOP, supervisor.process.wait()).await.is_err() {
+            let killed = supervisor.process.kill().await;
+            killed.with_context(|| format!("cannot stop {}", self.name))?;
         }
         // A killed descendant may take a moment, and the next server may need the same port.
         let end = Instant::now() + RELEASE;
-        let port = self.url.port_u16().unwrap_or_default();
-        while self.supervised && is_taken(port) && Instant::now() < end {
+        while is_taken(self.target.address.port()) && Instant::now() < end {
             sleep(Duration::from_millis(5)).await;
         }
         Ok(())
@@ -269,85 +262,5 @@ fn in_words(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),
-    }
-}
-
-/// The values of `{NAME}` in arguments and environment.
-#[derive(Clone, Debug, Default)]
-struct Placeholders(Vec<(String, String)>);
-
-impl Placeholders {
-    fn set(&mut self, name: &str, value: &str) {
-        self.0.push((format!("{{{name}}}"), value.to_owned()));
-    }
-
-    fn fill(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
-    }
-}
-
-/// A running server with its companions.
-#[derive(Debug)]
-pub struct Stage {
-    pub server: Server,
-    companions: Vec<Server>,
-    /// `{scratch}`, for as long as the servers run.
-    _scratch: Scratch,
-}
-
-impl Stage {
-    /// Starts a server's companions and then itself, fresh and on free ports.
-    pub async fn set(launch: &Launch) -> anyhow::Result<Self> {
-        let scratch = Scratch::new()?;
-        let mut placeholders = Placeholders::default();
-        placeholders.set("scratch", &scratch.path().display().to_string());
-        let mut companions = Vec::new();
-        for (name, companion) in &launch.companions {
-            let server = Server::start(companion, &placeholders).await?;
-            placeholders.set(name, server.url().to_string().trim_end_matches('/'));
-            companions.push(server);
-        }
-        let server = Server::start(launch, &placeholders).await?;
-        Ok(Self { server, companions, _scratch: scratch })
-    }
-
-    /// Does `work`, and fails if one of the servers exits in the meantime.
-    pub async fn watch<T, E: From<anyhow::Error>>(
-        &mut self,
-        work: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, E> {
-        let result = tokio::select! {
-            // Check whether a server exited first; an error of `work` is only a consequence.
-            biased;
-            death = self.died() => return Err(death.into()),
-            result = work => result,
-        };
-        if result.is_err() {
-            // `work` may notice the lost server before the process is gone.
-            if let Ok(death) = timeout(Duration::from_millis(200), self.died()).await {
-                return Err(death.into());
-            }
-        }
-        result
-    }
-
-    async fn died(&mut self) -> anyhow::Error {
-        let servers = std::iter::once(&mut self.server).chain(&mut self.companions);
-        let deaths = servers.map(|server| Box::pin(server.died()));
-        futures_util::future::select_all(deaths).await.0
-    }
-
-    /// In the order of the case file.
-    pub fn companions(&self) -> &[Server] {
-        &self.companions
-    }
-
-    /// Stops the server and then its companions.
-    pub async fn clear(self) -> anyhow::Result<()> {
-        self.server.stop().await?;
-        for companion in self.companions.into_iter().rev() {
-            companion.stop().await?;
-        }
-        Ok(())
     }
 }

@@ -1,12 +1,9 @@
 //! A healthy machine in a directory, for tests to break in one place at a time.
 
-#![expect(clippy::unwrap_used, reason = "only tests call it")]
-
 use std::{ffi::OsString, fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
+use lab_system::System;
 use tempfile::TempDir;
-
-use super::System;
 
 /// What a healthy machine exposes.
 const FILES: [(&str, &str); 8] = [

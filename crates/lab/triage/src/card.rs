@@ -84,8 +84,7 @@ impl Card {
     }
 
     pub fn print(&self) {
-        out!("\n{}  what ails it?", style(&self.server).bold().cyan());
-        out!("\n  {}", style("What limits it").bold());
+        out!("\n{}  what limits it?", style(&self.server).bold().cyan());
         out!("{}", paragraph(&self.limited_by));
         out!("{}", paragraph(&self.shape()));
         out!("\n{}", self.table().text());
@@ -173,7 +172,7 @@ impl Card {
         Table::new("Closed loop, by users", head, self.levels.iter().map(row))
     }
 
-    /// What a visit costs, and the latencies of random arrivals.
+    /// What a visit costs.
     fn counted(&self) -> Table {
         let names = [
             ("CPU time", "cpu_ms"),
@@ -181,13 +180,8 @@ impl Card {
             ("connections made", "connects_per_request"),
             ("files opened", "opens_per_request"),
             ("page faults", "page_faults_per_request"),
-            ("context switches", "context_switches_per_request"),
             ("CPU time in the allocator", "allocator_cpu_share"),
             ("CPU time in the kernel", "kernel_cpu_share"),
-            ("median with random arrivals", "open_p50_ms"),
-            ("p99 with random arrivals", "open_p99_ms"),
-            ("answers in a slower, second mode", "mode_share"),
-            ("which begins at", "mode_ms"),
         ];
         let row =
             |(name, fact): &(&str, &str)| Some(vec![(*name).to_owned(), self.facts.shown(fact)?]);

@@ -153,18 +153,6 @@ impl Facts {
     }
 
     fn latency(&mut self, measured: &Measured) {
-        let open = &measured.open;
-        for (name, percent) in [("open_p50_ms", 50.0), ("open_p99_ms", 99.0)] {
-            if let Some(ms) = open.latency.percentile_ms(percent) {
-                self.put(name, ms);
-            }
-        }
-        if let Some(mode) = lab_model::second_mode(&open.latency) {
-            let share: u64 =
-                open.latency.buckets().filter(|(ms, _)| mode.contains(ms)).map(|(_, n)| n).sum();
-            self.put("mode_share", share as f64 / open.latency.count().max(1) as f64);
-            self.put("mode_ms", *mode.start());
-        }
         let (Some(outcome), Some(quick)) = (measured.at(WATCHED), &measured.quick_ack) else {
             self.put("delayed_share", 0.0);
             return;
@@ -229,7 +217,6 @@ impl Facts {
         let clones = ["syscalls:sys_enter_clone", "syscalls:sys_enter_clone3"];
         self.put("starts_per_request", of(&clones));
         self.put("page_faults_per_request", of(&["page-faults"]));
-        self.put("context_switches_per_request", of(&["context-switches"]));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `lab triage`: measures one server for a minute and says what ails it.
+//! `lab triage`: measures one server for a minute and says what limits it.
 //!
 //! - `measure` puts load on the server at several levels and watches it;
 //! - `facts` turns what was measured into named figures;

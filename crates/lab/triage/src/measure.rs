@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing, Target};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::{Failure, Profilers, watch_threads};
 use lab_servers::Stage;
@@ -12,7 +12,7 @@ use lab_system::process;
 
 use lab_measure::{
     bench::{Comparison, generate},
-    count::Counter,
+    count::{Counter, SYSTEM_CALLS},
     watch::{Progress, Watch},
 };
 
@@ -25,15 +25,12 @@ const WARM_UP: Duration = Duration::from_millis(400);
 const LEVEL: Duration = Duration::from_millis(1500);
 const WATCH: Duration = Duration::from_secs(3);
 const PROFILE: Duration = Duration::from_secs(4);
-const OPEN: Duration = Duration::from_secs(4);
 const GRACE: Duration = Duration::from_millis(500);
 /// How long the threads of the unloaded server are watched.
 const IDLE: Duration = Duration::from_millis(500);
 /// A level lasts for about this many answers of one user, but not much longer than a fast server's.
 const ANSWERS: f64 = 16.0;
 const LONGEST: Duration = Duration::from_secs(4);
-/// The share of the throughput at which random arrivals come.
-const SHARE: f64 = 0.5;
 /// Answers that take this long, in milliseconds, may have waited for a delayed acknowledgement, which
 /// Linux sends after 40 ms. The range is wider than that, so that the experiment has to remove such
 /// answers and cannot merely shift them.
@@ -42,8 +39,8 @@ pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
 const ONSET: std::ops::Range<f64> = 38.0..60.0;
 
 /// What is counted for each request, by the events of `perf stat`.
-pub const EVENTS: [&str; 9] = [
-    "raw_syscalls:sys_enter",
+const EVENTS: [&str; 8] = [
+    SYSTEM_CALLS,
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
     "syscalls:sys_enter_fsync",
@@ -51,7 +48,6 @@ pub const EVENTS: [&str; 9] = [
     "syscalls:sys_enter_clone",
     "syscalls:sys_enter_clone3",
     "page-faults",
-    "context-switches",
 ];
 
 /// A server, its requests, and the tools to watch it.
@@ -72,8 +68,6 @@ pub struct Measured {
     /// The outcome at `WATCHED` users with a client that acknowledges at once, if answers took as
     /// long as a delayed acknowledgement.
     pub quick_ack: Option<Outcome>,
-    /// The outcome of random arrivals.
-    pub open: Outcome,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     /// Connections to other servers under that load.
@@ -105,7 +99,7 @@ impl Triage<'_> {
         let (_, launch) = self.comparison.subjects.first().context("there is a server")?;
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
-        let target = stage.server.target()?;
+        let target = stage.server.target();
         let stage_is_own = stage.server.is_own();
         let url = stage.server.url().clone();
         let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
@@ -115,9 +109,9 @@ impl Triage<'_> {
         // `perf stat` reports when the server has exited.
         let counts = async {
             let (counter, requests) = counter?;
-            let totals = counter.totals(&EVENTS, stage_is_own).await?;
-            let per_request = |(event, total)| (event, total as f64 / requests.max(1) as f64);
-            anyhow::Ok(totals.into_iter().map(per_request).collect())
+            let totals = counter.totals(stage_is_own).await?;
+            let per_request = |total| total as f64 / requests.max(1) as f64;
+            anyhow::Ok(EVENTS.into_iter().zip(totals.into_iter().map(per_request)).collect())
         };
         match counts.await {
             Ok(counts) => measured.counts = Some(counts),
@@ -178,7 +172,6 @@ impl Loaded<'_> {
             }
             _ => None,
         };
-        let open = self.open_loop(&levels).await?;
         let (profiler, mut observation, notices) = self.profile().await?;
         observation.threads = busy.clone();
         progress.step("counting");
@@ -189,7 +182,6 @@ impl Loaded<'_> {
             cores,
             levels,
             quick_ack,
-            open,
             threads,
             outbound,
             counts: None,
@@ -198,21 +190,6 @@ impl Loaded<'_> {
             notices,
         };
         Ok((measured, counter))
-    }
-
-    /// Random arrivals at half of what the server manages.
-    async fn open_loop(&self, levels: &[(usize, Outcome)]) -> anyhow::Result<Outcome> {
-        let capacity = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
-        let rate = SHARE * capacity;
-        self.triage.progress.step(&format!("{rate:.0} arrivals per second"));
-        let open = OpenLoop {
-            rate_per_s: rate,
-            connections: 64,
-            connections_per_user: 1,
-            spacing: Spacing::default(),
-        };
-        let load = self.load(1, WARM_UP, OPEN);
-        generate(&LoadPlan { arrivals: Arrivals::OpenLoop(open), ..load }).await
     }
 
     /// Where CPU time goes, by the first profiler that works.
@@ -249,7 +226,7 @@ impl Loaded<'_> {
     /// Counts from the first request to the last, so that the totals can be divided by the requests.
     /// The totals are known once the counter has ended.
     async fn count(&self) -> anyhow::Result<(Counter, u64)> {
-        let mut counter = Counter::of_events(self.pid, &EVENTS).await?;
+        let mut counter = Counter::attach(self.pid, &EVENTS).await?;
         counter.begin().await?;
         let outcome = generate(&self.load(WATCHED, Duration::ZERO, LEVEL)).await?;
         counter.end().await?;

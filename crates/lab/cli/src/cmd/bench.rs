@@ -9,7 +9,7 @@ use lab_model::{
 };
 use lab_servers::current;
 
-use super::{Ended, Places, effort::EffortOptions, interrupted, interruptible, report};
+use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -55,22 +55,21 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
 
-    // Servers that the reader put in a directory are taken as they are.
-    let build = match places.bin_dir {
-        Some(_) => Build::unknown(),
-        None => {
+    let mut record = Record::new(options.effort.quick, Build::unknown());
+    let end = interruptible(async {
+        // Servers that the reader put in a directory are taken as they are.
+        if places.bin_dir.is_none() {
             let wanted = cases.iter().map(|case| (case, options.variants(case)));
-            current::build(&workspace, &wanted.collect::<Vec<_>>())?
+            record.build = current::build(&workspace, &wanted.collect::<Vec<_>>()).await?;
         }
-    };
-    let mut record = Record::new(options.effort.quick, build);
-    let end = interruptible(measure(&workspace, &cases, options, &mut record.cases));
+        measure(&workspace, &cases, options, &mut record.cases).await
+    });
     // Print and keep what was measured before an error or Ctrl-C.
     let whole = options.cases.is_empty() && record.cases.len() == cases.len();
     if !record.cases.is_empty() {
         print(&workspace, &cases, options, &record, whole)?;
     }
-    if matches!(end?, Ended::Interrupted) {
+    if end?.is_none() {
         return Ok(match record.cases.len() {
             0 => interrupted("nothing was written"),
             finished => interrupted(&format!("{} kept", plural(finished, "finished case"))),
@@ -125,8 +124,8 @@ async fn measure(
         let variants = options.variants(case);
         comparisons.push((case, Comparison::of_case(workspace, case, &variants)?));
     }
-    let runs = comparisons.iter().map(|(_, comparison)| effort.runs(comparison.subjects.len()));
-    let progress = Progress::new(runs.sum(), effort);
+    let runs = comparisons.iter().map(|(_, it)| effort.all_runs(it.subjects.len()));
+    let progress = Progress::new(runs.sum());
     for (case, comparison) in &comparisons {
         let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);

@@ -9,12 +9,12 @@ use lab_measure::{
     count,
 };
 use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
-use lab_servers::{Requests, Scratch};
+use lab_servers::Scratch;
 use lab_stats::Verdict;
 use serde_json::json;
 
 use super::{
-    Ended, Places,
+    Places,
     effort::EffortOptions,
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer, comparison_of},
@@ -44,8 +44,6 @@ pub struct Options {
     #[command(flatten)]
     pub sides: SideOptions,
     #[command(flatten)]
-    pub requests: Requests,
-    #[command(flatten)]
     pub server: OwnServer,
     #[command(flatten)]
     pub load: OwnLoad,
@@ -68,29 +66,23 @@ pub struct Options {
     pub markdown: Option<PathBuf>,
 }
 
-/// Returns the exit code of the verdict, or 2 after an error.
-pub fn run(places: &Places, options: &Options) -> ExitCode {
-    let result = match interruptible(measure(places, options)) {
-        Ok(Ended::Finished(record)) => report(places, options, &record),
-        Ok(Ended::Interrupted) => return interrupted("nothing was written"),
-        Err(error) => Err(error),
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(2)
-    })
+/// Returns the exit code of the verdict.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    match interruptible(measure(places, options))? {
+        Some(record) => report(places, options, &record),
+        None => Ok(interrupted("nothing was written")),
+    }
 }
 
 async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     let engine = engine(places, options).await?;
     let files = Scratch::new()?;
-    let Options { requests, server, load, .. } = options;
+    let Options { server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
-    let sides =
-        options.sides.open(places, requests, server, load.users as usize, files.path()).await?;
+    let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
+    let compare = server.requests.compare;
     let mut comparison =
-        comparison_of("compare", *load, sides.subjects, sides.asks, requests.compare, files)
-            .await?;
+        comparison_of("compare", *load, sides.subjects, sides.asks, compare, files).await?;
     comparison.layouts = sides.layouts;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort();
@@ -99,22 +91,22 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         effort.start = Engine::start_time(comparison.load.users);
         comparison.engine = engine;
     }
-    let subjects = comparison.subjects.len();
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
         eprintln!("note: {note}");
         comparison.caveats.push(note);
     }
-    let progress = Progress::new(effort.runs(subjects), effort);
-    let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
-    drop(progress);
     let subjects = comparison.subjects.iter().enumerate();
-    for ((index, (_, launch)), variant) in subjects.zip(&mut case.variants) {
+    let counting = count::LONGEST * subjects.len() as u32;
+    let progress = Progress::new(effort.all_runs(subjects.len()) + counting);
+    let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
+    for ((index, (name, launch)), variant) in subjects.zip(&mut case.variants) {
+        progress.step("system calls", name, count::LONGEST);
         match count::system_calls(launch, comparison.asks_of(index)).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
-                eprintln!("note: no system calls of the {}: {error:#}", variant.variant);
+                progress.aside(|| eprintln!("note: no system calls of the {name}: {error:#}"));
             }
         }
     }

@@ -11,7 +11,7 @@ use lab_measure::count::{
 use lab_model::{Case, Reference, Workspace, write_whole};
 use lab_servers::instrumented::{self, Instrumentation};
 
-use super::{Ended, Places, interrupted, interruptible};
+use super::{Places, interrupted, interruptible};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -42,14 +42,14 @@ type Counted = BTreeMap<String, Counts>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
-    let counting = match places.bin_dir {
-        Some(_) => workspace.clone(),
-        None => instrumented::build(&workspace, &cases, Instrumentation::Counts)?,
-    };
-    let counted = match interruptible(count_all(&counting, &cases, options))? {
-        Ended::Finished(counted) => counted,
-        Ended::Interrupted => return Ok(interrupted("nothing was written")),
-    };
+    let counted = interruptible(async {
+        let counting = match places.bin_dir {
+            Some(_) => workspace.clone(),
+            None => instrumented::build(&workspace, &cases, Instrumentation::Counts).await?,
+        };
+        count_all(&counting, &cases, options).await
+    })?;
+    let Some(counted) = counted else { return Ok(interrupted("nothing was written")) };
     if options.json {
         out!("{}", serde_json::to_string(&counted)?);
     }

@@ -19,12 +19,12 @@ use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_index, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
-    Requests, Scratch,
+    Scratch,
     instrumented::{self, Instrumentation},
 };
 
 use super::{
-    Ended, Places, interrupted, interruptible,
+    Places, interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
 };
 
@@ -59,10 +59,7 @@ pub struct Options {
     /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
     #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
     pub spans: Option<PathBuf>,
-    /// With --exec: what is asked
-    #[command(flatten)]
-    pub requests: Requests,
-    /// With --exec: how the server is reached.
+    /// With --exec: what is asked, and how the server is reached.
     #[command(flatten)]
     pub server: OwnServer,
     /// With --exec: its load.
@@ -95,9 +92,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             false => own(places, options).await,
         }
     };
-    let page = match interruptible(drawing)? {
-        Ended::Finished(page) => page,
-        Ended::Interrupted => return Ok(interrupted("nothing was written")),
+    let Some(page) = interruptible(drawing)? else {
+        return Ok(interrupted("nothing was written"));
     };
     if options.open {
         super::open(&page)?;
@@ -111,16 +107,16 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_named(names)?;
     // Servers that the reader put in a directory are taken as they are.
-    let build = |instrumentation, cases: &[Case]| match places.bin_dir {
+    let build = async |instrumentation, cases: &[Case]| match places.bin_dir {
         Some(_) => Ok(ordinary.clone()),
-        None => instrumented::build(&ordinary, cases, instrumentation),
+        None => instrumented::build(&ordinary, cases, instrumentation).await,
     };
-    let workspace = build(Instrumentation::Spans, &cases)?;
+    let workspace = build(Instrumentation::Spans, &cases).await?;
     let allocating = cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations));
     let allocating: Vec<_> = allocating.cloned().collect();
     let sampling = match &allocating[..] {
         [] => None,
-        cases => Some(build(Instrumentation::Heap, cases)?),
+        cases => Some(build(Instrumentation::Heap, cases).await?),
     };
     // Read now, since the next commit may come while the servers are watched.
     let built = match places.bin_dir {
@@ -163,8 +159,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let commands: Vec<_> =
         names.iter().zip(&options.exec).map(|(name, exec)| (*name, exec.as_str(), None)).collect();
     let name = program(&options.exec[0]);
-    let comparison =
-        options.server.comparison(&name, options.load, &options.requests, &commands).await?;
+    let comparison = options.server.comparison(&name, options.load, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;

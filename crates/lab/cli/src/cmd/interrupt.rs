@@ -8,18 +8,20 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-/// Runs a verb to its end or until Ctrl-C. Ctrl-C drops everything that the verb holds, which stops
+/// Runs a verb to its end; `None` after Ctrl-C, which drops everything that the verb holds and so stops
 /// its servers.
-pub fn interruptible<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<Ended<T>> {
+pub fn interruptible<T>(
+    verb: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<Option<T>> {
     block_on(async {
         tokio::select! {
             // The signal first: a terminal sends it to the servers as well, and their ends are no error.
             biased;
             signal = signalled() => {
                 signal.context("cannot wait for signals")?;
-                Ok(Ended::Interrupted)
+                Ok(None)
             }
-            result = verb => result.map(Ended::Finished),
+            result = verb => result.map(Some),
         }
     })
 }
@@ -41,11 +43,6 @@ async fn signalled() -> std::io::Result<()> {
         interrupted = tokio::signal::ctrl_c() => interrupted,
         _ = terminate.recv() => Ok(()),
     }
-}
-
-pub enum Ended<T> {
-    Finished(T),
-    Interrupted,
 }
 
 /// Reports an interruption and what is left of the work; returns the exit code that shells use for it.

@@ -23,8 +23,8 @@ use std::{path::Path, process::ExitCode};
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use interrupt::{Ended, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
+use interrupt::{interrupted, interruptible};
 use places::Places;
 
 /// Measures slow servers against their fixed variants.
@@ -46,7 +46,7 @@ struct Lab {
 #[derive(Debug, Subcommand)]
 enum Command {
     // Your own server.
-    /// Say in a minute what ails your own server, in any language
+    /// Find what limits your own server, in any language, in a minute
     Triage(Box<triage::Options>),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
@@ -71,7 +71,7 @@ enum Command {
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
-    /// Run a server that does not watch its parent, and end it with `lab`
+    /// Run a server, and end it with `lab`
     #[command(hide = true)]
     Supervise(supervise::Options),
 }
@@ -79,12 +79,17 @@ enum Command {
 /// Runs the verb of the command line.
 pub fn run() -> ExitCode {
     let lab = Lab::parse();
+    // One of theirs has a meaning of its own.
+    let failure = match lab.command {
+        Command::Triage(_) | Command::Compare(_) => 2,
+        _ => 1,
+    };
     let result = match lab.command {
         Command::List => list::run(&lab.places),
         Command::Doctor => doctor::run(&lab.places),
         Command::Bench(options) => bench::run(&lab.places, &options),
-        Command::Triage(options) => Ok(triage::run(&lab.places, &options)),
-        Command::Compare(options) => Ok(compare::run(&lab.places, &options)),
+        Command::Triage(options) => triage::run(&lab.places, &options),
+        Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
         Command::NewCase(options) => new_case::run(&lab.places, &options),
@@ -97,7 +102,7 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(failure)
         }
     }
 }

@@ -10,6 +10,8 @@ use lab_measure::bench::{Comparison, Engine};
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {
+    #[command(flatten)]
+    pub requests: Requests,
     /// The port that the server always listens on; without it, `lab` finds the port
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
@@ -42,17 +44,16 @@ impl OwnServer {
         &self,
         name: &str,
         load: OwnLoad,
-        requests: &Requests,
         commands: &[(&str, &str, Option<&Path>)],
     ) -> anyhow::Result<Comparison> {
         let files = Scratch::new()?;
-        let asks = requests.asks_and(&[], files.path())?;
+        let asks = self.requests.asks_and(&[], files.path())?;
         let mut subjects = Vec::new();
         for (name, command, dir) in commands {
             subjects.push(((*name).to_owned(), self.launch(name, command, *dir)?));
         }
         let asks = vec![asks; subjects.len()];
-        comparison_of(name, load, subjects, asks, requests.compare, files).await
+        comparison_of(name, load, subjects, asks, self.requests.compare, files).await
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {

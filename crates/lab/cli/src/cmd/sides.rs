@@ -78,7 +78,6 @@ impl SideOptions {
     pub async fn open(
         &self,
         places: &Places,
-        requests: &Requests,
         server: &OwnServer,
         users: usize,
         dir: &Path,
@@ -88,7 +87,7 @@ impl SideOptions {
         let (mut targets, mut pause_ms) = (Vec::new(), 0);
         let own = [(BASELINE, &self.baseline_get), (CANDIDATE, &self.candidate_get)];
         for ((name, gets), side) in own.into_iter().zip(&sides) {
-            asks.push(side.asks(requests, gets, dir)?);
+            asks.push(side.asks(&server.requests, gets, dir)?);
             let launch = match side {
                 Side::Started { commands, dir } => {
                     let launch = |command: &String| server.launch(name, command, dir.as_deref());

@@ -1,7 +1,7 @@
-//! `lab supervise`: runs a server that does not watch its parent, and ends it with `lab`.
+//! `lab supervise`: runs a server, and ends it with `lab`.
 //!
-//! The servers of the cases end when their standard input closes. Other servers do not, and a killed
-//! `lab` cannot stop them. So `lab` starts this process, which starts the server.
+//! A killed `lab` cannot stop its servers. So `lab` starts this process, which starts the server, and
+//! notices the end of `lab` because its standard input closes.
 
 use std::{
     os::unix::process::ExitStatusExt as _,

@@ -1,4 +1,4 @@
-//! `lab triage`: what ails a server, in a minute.
+//! `lab triage`: what limits a server, in a minute.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -12,12 +12,12 @@ use lab_model::Output;
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_servers::{Requests, Scratch, current};
+use lab_servers::{Scratch, current};
 use lab_triage::{Card, Rules, Triage};
 use serde_json::json;
 
 use super::{
-    Ended, Places,
+    Places,
     flame::program,
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
@@ -38,8 +38,6 @@ pub struct Options {
     #[arg(value_name = "CMD")]
     pub command: String,
     #[command(flatten)]
-    pub requests: Requests,
-    #[command(flatten)]
     pub server: OwnServer,
     /// Open the page in the browser
     #[arg(long)]
@@ -52,22 +50,14 @@ pub struct Options {
 /// The triage chooses its own loads.
 const ALONE: OwnLoad = OwnLoad { users: 1, think_ms: 0 };
 
-pub fn run(places: &Places, options: &Options) -> ExitCode {
-    let page = match interruptible(examine(places, options)) {
-        Ok(Ended::Finished(page)) => page,
-        Ok(Ended::Interrupted) => return interrupted("nothing was written"),
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            return ExitCode::from(2);
-        }
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let Some(page) = interruptible(examine(places, options))? else {
+        return Ok(interrupted("nothing was written"));
     };
-    if options.open
-        && let Err(error) = super::open(&page)
-    {
-        eprintln!("error: {error:#}");
-        return ExitCode::from(2);
+    if options.open {
+        super::open(&page)?;
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Measures and reports; returns the path of the page.
@@ -82,14 +72,14 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         Some(comparison) => {
             let server = &options.command;
             ensure!(
-                options.requests.is_empty(),
+                options.server.requests.is_empty(),
                 "{server} has the requests of its case: leave out yours"
             );
             comparison
         }
         None => {
             let servers = [("server", options.command.as_str(), None)];
-            options.server.comparison(&name, ALONE, &options.requests, &servers).await?
+            options.server.comparison(&name, ALONE, &servers).await?
         }
     };
     let profilers = Profilers::look(lab_system::System::this(0), false);
@@ -112,7 +102,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         notices: Vec::new(),
     };
     let mut page = draw_page(&subjects.topic, &seen, &output, flamegraph.as_deref())?;
-    page.title = format!("What ails {name}?");
+    page.title = format!("What limits {name}?");
     card.add_to(&mut page);
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;
     page.files.push("triage.json".to_owned());
@@ -137,7 +127,7 @@ async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Compari
         if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
             let variants = [variant.clone()];
             if places.bin_dir.is_none() {
-                current::build(&workspace, &[(&case, variants.to_vec())])?;
+                current::build(&workspace, &[(&case, variants.to_vec())]).await?;
             }
             return Comparison::of_case(&workspace, &case, &variants).map(Some);
         }

@@ -12,7 +12,7 @@ use lab_measure::bench::{asks, visit_once};
 use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
 use lab_servers::{Launch, current};
 
-use super::{Ended, Places, interrupted, interruptible};
+use super::{Places, interrupted, interruptible};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -25,11 +25,11 @@ pub struct Options {
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
-    if places.bin_dir.is_none() {
-        let wanted = cases.iter().map(|case| (case, case.variants.clone()));
-        current::build(&workspace, &wanted.collect::<Vec<_>>())?;
-    }
     let verified = interruptible(async {
+        if places.bin_dir.is_none() {
+            let wanted = cases.iter().map(|case| (case, case.variants.clone()));
+            current::build(&workspace, &wanted.collect::<Vec<_>>()).await?;
+        }
         let mut all_right = true;
         for case in &cases {
             let asks = asks(case);
@@ -49,11 +49,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         }
         Ok(all_right)
     })?;
-    match verified {
-        Ended::Interrupted => Ok(interrupted("nothing was written")),
-        Ended::Finished(true) => Ok(ExitCode::SUCCESS),
-        Ended::Finished(false) => Ok(ExitCode::FAILURE),
-    }
+    Ok(match verified {
+        None => interrupted("nothing was written"),
+        Some(true) => ExitCode::SUCCESS,
+        Some(false) => ExitCode::FAILURE,
+    })
 }
 
 /// What a case has to have before it proves anything: a fault, a fix, a counter, and no text that is

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::toy::{CALM, SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{CALM, SHORT, STAND_IN, Toy, has_ended, send, stderr, stdout, wait_until};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {
@@ -138,17 +138,30 @@ fn bad_options_are_errors_before_a_server_starts() {
 }
 
 #[test]
-fn ctrl_c_ends_a_foreign_server() {
+fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let toy = Toy::new(&[]);
+    let temporary = toy.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || temporary.read_dir().unwrap().count();
     // A shell between `lab` and the server, as with `npm start`.
     let command = format!("sh -c '{}; true'", server(&toy, ""));
-    let args = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
-    let mut lab = toy.lab(&[&args[..], &["--measurement", "60"]].concat()).spawn().unwrap();
-    // Three servers start to learn and check the answers; the fourth is measured.
-    wait_until("a server is measured", || toy.started().len() >= 4);
-    send("INT", lab.id());
-    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
+    let mut lab = toy.lab(&[&sides[..], &["--measurement", "60"]].concat());
+    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", lab.id());
+    let children = || std::fs::read_to_string(&children).unwrap_or_default();
+    // The supervisor of a server, and the generator.
+    wait_until("the generator runs", || children().split_whitespace().count() == 2);
+    let children: Vec<_> = children().split_whitespace().map(str::to_owned).collect();
+    send("KILL", lab.id());
+    lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
+    wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
+
+    assert!(left() > 0, "a killed process cannot remove its temporary directories");
+    let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
+    assert!(next.status.success(), "{}", stderr(&next));
+    assert_eq!(left(), 0);
 }
 
 #[test]

@@ -76,29 +76,6 @@ fn revisions_are_built_from_worktrees_and_compared() {
     assert_eq!(repository.worktrees(), 0);
 }
 
-/// Or a build script that asks for another run when they change would run in every second build.
-#[test]
-fn cargo_gets_none_of_the_variables_that_cargo_run_sets() {
-    let repository = Repository::new();
-    let seen = repository.0.path("seen");
-    let script = format!("#!/bin/sh\nenv > {}\nexit 1\n", seen.display());
-    repository.0.program("cargo", &script);
-    let mut lab = repository.lab("first", "same");
-    lab.env("PATH", repository.0.path_variable())
-        .env("CARGO", "/a/toolchain/bin/cargo")
-        .env("CARGO_MANIFEST_DIR", "/a/workspace/lab")
-        .env("CARGO_PKG_VERSION_MAJOR", "7")
-        .env("RUSTUP_TOOLCHAIN", "that-of-the-workspace")
-        .env("CARGO_PROFILE_RELEASE_LTO", "thin");
-    assert_eq!(lab.args(SHORT).output().unwrap().status.code(), Some(2));
-    let seen = std::fs::read_to_string(seen).unwrap();
-    let names: Vec<_> = seen.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
-    for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION_MAJOR", "RUSTUP_TOOLCHAIN"] {
-        assert!(!names.contains(&name), "{name}: {seen}");
-    }
-    assert!(names.contains(&"CARGO_PROFILE_RELEASE_LTO"), "a setting stays: {seen}");
-}
-
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn runs_take_turns_with_the_layouts() {

@@ -34,14 +34,15 @@ impl Effort {
         self.start + self.warm_up + self.measurement + self.grace / 4
     }
 
-    pub fn runs(self, subjects: usize) -> usize {
+    /// The expected length of all runs.
+    pub fn all_runs(self, subjects: usize) -> Duration {
         let in_pairs = schedule(subjects, self.pairs, self.seed).len();
         let open = match self.decides_in_open_loop() {
             true => in_pairs,
             false if self.open_loop.is_zero() => 0,
             false => subjects,
         };
-        in_pairs + open
+        self.run() * (in_pairs + open) as u32
     }
 
     /// Whether the verdict is about a latency under random arrivals: in a closed loop, each user waits

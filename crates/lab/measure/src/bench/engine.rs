@@ -104,6 +104,9 @@ impl Engine {
             outcome.sent,
             ended + outcome.unfinished
         );
+        if let Some(unanswered) = outcome.unanswered.take() {
+            outcome.lost = unanswered.lost(ended, outcome.measured);
+        }
         if self.args.is_empty() {
             // One that does not name itself has the name of its file.
             outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));

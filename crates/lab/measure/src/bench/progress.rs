@@ -4,14 +4,13 @@ use std::{io::IsTerminal as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::Effort;
-
-/// A progress bar on standard error that counts planned time; one line per case if standard error is
-/// not a terminal.
+/// A progress bar on standard error that counts planned time; one line for each thing that is
+/// measured if standard error is not a terminal.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
-    runs: std::cell::Cell<u64>,
+    /// The planned time of all steps that have begun.
+    begun: std::cell::Cell<Duration>,
     said: std::cell::RefCell<String>,
     ticker: tokio::task::JoinHandle<()>,
 }
@@ -20,8 +19,8 @@ const TICK: Duration = Duration::from_millis(200);
 
 impl Progress {
     /// Needs a Tokio runtime.
-    pub fn new(runs: usize, effort: Effort) -> Self {
-        let bar = ProgressBar::new((effort.run() * runs as u32).as_millis() as u64);
+    pub fn new(planned: Duration) -> Self {
+        let bar = ProgressBar::new(planned.as_millis() as u64);
         let style = ProgressStyle::with_template("  {msg:<46!} {bar:20} {left:>9}")
             .expect("the template is valid")
             .progress_chars("━━╌")
@@ -36,23 +35,22 @@ impl Progress {
             let mut ticks = tokio::time::interval(TICK);
             loop {
                 ticks.tick().await;
-                // A run that takes longer than planned does not take time from the next.
+                // A step that takes longer than planned does not take time from the next.
                 if !ticking.is_finished() {
                     ticking.inc(TICK.as_millis() as u64);
                 }
             }
         });
-        Self { bar, runs: 0.into(), said: String::new().into(), ticker }
+        Self { bar, begun: Duration::ZERO.into(), said: String::new().into(), ticker }
     }
 
-    /// The next run of a case begins; `which` one is shown.
-    pub fn run(&self, case: &str, which: &str, effort: Effort) {
-        let run = self.runs.get();
-        self.runs.set(run + 1);
-        self.bar.set_position(effort.run().as_millis() as u64 * run);
-        self.bar.set_message(format!("{case}  {which}"));
-        if !std::io::stderr().is_terminal() && self.said.replace(case.to_owned()) != case {
-            eprintln!("measuring {case}");
+    /// The next step begins, such as a run of a case, for which so much time is planned.
+    pub fn step(&self, what: &str, which: &str, planned: Duration) {
+        self.bar.set_position(self.begun.get().as_millis() as u64);
+        self.begun.set(self.begun.get() + planned);
+        self.bar.set_message(format!("{what}  {which}"));
+        if !std::io::stderr().is_terminal() && self.said.replace(what.to_owned()) != what {
+            eprintln!("measuring {what}");
         }
     }
 

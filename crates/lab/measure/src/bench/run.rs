@@ -9,7 +9,7 @@ use lab_model::{
     Arrivals, Ask, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run, Workspace,
     load_average,
 };
-use lab_servers::{Launch, Scratch, Stage};
+use lab_servers::{Address, Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::time::timeout;
 
@@ -127,7 +127,7 @@ impl Comparison {
                 Arrivals::ClosedLoop(_) => which,
                 Arrivals::OpenLoop(_) => format!("open loop  {which}"),
             };
-            progress.run(&self.name, &which, effort);
+            progress.step(&self.name, &which, effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
             let run = self.run(subject, nth, effort, arrivals, progress).await?;
             runs.push(Run { pair, ..run });
@@ -165,6 +165,7 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
+        let planned = effort.run();
         let effort =
             Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
         if effort.decides_in_open_loop() {
@@ -172,7 +173,7 @@ impl Comparison {
         }
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
-            progress.run(&self.name, &format!("open loop  {variant}"), effort);
+            progress.step(&self.name, &format!("open loop  {variant}"), planned);
             runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open), progress).await?);
         }
         Ok(runs)
@@ -194,7 +195,7 @@ impl Comparison {
         let mut stage = Stage::set(launch).await?;
         stage.server.ensure_it_can_be_timed()?;
         let plan = LoadPlan {
-            target: stage.server.target()?,
+            target: stage.server.target(),
             server_pid: stage.server.studied_pid().ok(),
             arrivals,
             warm_up: effort.warm_up,
@@ -205,7 +206,8 @@ impl Comparison {
         };
         let mut outcome = stage
             .watch(async {
-                if launch.supervised {
+                // One that announces itself is ready.
+                if launch.address != Address::Announced {
                     first_answer(&plan).await;
                 }
                 let note = |note: &str| progress.aside(|| eprintln!("{note}"));
@@ -238,7 +240,7 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     let stage = Stage::set(launch).await?;
-    let result = Visitor::open(stage.server.target()?, asks).await?.visit().await;
+    let result = Visitor::open(stage.server.target(), asks).await?.visit().await;
     stage.clear().await?;
     Ok(result)
 }

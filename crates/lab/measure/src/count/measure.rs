@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::{
     Counts,
     gauge::{Gauge, Reading, growth, median_growth},
-    system_calls::Counter,
+    system_calls::{Counter, SYSTEM_CALLS},
 };
 use crate::bench::asks;
 
@@ -38,7 +38,8 @@ pub async fn measure(
     let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
     match calls {
         Ok(calls) => {
-            counts.system_calls = Some(calls.total(true).await? as f64 / f64::from(counts.visits));
+            let total: u64 = calls.totals(true).await?.iter().sum();
+            counts.system_calls = Some(total as f64 / f64::from(counts.visits));
             Ok((counts, None))
         }
         Err(error) => Ok((counts, Some(format!("no system calls: {error:#}")))),
@@ -53,7 +54,7 @@ async fn on_stage(
     let servers = std::iter::once(&stage.server).chain(stage.companions());
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
-    let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
+    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
     let mut gauges = Gauges::open(stage, case).await?;
     for _ in 0..case.count.warm_up {
         visitor.visit_in_steps(&idle).await?;
@@ -68,7 +69,7 @@ async fn on_stage(
     }
     let price = median_growth(&readings);
 
-    let mut calls = Counter::attach(stage.server.studied_pid()?).await;
+    let mut calls = Counter::attach(stage.server.studied_pid()?, &[SYSTEM_CALLS]).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {

@@ -13,4 +13,4 @@ mod system_calls;
 
 pub use counts::{Counts, table};
 pub use measure::measure;
-pub use system_calls::{Counter, system_calls};
+pub use system_calls::{Counter, LONGEST, SYSTEM_CALLS, system_calls};

@@ -1,6 +1,7 @@
-//! System calls of a running process, counted by `perf stat` where it is installed and permitted.
+//! Events of a running process, such as system calls, counted by `perf stat` where it is installed and
+//! permitted.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
@@ -8,17 +9,23 @@ use lab_model::Ask;
 use lab_profile::Control;
 use lab_servers::{Launch, Stage};
 use lab_system::process;
-use tokio::{process::Command, time::timeout};
+use tokio::{
+    process::Command,
+    time::{Instant, timeout},
+};
 
 use super::measure::idle;
 
-const EVENT: &str = "raw_syscalls:sys_enter";
+pub const SYSTEM_CALLS: &str = "raw_syscalls:sys_enter";
 
 /// How long `perf` may take to answer a command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A count that can be interrupted.
-pub struct Counter(Control);
+pub struct Counter {
+    perf: Control,
+    events: &'static [&'static str],
+}
 
 impl Counter {
     /// Attaches to all threads of a process and of its descendants, including future ones, without
@@ -26,79 +33,78 @@ impl Counter {
     ///
     /// The process may be a shell, `npm`, or the master of several workers, which does not answer
     /// requests itself.
-    pub async fn attach(pid: u32) -> anyhow::Result<Self> {
-        Self::of_events(pid, &[EVENT]).await
-    }
-
-    /// Counts other events of `perf stat`.
-    pub async fn of_events(pid: u32, events: &[&str]) -> anyhow::Result<Self> {
+    pub async fn attach(pid: u32, events: &'static [&'static str]) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
         perf.args(["--control", "fd:0,1", "-p"]);
         let pids: Vec<_> = process::pids(pid).iter().map(u32::to_string).collect();
         perf.arg(pids.join(","));
         let perf = Control::start(perf, PATIENCE).await;
-        Ok(Self(perf.context("`perf` may not count system calls here")?))
+        Ok(Self { perf: perf.context("`perf` may not count system calls here")?, events })
     }
 
     pub async fn begin(&mut self) -> anyhow::Result<()> {
-        Ok(self.0.command("enable").await?)
+        Ok(self.perf.command("enable").await?)
     }
 
     pub async fn end(&mut self) -> anyhow::Result<()> {
-        Ok(self.0.command("disable").await?)
+        Ok(self.perf.command("disable").await?)
     }
 
-    /// How many there were between `begin` and `end`. `perf` reports it when the process has exited,
-    /// so stop the process first. One that goes on running does not exit; `perf` is interrupted then.
-    pub async fn total(self, exits: bool) -> anyhow::Result<u64> {
-        count(&self.lines(exits).await?, EVENT)
-    }
-
-    /// How many of each of these events there were; see [`Self::total`].
-    pub async fn totals<'a>(
-        self,
-        events: &[&'a str],
-        exits: bool,
-    ) -> anyhow::Result<BTreeMap<&'a str, u64>> {
-        let lines = self.lines(exits).await?;
-        events.iter().map(|event| Ok((*event, count(&lines, event)?))).collect()
-    }
-
-    async fn lines(mut self, exits: bool) -> anyhow::Result<String> {
+    /// How many of each event there were between `begin` and `end`. `perf` reports it when the process
+    /// has exited, so stop the process first. One that goes on running does not exit; `perf` is
+    /// interrupted then.
+    pub async fn totals(mut self, exits: bool) -> anyhow::Result<Vec<u64>> {
         if !exits {
-            self.0.interrupt();
+            self.perf.interrupt();
         }
-        let message = timeout(PATIENCE, self.0.exited()).await;
-        message.context("`perf` does not exit")
+        let lines = timeout(PATIENCE, self.perf.exited()).await.context("`perf` does not exit")?;
+        self.events.iter().map(|event| count(&lines, event)).collect()
     }
 }
 
+/// How long [`system_calls`] takes at most, about.
+pub const LONGEST: Duration = Duration::from_secs(5);
+/// How much of that is for the visits.
+const VISITING: Duration = Duration::from_secs(3);
 const WARM_UP: u32 = 20;
 /// How often the visits are counted, to see whether the count repeats.
-const ROUNDS: usize = 4;
-const VISITS_OF_A_ROUND: u32 = 25;
+const ROUNDS: u32 = 4;
+/// The most and the fewest visits of a round.
+const VISITS: u32 = 25;
+const FEWEST: u32 = 4;
 /// How long a server gets to come to rest after an answer.
-const REST: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_millis(200);
 
 /// Counts the system calls of a visit to a server, of all its processes, over one connection.
 ///
 /// # Errors
 ///
-/// If they cannot be counted here, if not every round has the same count, or if an answer is wrong.
+/// If they cannot be counted here, if a visit takes too long, if not every round has the same count, or
+/// if an answer is wrong.
 pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
     let stage = Stage::set(launch).await?;
     // Before any visit: a server whose process cannot be seen gets none.
     let pid = stage.server.studied_pid()?;
-    let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
-    for _ in 0..WARM_UP {
+    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
+    let (start, mut visits) = (Instant::now(), 0);
+    while visits < WARM_UP && start.elapsed() < VISITING / ROUNDS {
         visitor.visit().await?;
+        visits += 1;
     }
+    let a_visit = start.elapsed() / visits;
+    let visits = (VISITING / ROUNDS).div_duration_f64(a_visit) as u32;
+    ensure!(
+        visits >= FEWEST,
+        "a visit takes {} ms, so counting would take too long",
+        a_visit.as_millis()
+    );
+    let visits = visits.min(VISITS);
     // `perf` reports only at its end, so each round has its own. They attach before the first round,
     // because attaching disturbs.
     let mut counters = Vec::new();
     for _ in 0..ROUNDS {
-        counters.push(Counter::attach(pid).await?);
+        counters.push(Counter::attach(pid, &[SYSTEM_CALLS]).await?);
     }
     // After its answer a server still makes calls, which belong to the round. A server that
     // never rests has no exact count.
@@ -107,7 +113,7 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     for counter in &mut counters {
         settled().await;
         counter.begin().await?;
-        for _ in 0..VISITS_OF_A_ROUND {
+        for _ in 0..visits {
             visitor.visit().await.context("while counting system calls")?;
         }
         settled().await;
@@ -117,11 +123,11 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     stage.clear().await?;
     let mut totals = Vec::new();
     for counter in counters {
-        totals.push(counter.total(exits).await?);
+        totals.extend(counter.totals(exits).await?);
     }
     totals.sort_unstable();
     let [least, .., most] = totals[..] else { bail!("there are several rounds") };
-    let [least, most] = [least, most].map(|total| total as f64 / f64::from(VISITS_OF_A_ROUND));
+    let [least, most] = [least, most].map(|total| total as f64 / f64::from(visits));
     ensure!(least == most, "a visit makes between {least} and {most}, so they are not exact");
     Ok(least)
 }
@@ -143,8 +149,8 @@ mod tests {
     #[test]
     fn the_count_is_found_in_its_line() {
         let lines = "# started\n38,,raw_syscalls:sys_enter,21004,100.00,,\n";
-        assert_eq!(count(lines, EVENT).unwrap(), 38);
-        assert!(count("<not counted>,,raw_syscalls:sys_enter,0,100.00,,", EVENT).is_err());
-        assert!(count("", EVENT).is_err());
+        assert_eq!(count(lines, SYSTEM_CALLS).unwrap(), 38);
+        assert!(count("<not counted>,,raw_syscalls:sys_enter,0,100.00,,", SYSTEM_CALLS).is_err());
+        assert!(count("", SYSTEM_CALLS).is_err());
     }
 }

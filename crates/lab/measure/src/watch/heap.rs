@@ -29,7 +29,7 @@ struct Answer {
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
     let stage = Stage::set(launch).await?;
     let url = stage.server.url();
-    let mut visitor = Visitor::open(stage.server.target()?, asks).await?;
+    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
     for _ in 0..WARM_UP {
         visitor.visit().await?;
     }

@@ -51,7 +51,7 @@ impl Watch<'_> {
         let start = SystemTime::now();
         let mut stage = Stage::set(launch).await?;
         let plan =
-            self.plan(stage.server.target()?, stage.server.studied_pid()?, self.comparison.load);
+            self.plan(stage.server.target(), stage.server.studied_pid()?, self.comparison.load);
         let url = stage.server.url().clone();
         let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
         stage.clear().await?;

@@ -1,0 +1,73 @@
+//! A server together with the servers that it needs.
+
+use std::{future::Future, time::Duration};
+
+use tokio::time::timeout;
+
+use super::{Launch, Scratch, Server, placeholders::Placeholders};
+
+/// A running server with its companions.
+#[derive(Debug)]
+pub struct Stage {
+    pub server: Server,
+    companions: Vec<Server>,
+    /// `{scratch}`, for as long as the servers run.
+    _scratch: Scratch,
+}
+
+impl Stage {
+    /// Starts a server's companions and then itself, fresh and on free ports.
+    pub async fn set(launch: &Launch) -> anyhow::Result<Self> {
+        let scratch = Scratch::new()?;
+        let mut placeholders = Placeholders::default();
+        placeholders.set("scratch", &scratch.path().display().to_string());
+        let mut companions = Vec::new();
+        for (name, companion) in &launch.companions {
+            let server = Server::start(companion, &placeholders).await?;
+            placeholders.set(name, server.url().to_string().trim_end_matches('/'));
+            companions.push(server);
+        }
+        let server = Server::start(launch, &placeholders).await?;
+        Ok(Self { server, companions, _scratch: scratch })
+    }
+
+    /// Does `work`, and fails if one of the servers exits in the meantime.
+    pub async fn watch<T, E: From<anyhow::Error>>(
+        &mut self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let result = tokio::select! {
+            // Check whether a server exited first; an error of `work` is only a consequence.
+            biased;
+            death = self.died() => return Err(death.into()),
+            result = work => result,
+        };
+        if result.is_err() {
+            // `work` may notice the lost server before the process is gone.
+            if let Ok(death) = timeout(Duration::from_millis(200), self.died()).await {
+                return Err(death.into());
+            }
+        }
+        result
+    }
+
+    async fn died(&mut self) -> anyhow::Error {
+        let servers = std::iter::once(&mut self.server).chain(&mut self.companions);
+        let deaths = servers.map(|server| Box::pin(server.died()));
+        futures_util::future::select_all(deaths).await.0
+    }
+
+    /// In the order of the case file.
+    pub fn companions(&self) -> &[Server] {
+        &self.companions
+    }
+
+    /// Stops the server and then its companions.
+    pub async fn clear(self) -> anyhow::Result<()> {
+        self.server.stop().await?;
+        for companion in self.companions.into_iter().rev() {
+            companion.stop().await?;
+        }
+        Ok(())
+    }
+}
