@@ -4,7 +4,8 @@
 //! distorts figures.
 
 pub mod doctor;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod fake;
 mod open_files;
 pub mod process;
