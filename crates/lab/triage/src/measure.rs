@@ -2,18 +2,18 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use http::Uri;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
-use lab_profile::{Failure, Profilers, watch_threads};
+use lab_profile::{Profilers, watch_threads};
 use lab_servers::Stage;
 use lab_system::process;
 
 use lab_measure::{
     bench::{Comparison, generate},
     count::{Counter, SYSTEM_CALLS},
-    watch::{Progress, Watch},
+    watch::{Progress, Watch, first_that_works},
 };
 
 /// The levels of the closed loop.
@@ -207,29 +207,23 @@ impl Loaded<'_> {
         };
         let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
         let mut notices = Vec::new();
-        for profiler in profilers.usable() {
+        let record = async |profiler| {
             progress.step("recording a profile");
             let plan = watch.plan(self.target.clone(), self.pid, load);
-            match watch.under_load(*profiler, "server", self.url, plan).await {
-                Ok(observation) => {
-                    let recording = observation.recording.iter();
-                    notices.extend(recording.flat_map(|it| it.notices.clone()));
-                    return Ok((*profiler, observation, notices));
-                }
-                Err(Failure::Fatal(error)) => return Err(error),
-                Err(Failure::Profiler(obstacle)) => notices.push(format!("{profiler}: {obstacle}")),
-            }
-        }
-        bail!("no profiler works here; `lab doctor` says what is missing")
+            watch.under_load(profiler, "server", self.url, plan).await
+        };
+        let note = |notice| notices.push(notice);
+        let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
+        notices.extend(observation.recording.iter().flat_map(|it| it.notices.clone()));
+        Ok((profiler, observation, notices))
     }
 
     /// Counts from the first request to the last, so that the totals can be divided by the requests.
     /// The totals are known once the counter has ended.
     async fn count(&self) -> anyhow::Result<(Counter, u64)> {
         let mut counter = Counter::attach(self.pid, &EVENTS).await?;
-        counter.begin().await?;
-        let outcome = generate(&self.load(WATCHED, Duration::ZERO, LEVEL)).await?;
-        counter.end().await?;
+        let load = self.load(WATCHED, Duration::ZERO, LEVEL);
+        let outcome = counter.during(generate(&load)).await?;
         Ok((counter, outcome.ok + outcome.wrong + outcome.unfinished))
     }
 

@@ -74,12 +74,10 @@ async fn on_stage(
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {
         idle().await?;
-        if let Ok(calls) = &mut calls {
-            calls.begin().await?;
-        }
-        visitor.visit_in_steps(&idle).await?;
-        if let Ok(calls) = &mut calls {
-            calls.end().await?;
+        let visit = visitor.visit_in_steps(&idle);
+        match &mut calls {
+            Ok(calls) => calls.during(visit).await?,
+            Err(_) => visit.await?,
         }
         readings.push(gauges.read().await?);
     }

@@ -43,16 +43,18 @@ impl Counter {
         Ok(Self { perf: perf.context("`perf` may not count system calls here")?, events })
     }
 
-    pub async fn begin(&mut self) -> anyhow::Result<()> {
-        Ok(self.perf.command("enable").await?)
+    /// Counts while this work is done.
+    pub async fn during<T>(
+        &mut self,
+        work: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        self.perf.command("enable").await?;
+        let done = work.await?;
+        self.perf.command("disable").await?;
+        Ok(done)
     }
 
-    pub async fn end(&mut self) -> anyhow::Result<()> {
-        Ok(self.perf.command("disable").await?)
-    }
-
-    /// How many of each event there were between `begin` and `end`. `perf` reports it when the process
-    /// has exited, so stop the process first. One that goes on running does not exit; `perf` is
+    /// How many of each event there were in what was counted. `perf` reports it when the process has exited, so stop the process first. One that goes on running does not exit; `perf` is
     /// interrupted then.
     pub async fn totals(mut self, exits: bool) -> anyhow::Result<Vec<u64>> {
         if !exits {
@@ -112,12 +114,14 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     let settled = async || drop(timeout(REST, idle(&pids)).await);
     for counter in &mut counters {
         settled().await;
-        counter.begin().await?;
-        for _ in 0..visits {
-            visitor.visit().await.context("while counting system calls")?;
-        }
-        settled().await;
-        counter.end().await?;
+        let round = async {
+            for _ in 0..visits {
+                visitor.visit().await.context("while counting system calls")?;
+            }
+            settled().await;
+            Ok(())
+        };
+        counter.during(round).await?;
     }
     let exits = stage.server.is_own();
     stage.clear().await?;

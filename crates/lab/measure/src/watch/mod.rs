@@ -5,6 +5,6 @@ mod observe;
 mod progress;
 mod subjects;
 
-pub use observe::Watch;
+pub use observe::{Watch, first_that_works};
 pub use progress::Progress;
 pub use subjects::Subjects;

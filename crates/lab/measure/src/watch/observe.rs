@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use http::Uri;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
@@ -23,6 +23,22 @@ const MARGIN: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(500);
 /// Where a server answers with the spans of the last two seconds.
 const SPANS: &str = "/.lab/spans?last_ms=2000";
+
+/// What the first profiler yields that does not fail; `note` gets the obstacles of the others.
+pub async fn first_that_works<T>(
+    choice: &[Profiler],
+    attempt: impl AsyncFn(Profiler) -> Result<T, Failure>,
+    mut note: impl FnMut(String),
+) -> anyhow::Result<(Profiler, T)> {
+    for profiler in choice {
+        match attempt(*profiler).await {
+            Ok(seen) => return Ok((*profiler, seen)),
+            Err(Failure::Fatal(error)) => return Err(error),
+            Err(Failure::Profiler(obstacle)) => note(format!("{profiler}: {obstacle}")),
+        }
+    }
+    bail!("no profiler works here; `lab doctor` says what is missing")
+}
 
 #[derive(Debug)]
 pub struct Watch<'a> {

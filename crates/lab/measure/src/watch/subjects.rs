@@ -5,13 +5,16 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 
-use super::{Progress, heap, observe::Watch};
+use super::{
+    Progress, heap,
+    observe::{Watch, first_that_works},
+};
 use crate::bench::Comparison;
 
 /// What a page shows, and the servers it shows.
@@ -105,27 +108,20 @@ impl Subjects {
             window,
             scratch,
         };
-        for profiler in choice {
-            match self.observe(&watch, *profiler, progress).await {
-                Ok(servers) => {
-                    notices.extend(notices_of(&servers));
-                    let mut heaps = Vec::new();
-                    for launch in &self.sampling {
-                        progress.step(&format!("sampling the allocations of {}", launch.name));
-                        let heap = heap::sample(launch, &self.comparison.asks).await;
-                        heaps.push(heap.with_context(|| launch.name.clone())?);
-                    }
-                    return Ok(Observations { profiler: *profiler, servers, heaps, notices });
-                }
-                Err(Failure::Fatal(error)) => return Err(error),
-                Err(Failure::Profiler(obstacle)) => {
-                    let notice = format!("{profiler}: {obstacle}");
-                    progress.note(&format!("note: {notice}"));
-                    notices.push(notice);
-                }
-            }
+        let observe = async |profiler| self.observe(&watch, profiler, progress).await;
+        let note = |notice| {
+            progress.note(&format!("note: {notice}"));
+            notices.push(notice);
+        };
+        let (profiler, servers) = first_that_works(choice, observe, note).await?;
+        notices.extend(notices_of(&servers));
+        let mut heaps = Vec::new();
+        for launch in &self.sampling {
+            progress.step(&format!("sampling the allocations of {}", launch.name));
+            let heap = heap::sample(launch, &self.comparison.asks).await;
+            heaps.push(heap.with_context(|| launch.name.clone())?);
         }
-        bail!("no profiler works here; `lab doctor` says what is missing")
+        Ok(Observations { profiler, servers, heaps, notices })
     }
 
     async fn observe(
