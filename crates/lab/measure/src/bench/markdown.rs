@@ -27,7 +27,7 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
 }
 
 /// A text that is no Markdown, no HTML and no mention: a note may quote what the server answered, and
-/// whoever wrote that must not write the comment.
+/// its author must not write the comment.
 fn inert(text: &str) -> String {
     let mut shown = String::new();
     for symbol in text.chars() {
