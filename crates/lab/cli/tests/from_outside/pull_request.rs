@@ -75,7 +75,7 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
     assert!(comment.contains("](https://example.org/me/it/actions/runs/17)"), "{comment}");
     assert_eq!(read(toy, "summary.md"), comment);
     assert!(read(toy, "output").starts_with("verdict=slower\ncomment="));
-    assert!(read(toy, "artifacts/record.json").contains("\"verdict\": \"slower\""));
+    assert!(read(toy, "artifacts/record.json").contains("\"verdict\":\"slower\""));
     assert!(read(toy, "artifacts/report.html").contains("<html"));
     // Not every machine can profile.
     let graph = toy.path("artifacts/flame/diff.svg").is_file();
