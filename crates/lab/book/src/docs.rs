@@ -44,7 +44,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         markers += spliced.markers;
         if options.check {
             problems.extend(book::broken(page, &book.root));
-            problems.extend(stale(page, &spliced, &book));
+            problems.extend(spliced.stale);
         } else {
             write(page, &spliced, &book)?;
         }
@@ -60,24 +60,13 @@ fn write(page: &Page, spliced: &Spliced, book: &Book) -> anyhow::Result<()> {
         write_whole(&page.path, &spliced.text)?;
         println!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
     }
-    for (_, picture) in &spliced.pictures {
+    for picture in &spliced.pictures {
         if book.is_stale(picture) {
             write_whole(&book.place(picture), &picture.svg)?;
             println!("{CHAPTERS}/{}: drawn", picture.path);
         }
     }
     Ok(())
-}
-
-/// Markers and pictures that are not what their expressions make.
-fn stale(page: &Page, spliced: &Spliced, book: &Book) -> Vec<Problem> {
-    let pictures = spliced.pictures.iter().filter(|(_, picture)| book.is_stale(picture));
-    let pictures = pictures.map(|(line, picture)| Problem {
-        page: page.name.clone(),
-        line: *line,
-        what: format!("{CHAPTERS}/{} is stale: `just docs` draws it", picture.path),
-    });
-    spliced.stale.iter().cloned().chain(pictures).collect()
 }
 
 /// Prints problems in the order of the pages.

@@ -52,7 +52,7 @@ pub fn write_mine(workspace: &Workspace, book: &Book) -> anyhow::Result<Vec<Prob
         let spliced = splice(&page, book);
         faults.extend(spliced.faults);
         output.write(&name.to_string_lossy(), &spliced.text)?;
-        for (_, picture) in spliced.pictures {
+        for picture in spliced.pictures {
             write_whole(&output.dir().join(picture.path), &picture.svg)?;
         }
     }

@@ -12,9 +12,9 @@ use super::{
 pub struct Spliced {
     /// The page anew. What could not be made is left as it was.
     pub text: String,
-    /// Pictures next to the pages, and the line of their marker.
-    pub pictures: Vec<(usize, Picture)>,
-    /// Markers whose content is not what it should be.
+    /// Pictures next to the pages.
+    pub pictures: Vec<Picture>,
+    /// Markers and pictures that are not what they should be.
     pub stale: Vec<Problem>,
     /// Malformed markers, and expressions that failed.
     pub faults: Vec<Problem>,
@@ -44,7 +44,11 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
                     spliced.stale.push(problem(marker.line, what));
                 }
                 spliced.text.push_str(&content);
-                spliced.pictures.extend(pictures.into_iter().map(|it| (marker.line, it)));
+                for picture in pictures.iter().filter(|picture| book.is_stale(picture)) {
+                    let what = format!("{} is stale: `just docs` draws it", picture.path);
+                    spliced.stale.push(problem(marker.line, what));
+                }
+                spliced.pictures.extend(pictures);
             }
             Err(error) => {
                 // Paths are shown from the workspace on.
