@@ -36,15 +36,17 @@ fn user_ids(clients: &Clients) -> Vec<String> {
     clients.values().map(|client| client.user_id.to_string()).collect()
 }
 
+/// More rounds are not made: a request must not hold a worker for minutes.
+const MOST_ROUNDS: u32 = 5_000_000;
+
 #[derive(Deserialize)]
 struct Query {
-    /// A `u32`, so that the sum of all rounds fits into a `u64`.
     rounds: u32,
 }
 
 /// `GET /cpu?rounds=N`.
 fn cpu_route() -> impl Filter<Extract = (u64,), Error = Rejection> + Copy {
-    let rounds = warp::query().map(|query: Query| query.rounds.into());
+    let rounds = warp::query().map(|query: Query| query.rounds.min(MOST_ROUNDS).into());
     warp::path!("cpu").and(warp::get()).and(rounds)
 }
 
