@@ -141,10 +141,13 @@ def ratios(runs, rows):
     """Our fixed proxy over each of the others, round by round."""
 
     def one(key, other, setting):
-        return ratio(*([it[key] for it in runs[name][setting]] for name in ("fixed", other)))
+        ours, theirs = ([it[key] for it in runs[name][setting]] for name in ("fixed", other))
+        # A short round may take less CPU time than a tick of the clock that counts it.
+        return ratio(ours, theirs) if all(theirs) else None
 
     keys = ["req_per_s", *(["cpu_us"] if "cpu_us" in rows["fixed"]["with_k"] else [])]
-    return {f"fixed_over_{other}": {setting: {key: one(key, other, setting) for key in keys} for setting in SETTINGS} for other in OTHERS}
+    return {f"fixed_over_{other}": {setting: {key: found for key in keys if (found := one(key, other, setting))} for setting in SETTINGS}
+            for other in OTHERS}
 
 
 def load_tables(servers, rows, compared):
