@@ -11,7 +11,7 @@ fn server(toy: &Toy, args: &str) -> String {
     format!("{STAND_IN} --port {{port}} --pid-dir {} {args}", toy.path("pids").display())
 }
 
-fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
+pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
     let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
     toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
 }

@@ -2,12 +2,15 @@
 
 use std::{
     net::TcpListener,
-    process::{Child, Command, Output},
+    process::{Child, Command},
 };
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, STAND_IN, Toy, stderr, stdout, wait_until};
+use crate::{
+    compare::compare,
+    toy::{SHORT, STAND_IN, Toy, stderr, stdout, wait_until},
+};
 
 /// A baseline with these arguments, and a candidate with another answer: the error about the answers
 /// shows that both were reached, and nothing has to be measured.
@@ -23,11 +26,6 @@ fn is_reached(toy: &Toy, server: &str, args: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(error)
-}
-
-fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
-    let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
-    toy.run(&[&sides[..], &SHORT[..], args].concat())
 }
 
 fn free_port() -> u16 {
