@@ -6,6 +6,9 @@ use tokio::time::timeout;
 
 use super::{Launch, Scratch, Server, placeholders::Placeholders};
 
+/// How long a server that has died may take to be seen: its supervisor exits after it.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+
 /// A running server with its companions.
 #[derive(Debug)]
 pub struct Stage {
@@ -44,7 +47,7 @@ impl Stage {
         };
         if result.is_err() {
             // `work` may notice the lost server before the process is gone.
-            if let Ok(death) = timeout(Duration::from_millis(200), self.died()).await {
+            if let Ok(death) = timeout(LAST_BREATH, self.died()).await {
                 return Err(death.into());
             }
         }
