@@ -69,20 +69,13 @@ impl Launch {
     }
 
     /// The reader's own command line, split into words like in a shell.
-    pub fn of_command(
-        name: &str,
-        command: &str,
-        env: BTreeMap<String, String>,
-        dir: Option<PathBuf>,
-        address: Address,
-        ready: Option<String>,
-    ) -> anyhow::Result<Self> {
+    pub fn of_command(name: &str, command: &str) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
         let mut words = words.into_iter();
         let program = words.next().with_context(|| format!("the {name} command is empty"))?;
         let launch = Self::announced(name, program.into(), words.collect());
-        Ok(Self { env, dir, address, ready, ..launch })
+        Ok(Self { address: Address::Found, ..launch })
     }
 
     /// A server that runs already.

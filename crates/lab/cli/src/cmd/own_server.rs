@@ -70,14 +70,8 @@ impl OwnServer {
             None if command.contains("{port}") || !env.is_empty() => Address::Chosen,
             None => Address::Found,
         };
-        Launch::of_command(
-            name,
-            &command,
-            env,
-            dir.map(Path::to_owned),
-            address,
-            self.ready.clone(),
-        )
+        let (dir, ready) = (dir.map(Path::to_owned), self.ready.clone());
+        Ok(Launch { env, dir, address, ready, ..Launch::of_command(name, &command)? })
     }
 }
 

@@ -206,8 +206,8 @@ impl Comparison {
         };
         let mut outcome = stage
             .watch(async {
-                // One that announces itself is ready.
-                if launch.address != Address::Announced {
+                // One that announces itself, or runs already, is ready.
+                if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
                     first_answer(&plan).await;
                 }
                 let note = |note: &str| progress.aside(|| eprintln!("{note}"));
