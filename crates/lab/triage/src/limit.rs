@@ -44,39 +44,42 @@ impl Limit {
         let shown = |name| facts.shown(name).unwrap_or_else(|| lab_display::NONE.to_owned());
         match self {
             Self::Generator => format!(
-                "The generator: it was saturated at {}, so the server may be faster.",
+                "The load generator: it was saturated at {}, so the server may be faster.",
                 shown("peak_rps")
             ),
             Self::Cpu => format!(
-                "The CPU: {} per request. With {WATCHED} users, {} threads ran or waited for a core, on average.",
+                "The CPU: a request takes {} of CPU time. With {WATCHED} users, {} threads ran or waited for a \
+                 core at a time.",
                 shown("cpu_ms"),
                 shown("wanted_cores")
             ),
             Self::OneThread => format!(
-                "One thread: it was busy {} of the time, with {} of CPU time per request.",
+                "One thread: it was busy {} of the time. A request takes {} of CPU time.",
                 shown("busiest_thread_share"),
                 shown("cpu_ms")
             ),
             Self::OneAtATime => format!(
-                "A wait, one request at a time: each holds the others up for {}, of which {} is CPU time.",
+                "Requests wait for each other: the server answers one at a time. Each takes {}, of which {} is \
+                 CPU time.",
                 shown("turn_ms"),
                 shown("cpu_ms")
             ),
             Self::FewAtOnce => format!(
-                "A wait, {} requests at a time: each takes {}, of which {} is CPU time.",
+                "Requests wait for each other: the server answers {} at a time. Each takes {}, of which {} is \
+                 CPU time.",
                 shown("at_once"),
                 shown("alone_ms"),
                 shown("cpu_ms")
             ),
             Self::Waits => format!(
-                "Nothing up to {} users: each request waits for most of its {} ({} of CPU time), and the \
-                 waits overlap.",
+                "Nothing up to {} users: a request takes {}, of which {} is CPU time. It waits for the rest, \
+                 and other requests run meanwhile.",
                 shown("users"),
                 shown("alone_ms"),
                 shown("cpu_ms")
             ),
             Self::Unclear => format!(
-                "Unclear: {} at most, while {} threads ran or waited for a core, on average.",
+                "Not clear: {} at most, while {} threads ran or waited for a core at a time.",
                 shown("peak_rps"),
                 shown("wanted_cores")
             ),
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_core_is_told_from_a_wait() {
+    fn a_busy_core_and_a_wait_are_different_limits() {
         let one = [("at_once", 1.0), ("wanted_core_share", 0.5)];
         let with = |cores, thread| {
             limit(
