@@ -101,7 +101,7 @@ impl Stack {
         let mut frames: Vec<(String, Kind)> = Vec::new();
         let mut all_c = true;
         for (at, symbol) in raw[..user].iter().enumerate() {
-            let name = known.entry(symbol).or_insert_with(|| Name::of(symbol));
+            let name = known.entry(symbol.as_str()).or_insert_with(|| Name::of(symbol));
             let label = name.to_string();
             let is_c = label.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
             let kind = match name {
@@ -126,7 +126,7 @@ impl Stack {
     }
 
     fn name(&self, at: usize) -> String {
-        self.frames.get(at).map_or(KERNEL, |(name, _)| name).to_owned()
+        self.frames.get(at).map_or(KERNEL, |(name, _)| name.as_str()).to_owned()
     }
 
     /// The functions from here on. Where functions of the runtime call each other, the first is meant.
