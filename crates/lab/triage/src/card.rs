@@ -102,9 +102,12 @@ impl Card {
         // In front of a name are a margin and its share.
         let width = usize::from(console::Term::stdout().size().1).saturating_sub(12);
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
-            let mut functions = self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
+            let mut functions =
+                self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
             if functions.peek().is_some() {
-                heading(&format!("CPU time of the largest functions in {part}, with what they call"));
+                heading(&format!(
+                    "CPU time of the largest functions in {part}, with what they call"
+                ));
             }
             for Function { name, share, .. } in functions {
                 out!("  {:>6}  {}", percent(*share), console::truncate_str(name, width, "…"));
@@ -150,7 +153,10 @@ impl Card {
         match (self.suspects.len(), self.widest()) {
             (0, None) => "Nothing unusual".to_owned(),
             (0, Some(Function { name, share, .. })) => {
-                format!("Nothing unusual; the largest function is {name}, {} of the CPU time", percent(*share))
+                format!(
+                    "Nothing unusual; the largest function is {name}, {} of the CPU time",
+                    percent(*share)
+                )
             }
             (1, _) => "One suspect".to_owned(),
             (many, _) => format!("{many} suspects, the likeliest first"),
@@ -229,7 +235,10 @@ impl Card {
             ));
         }
         if !self.unchecked.is_empty() {
-            notes.push(format!("these suspects could not be checked here: {}", self.unchecked.join("; ")));
+            notes.push(format!(
+                "these suspects could not be checked here: {}",
+                self.unchecked.join("; ")
+            ));
         }
         notes
     }
@@ -252,7 +261,8 @@ mod tests {
 
     #[test]
     fn a_card_without_a_suspect_names_the_widest_function_of_a_busy_handler() {
-        let function = |name: &str, share, in_handler| Function { name: name.to_owned(), share, in_handler };
+        let function =
+            |name: &str, share, in_handler| Function { name: name.to_owned(), share, in_handler };
         let headline = |functions: &[Function], cores| {
             let mut facts = Facts::default();
             facts.put("wanted_cores", cores);

@@ -170,7 +170,9 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
 /// A command as a title: programs and files without their directories.
 pub fn title(command: &str) -> String {
     let words = shell_words::split(command).unwrap_or_default();
-    let name = |word: &String| Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into());
+    let name = |word: &String| {
+        Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into())
+    };
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
@@ -182,7 +184,11 @@ pub fn directory(command: &str) -> String {
     let name = parts.join("-");
     // A file name has at most 255 bytes. The end of a command distinguishes it.
     let cut = name.char_indices().rev().nth(99).map_or(0, |(at, _)| at);
-    if name.is_empty() { "server".to_owned() } else { name[cut..].trim_start_matches('.').to_owned() }
+    if name.is_empty() {
+        "server".to_owned()
+    } else {
+        name[cut..].trim_start_matches('.').to_owned()
+    }
 }
 
 /// Records the servers and draws their page into `dir`; returns the page and its path.

@@ -175,9 +175,13 @@ mod tests {
     fn a_handler_that_was_inlined_into_the_runtime_is_listed_under_its_name() {
         let call = "<F as axum::handler::Handler<(M,T1),S>>::call::{{closure}}";
         let insert = "std::collections::hash::map::HashMap<K,V,S>::insert";
-        let stacks = format!("{WORKER};{call} 50\n{WORKER};{call};{insert} 40\n{WORKER};{WRITE} 10\n");
-        let expected =
-            ["90 axum::Handler::call", "40 HashMap::insert", "10 hyper::Conn::poll_flush, around it"];
+        let stacks =
+            format!("{WORKER};{call} 50\n{WORKER};{call};{insert} 40\n{WORKER};{WRITE} 10\n");
+        let expected = [
+            "90 axum::Handler::call",
+            "40 HashMap::insert",
+            "10 hyper::Conn::poll_flush, around it",
+        ];
         assert_eq!(shown(&stacks), expected);
         let glue = "<axum::util::MapIntoResponseFuture<F> as core::future::future::Future>::poll";
         let stacks = format!("{WORKER};{glue} 90\n{WORKER};{WRITE} 10\n");
@@ -203,7 +207,10 @@ mod tests {
                  _start;main;node::Start;v8::Call;JS:*price /srv/server.js:12:3 4\n",
                 "100 price server.js:12",
             ),
-            ("Py_BytesMain;Py_RunMain;_PyEval_EvalFrameDefault;sha256_update 9\n", "100 sha256_update"),
+            (
+                "Py_BytesMain;Py_RunMain;_PyEval_EvalFrameDefault;sha256_update 9\n",
+                "100 sha256_update",
+            ),
             ("main;worker;handle;read;vfs_read_[k] 5\nmain;worker;handle;parse 5\n", "100 handle"),
         ] {
             assert_eq!(shown(raw)[0], first);
