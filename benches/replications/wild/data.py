@@ -57,12 +57,6 @@ random_url = {{ type = "petname", words = 2, separator = "-" }}
 default_extension = "txt"
 duplicate_files = true
 """
-VERDACCIO = """storage: {data}/registry
-packages:
-  '**':
-    access: $all
-log: {{ type: stdout, format: pretty, level: http }}
-"""
 
 
 def make(data):
@@ -94,15 +88,14 @@ def make(data):
     for package in range(200):
         for version in range(5):
             write(f"packages/demo{package}-1.{version}.tar.gz", text(200))
-    release = {"name": "demo", "dist": {"tarball": "http://localhost/demo/-/demo.tgz", "shasum": "0" * 40}, "description": text(200)}
-    versions = {f"1.0.{number}": {**release, "version": f"1.0.{number}"} for number in range(100)}
-    write("registry/demo/package.json", json.dumps({
-        "name": "demo", "versions": versions, "dist-tags": {"latest": "1.0.99"}, "time": {}, "users": {}, "_distfiles": {}, "_attachments": {},
-        "_uplinks": {}, "_rev": "1-1", "_id": "demo", "readme": text(1_000),
-    }))
+    for number in range(100):
+        event = [f"UID:{number}", "DTSTAMP:20260101T000000Z", f"DTSTART:20260101T{number % 24:02}0000Z", f"SUMMARY:{text(40)}"]
+        calendar = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:demo", "BEGIN:VEVENT", *event, "END:VEVENT", "END:VCALENDAR"]
+        write(f"radicale/collection-root/demo/calendar/{number}.ics", "\r\n".join([*calendar, ""]))
+    write("radicale/collection-root/demo/calendar/.Radicale.props", json.dumps({"tag": "VCALENDAR"}))
     stub = {"request": {"method": "GET", "url": "/hello"}, "response": {"status": 200, "body": text(20)}}
     write("wiremock/mappings/hello.json", json.dumps(stub))
-    for name, content in [("nginx.conf", NGINX), ("lighttpd.conf", LIGHTTPD), ("rustypaste.toml", RUSTYPASTE), ("verdaccio.yaml", VERDACCIO)]:
+    for name, content in (("nginx.conf", NGINX), ("lighttpd.conf", LIGHTTPD), ("rustypaste.toml", RUSTYPASTE)):
         write(name, content.format(data=data, user=pwd.getpwuid(os.getuid()).pw_name))
     with sqlite3.connect(data / "items.db") as database:
         database.execute("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT)")

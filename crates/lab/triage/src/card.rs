@@ -2,7 +2,7 @@
 
 use console::style;
 use lab_display::{Table, out, paragraph, percent, plural, significant, time_ms};
-use lab_observation::{Function, hottest};
+use lab_observation::{Function, JIT, hottest};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
 
@@ -163,10 +163,11 @@ impl Card {
         }
     }
 
-    /// The largest function of a handler that keeps the CPU busy.
+    /// The largest function of a handler that keeps the CPU busy, if it has a name.
     fn widest(&self) -> Option<&Function> {
         let is_busy = self.facts.get("wanted_cores").is_some_and(|cores| cores >= BUSY);
-        self.functions.first().filter(|it| is_busy && it.in_handler && it.share >= WIDE)
+        let is_wide = |it: &&Function| it.in_handler && it.share >= WIDE && it.name != JIT;
+        self.functions.first().filter(is_wide).filter(|_| is_busy)
     }
 
     /// Where throughput stops growing.
@@ -287,6 +288,7 @@ mod tests {
             (&wide[..], 0.1),
             (&[function("shop::price", 0.05, true)], 1.9),
             (&[function("writev", 0.6, false)], 1.9),
+            (&[function(JIT, 0.9, true)], 1.9),
             (&[], 1.9),
         ] {
             assert_eq!(headline(functions, cores), "Nothing unusual");
