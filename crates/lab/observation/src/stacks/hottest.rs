@@ -107,14 +107,13 @@ impl Stack {
             let kind = match name {
                 _ if LANGUAGES.any(|it| &it.runtime, &label) => Kind::Runtime,
                 Name::Rust(path) if !path.is_standard() => Kind::Program,
-                // A library without names.
-                Name::C(_) if label.starts_with('[') && label != JIT => Kind::System,
+                Name::C(_) if is_nameless(&label) => Kind::System,
                 Name::C(_) if all_c || !is_c => Kind::Program,
                 _ => Kind::System,
             };
-            all_c &= is_c;
+            all_c &= is_c || is_nameless(&label);
             // What only passes a call on does the work itself if it calls nothing.
-            if at + 1 == user || !is_glue(name) {
+            if at + 1 == user || !is_glue(name) && !is_nameless(&label) {
                 frames.push((label, kind));
             }
         }
@@ -142,6 +141,11 @@ impl Stack {
         let own = pairs.filter(|it| it[1].1 == Kind::Program && it[0].0 != it[1].0);
         own.map(|it| [it[0].0.clone(), it[1].0.clone()]).collect()
     }
+}
+
+/// Whether this is a file whose functions have no names: `[libc.so.6]`.
+fn is_nameless(label: &str) -> bool {
+    label.starts_with('[') && label != JIT
 }
 
 #[cfg(test)]
@@ -193,6 +197,8 @@ mod tests {
         let main = "_start;__libc_start_main;main;serve;accept_one";
         let stacks = format!("{main};handle;checksum 9990\n{main};handle;log 8\n{main};reply 2\n");
         assert_eq!(shown(&stacks), ["100 checksum"]);
+        // A file without names in between hides nothing.
+        assert_eq!(shown(&stacks.replace("serve", "serve;[nginx]")), ["100 checksum"]);
     }
 
     #[test]
