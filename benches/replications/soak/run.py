@@ -35,8 +35,8 @@ WINDOW, STRAGGLERS, QUIET = 57, 2.5, 0.5
 SATURATION, WARM_UP, GRACE = 10, 2, 30
 # How long a visit may take before arrivals wait for a free connection, in seconds.
 ROOM = 0.25
-# A half may have this much more than the half before it: the allocator's luck, and the idle connections of a pool.
-MORE_MIB, MORE_DESCRIPTORS = (1.05, 1), (1.2, 0)
+# How much more the second half may have, as a factor and a constant: a step of the allocator, and a pool's idle connections.
+MORE_MIB, MORE_DESCRIPTORS = (1.05, 4), (1.2, 0)
 
 
 @dataclass
@@ -149,7 +149,7 @@ async def soak(chosen, directory, windows, window):
             scratch.mkdir()
             allow_connections(case.users * case.connections)
             soaked.append(Soaked(case, *stack.enter_context(serving(case, "fixed", chosen.bin_dir, scratch)), scratch, chosen.bin_dir))
-        say("all servers saturated at once")
+        say(f"{len(soaked)} servers, all saturated at once")
         await asyncio.gather(*(asyncio.to_thread(it.saturate, window if chosen.short else SATURATION) for it in soaked))
         for turn in range(windows):
             say(f"window {turn + 1} of {windows}: {', '.join(f'{it.name} {number(it.rate)}/s' for it in soaked)}")
