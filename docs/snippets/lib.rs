@@ -31,7 +31,6 @@ chapters! {
     in_the_wild: "in-the-wild.md",
     cheat_sheet: "cheat-sheet.md",
     method: "method.md",
-    what_changed: "what-changed.md",
     engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",
