@@ -58,6 +58,7 @@ def options():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these servers")
     parser.add_argument("--releases", action="store_true", help="compare two releases of a server, for those that became faster")
     parser.add_argument("--install", action="store_true", help="only install what is missing")
+    parser.add_argument("--installed", action="store_true", help="leave out what is not installed, instead of installing it")
     add_options(parser, "1 s a run of wrk, and only the first server")
     chosen = parser.parse_args()
     known = {it["name"] for it in LISTS["server"]}
@@ -69,7 +70,7 @@ def options():
     return chosen
 
 
-def install(server, release):
+def install(server, release, only_installed=False):
     """Where the programs of a release are. Raises a problem if its tool is missing or fails."""
     how, name = server["install"], server["name"]
     tool = name if how == "system" else NEEDS.get(how, how)
@@ -80,6 +81,8 @@ def install(server, release):
     programs, commands = INSTALLERS[how]
     place = HOME / how / f"{name}-{release}"
     if not (place / "complete").exists():
+        if only_installed:
+            raise Problem("not installed")
         say(f"installing {name} {release} with {how}")
         place.mkdir(parents=True, exist_ok=True)
         env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin")}
@@ -212,7 +215,7 @@ def judged(server, card, opinion):
 def examine(server, chosen):
     """One server: the card, the second opinion, and what the two say of each other."""
     release = server["release"]
-    programs = install(server, release)
+    programs = install(server, release, chosen.installed)
     command = filled(server["command"], programs)
     if "prepare" in server and not (done := DATA / f"{server['name']}.complete").exists():
         subprocess.run(shlex.split(filled(server["prepare"], programs)), check=True, stdout=subprocess.DEVNULL)
@@ -289,7 +292,7 @@ def compare_releases(chosen):
     results, rows = {}, []
     for pair in LISTS["comparison"]:
         server = next(it for it in LISTS["server"] if it["name"] == pair["server"])
-        commands = [filled(pair["command"], install(server, release)) for release in pair["releases"]]
+        commands = [filled(pair["command"], install(server, release, chosen.installed)) for release in pair["releases"]]
         say(f"{pair['server']} {' and '.join(pair['releases'])}")
         with tempfile.TemporaryDirectory() as directory:
             # Two releases seldom write a list in the same way.
