@@ -259,7 +259,7 @@ mod tests {
             ("./old/server -p {port}", "old-server-p-port", "server -p {port}"),
             ("./new/server -p {port}", "new-server-p-port", "server -p {port}"),
             ("/opt/x/.hidden", "opt-x-.hidden", ".hidden"),
-            ("../..", "server", ".."),
+            ("../..", "server", "../.."),
         ] {
             assert_eq!((&*directory(command), &*title(command)), (named, titled));
         }
