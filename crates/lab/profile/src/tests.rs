@@ -313,7 +313,7 @@ async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_real_perf_sees_a_busy_process_whole() {
-    let system = lab_system::System::this(0);
+    let system = lab_system::System::this();
     let profilers = Profilers::look(system, false);
     let profiler = profilers.usable()[0];
     if profiler == none::None.profiler() {

@@ -76,7 +76,7 @@ fn profiler() -> impl TypedValueParser<Value = Profiler> {
 
 /// The profilers that work here.
 fn profilers(options: &Options, has_sampler: bool) -> Profilers {
-    let mut found = Profilers::look(lab_system::System::this(0), has_sampler);
+    let mut found = Profilers::look(lab_system::System::this(), has_sampler);
     found.unwinder = options.call_graph;
     found
 }

@@ -86,7 +86,7 @@ pub fn run() -> ExitCode {
     };
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor => doctor::run(&lab.places),
+        Command::Doctor => Ok(doctor::run()),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),
         Command::Compare(options) => compare::run(&lab.places, &options),
