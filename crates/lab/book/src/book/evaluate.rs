@@ -13,7 +13,6 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context
 use super::{
     blocks::{self, Drawn, Picture},
     filters,
-    mine::Mine,
     page::CHAPTERS,
     sources::Sources,
 };
@@ -33,9 +32,9 @@ const MISSING: &str = "the record has no such figure, or one that must not be qu
                        `just docs --eval CASE` lists what it has, and `just record` makes a new one";
 
 impl Book {
-    /// Reads what the pages quote. Tables come with those of the reader's own runs, if there are any.
-    pub fn of(workspace: &Workspace, mine: Mine) -> anyhow::Result<Self> {
-        let sources = Arc::new(Sources::of(workspace, mine)?);
+    /// Reads what the pages quote.
+    pub fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+        let sources = Arc::new(Sources::of(workspace)?);
         let drawn = Drawn::default();
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -99,25 +99,3 @@ fn a_missing_source_is_an_error_of_what_needs_it() {
     let error = fixture.eval("toy.users").unwrap_err();
     assert_eq!(error, "no record is in docs/record: `just record` makes one");
 }
-
-#[test]
-fn the_readers_own_figures_come_below_the_records() {
-    let fixture = Fixture::new();
-    let mut own = record(263.0);
-    own["created"] = "2027-01-02T03:04:05Z".into();
-    own["command"] = serde_json::json!(["lab", "bench", "--quick"]);
-    fixture.write("target/lab/runs/20270102T030405000Z.json", &own.to_string());
-    fixture.write("target/lab/runs/20270103T030405000Z.json", "damaged");
-    for call in ["table(\"summary\")", "table(\"pair\", toy)"] {
-        let table = fixture.eval(call).unwrap();
-        let (quoted, own) = table.split_once("**On your machine:**").unwrap();
-        assert!(quoted.contains("280× (279–282)") && own.contains("263× (262–265)"), "{table}");
-        assert!(own.contains("`lab bench --quick` on AMD EPYC"), "{table}");
-    }
-    let page = "# T\n\n<!-- lab: table(\"pair\", toy) -->\n<!-- /lab -->\n";
-    fixture.write("docs/src/README.md", page);
-    let faults = super::write_mine(&fixture.workspace(), &fixture.book()).unwrap();
-    assert_eq!(faults, []);
-    assert!(fixture.read("target/lab/book-src/README.md").contains("**On your machine:**"));
-    assert_eq!(fixture.read("docs/src/README.md"), page, "docs/ stays as it is");
-}
