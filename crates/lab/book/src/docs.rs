@@ -1,8 +1,8 @@
 //! `lab-book docs`: splices figures and excerpts into the course, or reports what is stale.
 
-use std::process::ExitCode;
+use std::{fs, process::ExitCode};
 
-use lab_book::book::{self, Book, CHAPTERS, Page, Spliced};
+use lab_book::book::{self, Book, CHAPTERS, Problem};
 use lab_model::{Workspace, write_whole};
 
 #[derive(Debug, clap::Args)]
@@ -18,12 +18,12 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let book = Book::of(workspace)?;
     if let Some(expression) = &options.eval {
-        println!("{}", book.eval(expression, &book.root.join(CHAPTERS))?.0);
+        println!("{}", book.eval(expression, &book.root.join(CHAPTERS))?);
         return Ok(ExitCode::SUCCESS);
     }
     let pages = book::pages(&book.root)?;
     let mut problems = Vec::new();
-    let mut markers = 0;
+    let (mut markers, mut written) = (0, String::new());
     for page in &pages {
         let spliced = book::splice(page, &book);
         problems.extend(spliced.faults.clone());
@@ -31,8 +31,24 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         if options.check {
             problems.extend(book::broken(page, &book.root));
             problems.extend(spliced.stale);
+        } else if spliced.text != page.text {
+            write_whole(&page.path, &spliced.text)?;
+            println!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
+        }
+        written += &spliced.text;
+    }
+    for (path, chart) in &book.charts {
+        let file = book.root.join(path);
+        let is_shown = written.contains(path.trim_start_matches(CHAPTERS));
+        if !is_shown || fs::read_to_string(&file).is_ok_and(|old| old == chart.svg) {
+            continue;
+        }
+        if options.check {
+            let what = "it is stale: `just docs` draws it".to_owned();
+            problems.push(Problem { page: path.clone(), line: 1, what });
         } else {
-            write(page, &spliced, &book)?;
+            write_whole(&file, &chart.svg)?;
+            println!("{path}: drawn");
         }
     }
     if problems.is_empty() {
@@ -43,18 +59,4 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
     problems.sort();
     problems.iter().for_each(|problem| println!("{problem}"));
     anyhow::bail!("{} in the pages", lab_display::plural(problems.len(), "problem"))
-}
-
-fn write(page: &Page, spliced: &Spliced, book: &Book) -> anyhow::Result<()> {
-    if spliced.text != page.text {
-        write_whole(&page.path, &spliced.text)?;
-        println!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
-    }
-    for picture in &spliced.pictures {
-        if book.is_stale(picture) {
-            write_whole(&book.place(picture), &picture.svg)?;
-            println!("{CHAPTERS}/{}: drawn", picture.path);
-        }
-    }
-    Ok(())
 }

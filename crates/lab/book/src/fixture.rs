@@ -77,7 +77,7 @@ impl Fixture {
         Workspace::find(Some(self.path()), Some(&bin_dir)).unwrap()
     }
 
-    fn book(&self) -> Book {
+    pub fn book(&self) -> Book {
         Book::of(&self.workspace()).unwrap()
     }
 
@@ -93,7 +93,7 @@ impl Fixture {
     pub fn eval(&self, expression: &str) -> Result<String, String> {
         let book = self.book();
         let made = book.eval(expression, &book.root.join(CHAPTERS));
-        made.map(|(text, _)| text).map_err(|error| format!("{error:#}"))
+        made.map_err(|error| format!("{error:#}"))
     }
 }
 
