@@ -80,24 +80,15 @@ pub fn upright(class: &str, x: f64, low: f64, at: f64, high: f64) -> Markup {
     }
 }
 
-/// A value without an interval. The shapes differ too, for readers who cannot see the colours: slow
+/// A value. The shapes differ too, for readers who cannot see the colours: slow
 /// is round, and fixed has corners.
-pub fn dot(class: &str, x: f64, y: f64) -> Markup {
+fn dot(class: &str, x: f64, y: f64) -> Markup {
     let corners = format!("M{} {}l5.5 5.5 -5.5 5.5 -5.5 -5.5z", px(x), px(y - 5.5));
     html! {
         @match class {
             "fixed" => path class="dot fixed" d=(corners) {},
             _ => circle class={ "dot " (class) } cx=(px(x)) cy=(px(y)) r="4.5" {},
         }
-    }
-}
-
-/// A lower bound: the true value is somewhere above.
-pub fn at_least(class: &str, x: f64, y: f64) -> Markup {
-    let arrow = format!("M{} {}v-16m-5 6l5 -6 5 6", px(x), px(y));
-    html! {
-        path class={ "reach at-least " (class) } d=(arrow) {}
-        (dot(class, x, y))
     }
 }
 
