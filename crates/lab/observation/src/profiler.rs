@@ -31,13 +31,12 @@ impl fmt::Display for Profiler {
 }
 
 /// How `perf` finds the callers of a function.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unwinder {
-    /// Follow the pointers from frame to frame, which all code of the process has to maintain
-    #[value(name = "fp")]
+    /// It follows the pointers from frame to frame, which all code of the process has to maintain.
     FramePointers,
-    /// Copy each stack, and unwind the copies later by the unwind tables of the binaries
+    /// It copies each stack, and unwinds the copies later by the unwind tables of the binaries.
     Dwarf,
 }
 
