@@ -143,7 +143,6 @@ fn build(system: &System) -> Option<Finding> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::fake::Fake;

@@ -5,7 +5,6 @@
 
 pub mod doctor;
 #[cfg(test)]
-#[cfg(unix)]
 mod fake;
 mod open_files;
 pub mod process;

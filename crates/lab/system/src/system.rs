@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread::sleep,
@@ -87,13 +88,6 @@ impl System {
     }
 }
 
-#[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.with_extension(std::env::consts::EXE_EXTENSION).is_file()
 }
