@@ -4,11 +4,7 @@ use lab_display::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit
 use lab_model::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
 use maud::{Markup, html};
 
-use super::{
-    Chart,
-    crossover::finding,
-    parts::{self, Label},
-};
+use super::{Chart, crossover::finding, parts};
 
 /// Both sides at one value of the parameter.
 #[derive(Clone, Debug)]
@@ -34,9 +30,8 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let sentence = textwrap::wrap(&finding, COLUMNS);
     let axes = format!("Up: {}", labels.time);
     let top = 62.0 + sentence.len() as f64 * 22.0;
-    let (bottom, names) = (top + HEIGHT, [BASELINE, CANDIDATE].map(|name| fit(name, 140.0)));
-    let right =
-        FIGURE_WIDTH - names.iter().map(|name| figure_text_width(name)).fold(0.0, f64::max) - 26.0;
+    let bottom = top + HEIGHT;
+    let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 14.0;
     let across = Across::new(&points, right);
     let times = points.iter().flat_map(|point| [&point.slow, &point.fixed]);
     let up = LogScale::covering(
@@ -47,10 +42,6 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let up_ticks = up.ticks().into_iter().map(|ns| (up.at(ns), parts::time(ns)));
     let title = fit(&labels.title, FIGURE_WIDTH);
     let sides: [(&str, Side); 2] = [("slow", |point| &point.slow), ("fixed", |point| &point.fixed)];
-    let ends = names.into_iter().zip(sides).filter_map(|(text, (_, side))| {
-        let last = points.last()?;
-        Some(Label { text, x: across.at(last.parameter), y: up.at(side(last).ns) })
-    });
     let body = html! {
         text class="head" x="0" y="16" { (title) }
         @for (index, line) in sentence.iter().enumerate() {
@@ -60,7 +51,10 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
         (parts::axis_below(across.ticks(), &fit(&labels.parameter, right - LEFT), (LEFT, right), (top, bottom)))
         (parts::axis_left(up_ticks, (LEFT, right)))
         @for (class, side) in sides { (draw(class, &points, side, &across, &up)) }
-        (parts::labels(&ends.collect::<Vec<_>>(), right + 26.0, (top + 6.0, bottom - 6.0)))
+        @if let Some(last) = points.last() {
+            @let [slow, fixed] = [&last.slow, &last.fixed].map(|bench| up.at(bench.ns));
+            (parts::names([(BASELINE, slow), (CANDIDATE, fixed)], right + 14.0))
+        }
     };
     let alt =
         format!("{}. Across: {}; up: {}. {finding}", labels.title, labels.parameter, labels.time);
