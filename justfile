@@ -184,7 +184,7 @@ _replication-tests:
 # Start a case of your own
 [group('course')]
 new-case NAME:
-    @{{ lab }} new-case {{ NAME }}
+    @{{ python }} docs/new-case/new_case.py {{ NAME }}
     @cargo fmt --all
 
 _lab:

@@ -9,7 +9,6 @@ mod flame;
 mod generate;
 mod interrupt;
 mod list;
-mod new_case;
 mod own_server;
 mod places;
 mod report;
@@ -65,9 +64,6 @@ enum Command {
     Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    // The workspace.
-    /// Write a new case that compiles and runs, for you to fill in
-    NewCase(new_case::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
@@ -92,7 +88,6 @@ pub fn run() -> ExitCode {
         Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),
