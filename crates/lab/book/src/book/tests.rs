@@ -70,20 +70,6 @@ fn a_mistake_in_an_expression_is_explained() {
 }
 
 #[test]
-fn a_table_of_steps_has_every_variant() {
-    let fixture = Fixture::new();
-    let mut record = record(280.0);
-    let variants = record["cases"][0]["variants"].as_array_mut().unwrap();
-    let mut step = variants[1].clone();
-    step["variant"] = "no-clone".into();
-    variants.insert(1, step);
-    fixture.write("docs/record/2026-11-21-a/record.json", &record.to_string());
-    let table = fixture.eval("table(\"steps\", toy)").unwrap();
-    assert!(table.contains("| slow | 19.4 |  | 308 µs |  |"), "{table}");
-    assert!(table.contains("| no-clone | 5,435 | 280× (279–282) |"), "{table}");
-}
-
-#[test]
 fn a_missing_source_is_an_error_of_what_needs_it() {
     let fixture = Fixture::new();
     fixture.remove("docs/record/2026-11-21-a/benches.json");
