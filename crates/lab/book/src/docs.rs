@@ -2,8 +2,9 @@
 
 use std::{fs, process::ExitCode};
 
-use lab_book::book::{self, Book, CHAPTERS, Problem};
 use lab_model::{Workspace, write_whole};
+
+use crate::book::{self, Book, CHAPTERS, Problem};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
