@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use lab_display::{out, plural};
-use lab_measure::bench::{self, Comparison, Progress};
+use lab_measure::{
+    Progress,
+    bench::{self, Comparison},
+};
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
 };
@@ -125,7 +128,7 @@ async fn measure(
         comparisons.push((case, Comparison::of_case(workspace, case, &variants)?));
     }
     let runs = comparisons.iter().map(|(_, it)| effort.all_runs(it.subjects.len()));
-    let progress = Progress::new(runs.sum());
+    let progress = Progress::planned(runs.sum());
     for (case, comparison) in &comparisons {
         let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);

@@ -5,7 +5,8 @@ use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::{Context as _, ensure};
 use lab_display::out;
 use lab_measure::{
-    bench::{self, Engine, Progress},
+    Progress,
+    bench::{self, Engine},
     count,
 };
 use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
@@ -99,10 +100,10 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let subjects = comparison.subjects.iter().enumerate();
     let counting = count::LONGEST * subjects.len() as u32;
-    let progress = Progress::new(effort.all_runs(subjects.len()) + counting);
+    let progress = Progress::planned(effort.all_runs(subjects.len()) + counting);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     for ((index, (name, launch)), variant) in subjects.zip(&mut case.variants) {
-        progress.step("system calls", name, count::LONGEST);
+        progress.run("system calls", name, count::LONGEST);
         match count::system_calls(launch, comparison.asks_of(index)).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {

@@ -9,10 +9,10 @@ use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 
 use super::{
-    Progress, heap,
+    heap,
     observe::{Watch, first_that_works},
 };
-use crate::bench::Comparison;
+use crate::{Progress, bench::Comparison};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
