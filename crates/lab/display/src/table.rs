@@ -28,7 +28,6 @@ impl Table {
         Self { caption: caption.into(), head, rows: rows.into_iter().collect() }
     }
 
-    /// Some of its columns.
     pub fn columns(&self, columns: &[usize]) -> Self {
         let pick = |row: &Vec<String>| columns.iter().map(|at| row[*at].clone()).collect();
         Self {

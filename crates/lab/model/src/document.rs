@@ -189,7 +189,6 @@ pub struct OpenLoopRecord {
 pub struct Latencies {
     #[serde(flatten)]
     pub by: ByPercentile<f64>,
-    /// The p99 of the worst run.
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
@@ -286,7 +285,6 @@ impl CaseRecord {
         Some((baseline, candidate))
     }
 
-    /// The names of the sides.
     pub fn names(&self) -> [&str; 2] {
         self.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
     }

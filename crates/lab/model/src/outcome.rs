@@ -30,7 +30,6 @@ pub struct Outcome {
     pub sent: u64,
     /// Right answers, including those during grace.
     pub ok: u64,
-    /// Wrong answers.
     #[serde(default)]
     pub wrong: u64,
     /// Requests without a complete answer.

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::stacks::{KERNEL, PROCESS, UNKNOWN};
 
-/// The languages of `languages.toml`.
 pub static LANGUAGES: LazyLock<Languages> = LazyLock::new(|| {
     Languages::parse(include_str!("languages.toml")).expect("languages.toml is valid")
 });

@@ -87,7 +87,6 @@ async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
     record(mode, WITH_KERNEL).await
 }
 
-/// The obstacle that a recording ran into.
 #[track_caller]
 fn obstacle(recording: Result<Recording, Failure>) -> String {
     match recording {

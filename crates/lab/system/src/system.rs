@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct System {
     /// Contains `proc`, `sys` and `etc`: `/`, or a test's directory.
     pub root: PathBuf,
-    /// The value of `PATH`.
     pub path: OsString,
     /// Cores that this process may use.
     pub cores: Option<usize>,

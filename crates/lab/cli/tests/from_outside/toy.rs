@@ -82,7 +82,6 @@ impl Toy {
         toy
     }
 
-    /// A path in the workspace.
     pub fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
