@@ -201,7 +201,6 @@ impl Loaded<'_> {
             has_sampler: false,
             has_spans: false,
             shows_threads: false,
-            spans_file: None,
             window: PROFILE,
             scratch,
         };
