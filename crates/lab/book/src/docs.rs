@@ -34,7 +34,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             problems.extend(spliced.stale);
         } else if spliced.text != page.text {
             write_whole(&page.path, &spliced.text)?;
-            println!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
+            println!(
+                "{}: {} of {} markers filled",
+                page.name,
+                spliced.stale.len(),
+                spliced.markers
+            );
         }
         written += &spliced.text;
     }

@@ -10,7 +10,7 @@ use std::{
 const CLEAR: &str = "\r\x1b[2K";
 
 /// A line that each step overwrites; without a terminal, a line for each thing that is measured.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Progress {
     name: String,
     /// The planned time of the steps that have not begun.
@@ -21,12 +21,12 @@ pub struct Progress {
 impl Progress {
     /// Steps of one thing, of unknown length.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), ..Self::default() }
+        Self { name: name.to_owned(), left: Cell::default(), said: RefCell::default() }
     }
 
     /// Runs that take so long together.
     pub fn planned(time: Duration) -> Self {
-        Self { left: time.into(), ..Self::default() }
+        Self { name: String::new(), left: time.into(), said: RefCell::default() }
     }
 
     pub fn step(&self, what: &str) {
@@ -38,7 +38,8 @@ impl Progress {
     pub fn run(&self, what: &str, which: &str, planned: Duration) {
         let left = self.left.get().as_millis().div_ceil(1000);
         self.left.set(self.left.get().saturating_sub(planned));
-        let line = format!("{:<56} {}:{:02} left", format!("{what}  {which}"), left / 60, left % 60);
+        let line =
+            format!("{:<56} {}:{:02} left", format!("{what}  {which}"), left / 60, left % 60);
         self.show(&line, &format!("measuring {what}"));
     }
 

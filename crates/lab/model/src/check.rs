@@ -26,7 +26,10 @@ pub enum Answer {
     Any,
     Text(String),
     /// As many bytes as this: a body that is never the same twice.
-    Length { from: u64, to: u64 },
+    Length {
+        from: u64,
+        to: u64,
+    },
     /// A body too long to be written down.
     Digest {
         /// Its length in bytes.

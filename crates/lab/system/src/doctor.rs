@@ -16,8 +16,11 @@ pub const INSTALL_PERF: &str =
 /// What a check found and, if it distorts figures or makes a tool useless, what to do about it.
 type Finding = (String, Option<&'static str>);
 
-/// In the order in which they are printed. A check returns `None` for what it cannot know.
-const CHECKS: [(&str, fn(&System) -> Option<Finding>); 7] = [
+/// It returns `None` for what it cannot know.
+type Check = fn(&System) -> Option<Finding>;
+
+/// In the order in which they are printed.
+const CHECKS: [(&str, Check); 7] = [
     ("cores", cores),
     ("CPU quota", quota),
     ("governor", governor),
@@ -37,7 +40,8 @@ pub fn examine(system: &System, width: usize) -> String {
     for (topic, check) in CHECKS {
         let unknown = || ("unknown on this system".to_owned(), None);
         let (found, fix) = check(system).unwrap_or_else(unknown);
-        let mark = if fix.is_none() { style("ok  ").green() } else { style("warn").yellow().bold() };
+        let mark =
+            if fix.is_none() { style("ok  ").green() } else { style("warn").yellow().bold() };
         let found = textwrap::wrap(&found, width.saturating_sub(INDENT).max(20));
         let found = found.join(&format!("\n{:INDENT$}", ""));
         let _ = writeln!(text, "  {mark}  {topic:<13}{found}");

@@ -62,7 +62,9 @@ fn item(text: &str, wanted: &str) -> anyhow::Result<String> {
     let declares = |line: &&str| {
         let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let found = line.split_once(wanted).filter(|(before, _)| !before.contains("//"));
-        found.is_some_and(|(before, rest)| (before.is_empty() || before.ends_with(' ')) && !is_name(rest))
+        found.is_some_and(|(before, rest)| {
+            (before.is_empty() || before.ends_with(' ')) && !is_name(rest)
+        })
     };
     let head = lines.iter().position(declares).with_context(|| format!("it has no `{wanted}`"))?;
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -91,7 +93,9 @@ mod tests {
         assert!(read.starts_with("/// Reads.\n#[expect(\n"), "{read}");
         assert!(read.ends_with("    } else {\n        3\n    }\n}"), "{read}");
         let get = "// Why.\nconst fn get<T>(&self) -> u8 {\n    1\n}";
-        for (name, whole) in [("fn get", get), ("fn reader", "fn reader() {}"), ("struct Unit", "struct Unit;")] {
+        for (name, whole) in
+            [("fn get", get), ("fn reader", "fn reader() {}"), ("struct Unit", "struct Unit;")]
+        {
             assert_eq!(item(SOURCE, name).unwrap(), whole);
         }
         assert_eq!(item(SOURCE, "fn write").unwrap_err().to_string(), "it has no `fn write`");

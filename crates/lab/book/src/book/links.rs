@@ -56,7 +56,9 @@ fn anchors(text: &str) -> BTreeSet<String> {
     let mut is_fenced = false;
     for line in text.lines() {
         is_fenced ^= line.starts_with("```");
-        if let Some((_, heading)) = line.split_once("# ").filter(|_| !is_fenced && line.starts_with('#')) {
+        if let Some((_, heading)) =
+            line.split_once("# ").filter(|_| !is_fenced && line.starts_with('#'))
+        {
             let slug = slug(heading);
             let count = seen.entry(slug.clone()).or_default();
             anchors.insert(if *count == 0 { slug } else { format!("{slug}-{count}") });
@@ -85,7 +87,10 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("docs/src/a.md", "# A `b`, c: d\n\n## Why?\n\n## Why?\n\n<a id=\"x\"></a>\n");
         for (text, what) in [
-            ("[a](a.md#a-b-c-d) [b](a.md#why-1) [c](#here) [d](../src)\n\n<a href=\"a.md#x\">e</a>", ""),
+            (
+                "[a](a.md#a-b-c-d) [b](a.md#why-1) [c](#here) [d](../src)\n\n<a href=\"a.md#x\">e</a>",
+                "",
+            ),
             ("[a](https://example.org/x) [b](mailto:a@b.c) `[c](b.md)`\n\n```\n[a](b.md)\n```", ""),
             ("[a](b.md)", ":3: the link `b.md` is broken: there is no such file"),
             ("<img src=\"b.svg\">", "there is no such file"),

@@ -88,7 +88,10 @@ mod tests {
             ("a\n\n<!-- lab: a --> \nb\n<!-- /lab -->", Some("")),
             ("- x\n\n  <!-- lab: a -->\n  <!-- /lab -->", Some("  ")),
             ("> <!-- lab: a -->\n> <!-- /lab -->", Some("> ")),
-            ("```\n<!-- lab: b -->\n```\n`<!-- /lab -->` <!-- x --> <!-- lab: a -->1<!-- /lab -->.", None),
+            (
+                "```\n<!-- lab: b -->\n```\n`<!-- /lab -->` <!-- x --> <!-- lab: a -->1<!-- /lab -->.",
+                None,
+            ),
             ("| a | <!-- lab: a -->1<!-- /lab --> |", None),
         ] {
             let (markers, faults) = markers(text);

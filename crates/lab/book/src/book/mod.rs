@@ -43,4 +43,6 @@ mod tests;
 pub use evaluate::Book;
 pub use links::broken;
 pub use page::{CHAPTERS, Page, Problem, pages};
-pub use splice::{Spliced, splice};
+#[cfg(test)]
+pub use splice::Spliced;
+pub use splice::splice;

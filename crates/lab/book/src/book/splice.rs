@@ -59,7 +59,10 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
 fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<String> {
     let markdown = book.eval(&marker.expression, page.dir())?;
     let Some(prefix) = &marker.block else {
-        anyhow::ensure!(!markdown.contains('\n'), "it makes a block: give its marker a line of its own");
+        anyhow::ensure!(
+            !markdown.contains('\n'),
+            "it makes a block: give its marker a line of its own"
+        );
         return Ok(markdown);
     };
     let line = |line: &str| format!("{}\n", format!("{prefix}{line}").trim_end());

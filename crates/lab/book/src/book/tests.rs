@@ -1,6 +1,6 @@
 //! A small workspace, and a page with every function and filter.
 
-use crate::fixture::{Fixture, record};
+use crate::fixture::Fixture;
 
 /// The page as it should be. `LAB_BLESS=1` writes it anew, to be read before it is committed.
 const PAGE: &str = include_str!("tests/page.md");

@@ -4,6 +4,6 @@ mod heap;
 mod observe;
 mod subjects;
 
-pub use observe::{Watch, first_that_works};
 pub use crate::Progress;
+pub use observe::{Watch, first_that_works};
 pub use subjects::Subjects;
