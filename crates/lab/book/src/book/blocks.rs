@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
-use lab_model::{BASELINE, CANDIDATE, criterion::Bench, origin::relative};
+use lab_model::{BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown};
 use minijinja::{Environment, Error, State, Value};
 
 use super::{
@@ -58,8 +58,9 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         Ok::<_, Error>(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
     });
     let its = Arc::clone(sources);
-    env.add_function("sweep", move |state: &State, of: &Value| {
-        let (path, chart) = sweep(&its, &text(of, "name")?).map_err(failed)?;
+    env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
+        let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
+        let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
         let link = link(state, &its.root.join(path))?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
@@ -67,18 +68,30 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
-    let groups = sources.cases.iter().flat_map(|case| case.sweeps.keys());
+    let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
+    let pairs = pairs.map(|case| ("pair", &case.case));
+    let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|it| ("sweep", it));
     // One that cannot be drawn is an error of the marker that wants it.
-    groups.filter_map(|group| sweep(sources, group).ok()).collect()
+    pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// The chart of a group of benches, and its path below the workspace.
-fn sweep(sources: &Sources, group: &str) -> anyhow::Result<(String, Chart)> {
-    let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == group);
-    let points = points(&benches.collect::<Vec<_>>());
-    let points = points.with_context(|| format!("`{group}` is not a sweep"))?;
-    let chart = chart::sweep(&points, sources.sweep(group)?);
-    Ok((format!("{CHAPTERS}/charts/{group}.svg"), chart))
+/// A chart and its path below the workspace: of slow and fixed of a case, or of a group of benches.
+fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
+    let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
+    match kind {
+        "pair" => {
+            let case = sources.record()?.cases.iter().find(|it| it.case == of);
+            let pair = sources.pair(case.with_context(|| format!("the record has no {of}"))?);
+            Ok((path(format!("pair-{}", pair.case)), chart::throughput(&pair)))
+        }
+        "sweep" => {
+            let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
+            let points = points(&benches.collect::<Vec<_>>());
+            let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
+            Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
+        }
+        kind => Err(unknown("chart", kind, ["pair", "sweep"])),
+    }
 }
 
 /// What a function of a variant cost, and what everything did.

@@ -18,7 +18,7 @@ fn a_page_is_filled_and_stays_as_it_is() {
     assert!(filled.stale.is_empty(), "{:?}", filled.stale);
     let book = fixture.book();
     let charts: Vec<_> = book.charts.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(charts, ["docs/src/charts/sweep-toy.svg"]);
+    assert_eq!(charts, ["pair-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg")));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_mistake_in_an_expression_is_explained() {
         ("toy.fixed.profile.samples", "the record has no such figure"),
         ("benches.alternatives_toy.rwlok.ns", "the record has no such figure"),
         ("table(\"sumary\")", "no table is named `sumary`; did you mean `summary`?"),
-        ("sweep(benches.alternatives_toy)", "`alternatives-toy` is not a sweep"),
+        ("chart(\"sweep\", benches.alternatives_toy)", "`alternatives-toy` is not a sweep"),
         ("flame(toy, \"fixed.svg\", \"x\")", "flame/toy/fixed.svg is missing"),
         ("code(\"crates/toy/src/slo.rs\")", "cannot read crates/toy/src/slo.rs"),
         ("code(\"crates/toy/src/slow.rs\", \"fn write\")", "src/slow.rs: it has no `fn write`"),

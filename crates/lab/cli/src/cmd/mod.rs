@@ -62,7 +62,7 @@ enum Command {
     Count(count::Options),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
-    /// Write a run as one HTML page with all its figures
+    /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]

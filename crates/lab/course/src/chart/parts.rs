@@ -60,6 +60,16 @@ pub fn time(ns: f64) -> String {
     }
 }
 
+/// An interval on a horizontal axis. It is visible on a bar of any colour.
+pub fn interval_across(low: f64, high: f64, y: f64) -> Markup {
+    let [low, high, y, top, bottom] = [low, high, y, y - CAP, y + CAP].map(px);
+    let line = format!("M{low} {top}V{bottom}M{low} {y}H{high}M{high} {top}V{bottom}");
+    html! {
+        path class="casing" d=(line) {}
+        path class="reach " d=(line) {}
+    }
+}
+
 /// A value on a vertical axis with its interval.
 pub fn upright(class: &str, x: f64, low: f64, at: f64, high: f64) -> Markup {
     let [left, right, low_y, high_y, middle] = [x - CAP, x + CAP, low, high, x].map(px);

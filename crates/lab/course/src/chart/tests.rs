@@ -1,6 +1,12 @@
-use lab_model::{Sweep, criterion::Bench};
+use lab_model::{Record, Sweep, criterion::Bench};
 
 use super::*;
+
+/// A record that was published once, with the first few runs of each case.
+pub fn recorded() -> Record {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/record.json");
+    lab_model::read(std::path::Path::new(path)).unwrap()
+}
 
 /// Made up: a parameter, and microseconds of both sides.
 const CROSSING: &[(f64, f64, f64)] = &[(1.0, 0.4, 1.9), (16.0, 2.1, 2.3), (64.0, 8.0, 3.1)];
@@ -34,10 +40,28 @@ fn drawn(of: &[(f64, f64, f64)]) -> Chart {
 }
 
 #[test]
-fn names_are_escaped_and_everything_has_a_place() {
-    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[])] {
-        let faults = ["NaN", "inf", "<lookup>"];
+fn names_are_escaped_and_nothing_has_no_place() {
+    let mut case = recorded().cases.remove(0);
+    case.case = "<b>a case with a name that is much longer than any chart is wide</b>".to_owned();
+    case.variants[0].variant.clone_from(&case.case);
+    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), throughput(&case)] {
+        let faults = ["NaN", "inf", "<b>", "<lookup>"];
         assert!(!faults.iter().any(|it| chart.svg.contains(it)), "{}", chart.svg);
+    }
+}
+
+#[test]
+fn bars_are_as_long_as_the_throughput() {
+    for record in &recorded().cases {
+        let svg = throughput(record).svg;
+        let width = |class: &str| -> f64 {
+            let bar = svg.split(&format!("class=\"bar {class}\"")).nth(1).unwrap();
+            bar.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let (slow, fixed) = (width("slow"), width("fixed"));
+        let expected = record.variants[1].throughput_rps / record.variants[0].throughput_rps;
+        // A tiny bar is drawn two units long.
+        assert!(slow == 2.0 || (fixed / slow / expected - 1.0).abs() < 0.02, "{}", record.case);
     }
 }
 

@@ -1,11 +1,13 @@
-//! One case of the report: the verdict with its reason, and every figure as a table.
+//! One case of the report: the verdict with its reason, a chart, and every figure as a table.
 
 use lab_display::page::notices;
 use lab_model::{
     Case, CaseRecord, notes,
     tables::{requests, tables},
 };
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+
+use crate::chart;
 
 /// `flame` is a link to the case's flame graphs.
 pub fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
@@ -18,6 +20,7 @@ pub fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -
             p class="verdict" {
                 "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
             }
+            figure class="chart" { (PreEscaped(chart::throughput(case).svg)) }
             (notices(&notes))
             @for table in tables(case) { (table.html()) }
             (requests(case).html())

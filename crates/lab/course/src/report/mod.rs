@@ -1,4 +1,4 @@
-//! A run as one page: its summary and all its figures, in a file that needs no other.
+//! A run as one page: its summary, its charts and all its figures, in a file that needs no other.
 //!
 //! The page loads nothing, it can be printed, and it contains the record itself, so that readers can
 //! check every figure. Its one script only offers that record as a file.

@@ -2,12 +2,7 @@ use lab_model::{CaseRecord, notes};
 use lab_stats::Verdict;
 
 use super::*;
-
-/// A record that was published once, with the first few runs of each case.
-fn recorded() -> Record {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/record.json");
-    lab_model::read(std::path::Path::new(path)).unwrap()
-}
+use crate::chart::recorded;
 
 /// The page of a workspace that knows one of the cases, whose flame graphs were drawn.
 fn html(record: &Record) -> String {
@@ -44,13 +39,14 @@ fn the_page_needs_nothing_but_itself_and_contains_the_record() {
 }
 
 #[test]
-fn every_case_has_its_verdict_and_its_tables() {
+fn every_case_has_its_verdict_its_charts_and_its_tables() {
     let (record, html) = (recorded(), html(&recorded()));
     let (summary, rest) = html.split_once("<section id=").unwrap();
     assert!(summary.contains("lock-scope") && summary.contains("% interval, from pairs of runs"));
     for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
         assert!(section.contains(&case.case));
         assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
+        assert_eq!(section.matches("<svg").count(), 1);
         let tables =
             ["Claims:", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
         for table in tables {
