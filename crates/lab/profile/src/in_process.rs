@@ -4,9 +4,10 @@ use std::{pin::Pin, time::Duration};
 
 use anyhow::Context as _;
 use lab_observation::{Kernel, Profiler, Recording};
+use lab_system::System;
 use tokio::time::timeout;
 
-use super::{Failure, Obstacle, Profilers, Reading, Subject, window};
+use super::{Failure, Obstacle, Profile, Profilers, Reading, Sampling, Subject, window};
 
 /// Gets a path of the server, with the HTTP client of the caller.
 pub type Sampler<'a> = dyn Fn(String) -> Fetched + 'a;
@@ -21,36 +22,48 @@ const RATE: u32 = 99;
 /// hangs forever.
 pub const WATCHDOG: Duration = Duration::from_secs(5);
 
-pub const SAMPLER: Profiler = Profiler {
-    name: "in-process",
-    label: "in-process sampler, user frames only",
-    kernel: Kernel::Callers,
-};
+#[derive(Debug)]
+pub struct InProcess;
 
-/// Asks the server to sample itself for the window, and waits a little longer; then for the stacks. It looks
-/// up their names only then, and not while its CPU time is measured.
-pub async fn sample<'a>(
-    profilers: &Profilers,
-    subject: Subject<'a>,
-    length: Duration,
-) -> Result<Reading<'a>, Failure> {
-    let sampler = subject.sampler.ok_or_else(no_sampler)?;
-    let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
-    let (pid, watchdog) = (subject.pid, profilers.watchdog);
-    let (answer, window) =
-        tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));
-    let window = window?;
-    answer?;
-    Ok(Box::pin(async move {
-        let folded = ask(sampler, "/.lab/cpu/stacks".to_owned(), watchdog, pid).await?;
-        let stacks = folded.parse().map_err(|error| {
-            Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
-        })?;
-        let recording = Recording::new(SAMPLER, stacks, window);
-        let seconds = recording.samples as f64 / f64::from(RATE);
-        let sampled_cpu = Duration::from_secs_f64(seconds);
-        Ok(Some(Recording { sampled_cpu, ..recording }))
-    }))
+impl Profile for InProcess {
+    fn profiler(&self) -> Profiler {
+        let label = "in-process sampler, user frames only";
+        Profiler { name: "in-process", label, kernel: Kernel::Callers }
+    }
+
+    fn look(&self, _: &System, has_sampler: bool) -> Result<bool, Obstacle> {
+        Ok(has_sampler)
+    }
+
+    /// Asks the server to sample itself for the window, and waits a little longer; then for the
+    /// stacks. It looks up their names only then, and not while its CPU time is measured.
+    fn sample<'a>(
+        &'a self,
+        profilers: &'a Profilers,
+        subject: Subject<'a>,
+        length: Duration,
+    ) -> Sampling<'a> {
+        Box::pin(async move {
+            let sampler = subject.sampler.ok_or_else(no_sampler)?;
+            let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
+            let (pid, watchdog) = (subject.pid, profilers.watchdog);
+            let (answer, window) =
+                tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));
+            let window = window?;
+            answer?;
+            let reading: Reading<'a> = Box::pin(async move {
+                let folded = ask(sampler, "/.lab/cpu/stacks".to_owned(), watchdog, pid).await?;
+                let stacks = folded.parse().map_err(|error| {
+                    Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))
+                })?;
+                let recording = Recording::new(self.profiler(), stacks, window);
+                let seconds = recording.samples as f64 / f64::from(RATE);
+                let sampled_cpu = Duration::from_secs_f64(seconds);
+                Ok(Some(Recording { sampled_cpu, ..recording }))
+            });
+            Ok(reading)
+        })
+    }
 }
 
 fn no_sampler() -> Obstacle {

@@ -5,6 +5,7 @@
 //! on it: the caller does.
 
 mod in_process;
+mod none;
 mod perf;
 mod program;
 #[cfg(test)]
@@ -19,17 +20,35 @@ use std::{
     time::Duration,
 };
 
-use lab_observation::{Kernel, Profiler, Recording};
+use anyhow::Context as _;
+use lab_observation::{Profiler, Recording};
 use lab_system::System;
 
 pub use in_process::{Fetched, Sampler};
 pub use perf::Control;
 pub use threads::watch_threads;
 
-/// No profiler: CPU time of the whole process, and spans.
-const NONE: Profiler = Profiler { name: "none", label: "no profiler", kernel: Kernel::Missing };
-/// All profilers, the one that sees most first.
-const ALL: [Profiler; 4] = [perf::WITH_KERNEL, perf::USER_ONLY, in_process::SAMPLER, NONE];
+/// All profilers, the one that sees most first. A new one is a file and a line here.
+const ALL: [&dyn Profile; 4] =
+    [&perf::WITH_KERNEL, &perf::USER_ONLY, &in_process::InProcess, &none::None];
+
+/// A way to sample a running process.
+trait Profile: fmt::Debug + Sync {
+    fn profiler(&self) -> Profiler;
+
+    /// Tries what can be tried without a server, and blocks for that long. False if it has no place
+    /// here, about which a reader can do nothing. `has_sampler` says whether the servers have the
+    /// in-process sampler.
+    fn look(&self, system: &System, has_sampler: bool) -> Result<bool, Obstacle>;
+
+    /// Samples a server for as long as `length`, and returns as soon as that has passed.
+    fn sample<'a>(
+        &'a self,
+        profilers: &'a Profilers,
+        subject: Subject<'a>,
+        length: Duration,
+    ) -> Sampling<'a>;
+}
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -89,6 +108,8 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// Ends with the window that is recorded.
+type Sampling<'a> = Pin<Box<dyn Future<Output = Result<Reading<'a>, Failure>> + 'a>>;
 /// Reads what a profiler has sampled of a server, which still has to run; `None` without a profiler.
 ///
 /// Wait for it when nothing is measured any more: it takes longer than sampling, and uses the server's
@@ -110,16 +131,11 @@ impl Profilers {
     /// recording needs. Blocks for that long.
     pub fn look(system: System, has_sampler: bool) -> Self {
         let (mut usable, mut unusable) = (Vec::new(), Vec::new());
-        for profiler in ALL {
-            let has_place = match profiler {
-                NONE => Ok(true),
-                in_process::SAMPLER => Ok(has_sampler),
-                _ => perf::look(profiler, &system),
-            };
-            match has_place {
-                Ok(true) => usable.push(profiler),
+        for profile in ALL {
+            match profile.look(&system, has_sampler) {
+                Ok(true) => usable.push(profile.profiler()),
                 Ok(false) => {}
-                Err(obstacle) => unusable.push((profiler, obstacle)),
+                Err(obstacle) => unusable.push((profile.profiler(), obstacle)),
             }
         }
         // An obstacle to both ways to use `perf` is one.
@@ -130,7 +146,7 @@ impl Profilers {
 
     /// All profilers, whether they work here or not.
     pub fn all() -> impl Iterator<Item = Profiler> {
-        ALL.into_iter()
+        ALL.into_iter().map(Profile::profiler)
     }
 
     /// The profilers to try, best first. The last one needs nothing.
@@ -150,15 +166,9 @@ impl Profilers {
         subject: Subject<'a>,
         window: Duration,
     ) -> Result<Reading<'a>, Failure> {
-        let reading = match profiler {
-            NONE => {
-                window::pass(subject.pid, window).await?;
-                let nothing: Reading<'a> = Box::pin(async { Ok(None) });
-                nothing
-            }
-            in_process::SAMPLER => in_process::sample(self, subject, window).await?,
-            _ => perf::sample(self, profiler, subject, window).await?,
-        };
+        let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
+        let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
+        let reading = profile.sample(self, subject, window).await?;
         Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notices)) }))
     }
 

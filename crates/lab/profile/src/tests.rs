@@ -11,8 +11,9 @@ use tokio::process::{Child, Command};
 use fake::Fake;
 
 use super::{
-    Failure, Fetched, NONE, Profilers, Subject,
-    in_process::SAMPLER,
+    Failure, Fetched, Profile, Profilers, Subject,
+    in_process::InProcess,
+    none,
     perf::{USER_ONLY, WITH_KERNEL},
 };
 
@@ -78,13 +79,13 @@ impl Profilers {
     }
 }
 
-async fn record(mode: &str, profiler: Profiler) -> Result<Recording, Failure> {
+async fn record(mode: &str, profile: &dyn Profile) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
-    look(&fake).record(profiler, server.subject(), WINDOW).await
+    look(&fake).record(profile.profiler(), server.subject(), WINDOW).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
-    record(mode, WITH_KERNEL).await
+    record(mode, &WITH_KERNEL).await
 }
 
 #[track_caller]
@@ -130,7 +131,7 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
         let said = obstacles(&fake);
         assert!(words.iter().all(|word| said.contains(word)), "{mode}: {said}");
         // Only the kernel's frames are out of reach in one of them.
-        let usable = look(&fake).usable().contains(&USER_ONLY);
+        let usable = look(&fake).usable().contains(&USER_ONLY.profiler());
         assert_eq!(usable, mode == "no-kernel", "{mode}");
     }
 }
@@ -167,7 +168,7 @@ async fn a_recording_says_what_is_wrong_with_it() {
         let notices = with_kernel(mode).await.unwrap().notices.join("\n");
         assert!(notices.contains(notice), "{mode}: {notices}");
     }
-    let recording = record("confined", USER_ONLY).await.unwrap();
+    let recording = record("confined", &USER_ONLY).await.unwrap();
     assert!(recording.notices.join("\n").contains("user frames only"));
 }
 
@@ -202,7 +203,7 @@ async fn a_perf_that_hangs_is_killed() {
     ] {
         let (fake, server) = (machine(mode), Server::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
-        let recording = profilers.record(WITH_KERNEL, server.subject(), WINDOW).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
         let said = obstacle(recording);
         assert!(said.starts_with(words), "{mode}: {said}");
         let perf = fake.system.root.join("bin/perf").display().to_string();
@@ -259,7 +260,7 @@ async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
     let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let subject = Subject { sampler: Some(&sampler), ..server.subject() };
-    profilers.record(SAMPLER, subject, WINDOW).await
+    profilers.record(InProcess.profiler(), subject, WINDOW).await
 }
 
 const SAMPLED: Answer = Some(Ok((200, "400\n")));
@@ -293,7 +294,7 @@ async fn the_real_perf_sees_a_busy_process_whole() {
     let system = lab_system::System::this();
     let profilers = Profilers::look(system, false);
     let profiler = profilers.usable()[0];
-    if profiler == NONE {
+    if profiler == none::None.profiler() {
         eprintln!("skipped: {:?}", profilers.unusable());
         return;
     }

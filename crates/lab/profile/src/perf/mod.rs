@@ -11,7 +11,7 @@ use std::time::Duration;
 use lab_observation::{Kernel, Profiler};
 use lab_system::{System, doctor::INSTALL_PERF};
 
-use super::{Failure, Obstacle, Profilers, Reading, Subject, program::gist, window};
+use super::{Obstacle, Profile, Profilers, Reading, Sampling, Subject, program::gist, window};
 use recorder::Recorder;
 
 pub use control::{Complaint, Control};
@@ -20,77 +20,98 @@ pub use control::{Complaint, Control};
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 /// Needs `kernel.perf_event_paranoid` at 1 or lower.
-pub const WITH_KERNEL: Profiler = Profiler {
-    name: "perf-with-kernel",
-    label: "perf, with kernel frames",
-    kernel: Kernel::Frames,
+pub const WITH_KERNEL: Perf = Perf {
+    profiler: Profiler {
+        name: "perf-with-kernel",
+        label: "perf, with kernel frames",
+        kernel: Kernel::Frames,
+    },
 };
 /// Needs it at 2 or lower.
-pub const USER_ONLY: Profiler =
-    Profiler { name: "perf-user-only", label: "perf, user frames only", kernel: Kernel::Missing };
+pub const USER_ONLY: Perf = Perf {
+    profiler: Profiler {
+        name: "perf-user-only",
+        label: "perf, user frames only",
+        kernel: Kernel::Missing,
+    },
+};
 
-/// Lets `perf` count the same event with the same rights for a moment, and blocks for that long. False if it
-/// has no place here, about which a reader can do nothing. Anything else that recording needs, such as memory
-/// for its buffers, shows only when it records.
-pub fn look(profiler: Profiler, system: &System) -> Result<bool, Obstacle> {
-    if !system.has("proc/self") {
-        return Ok(false);
-    }
-    if system.program("perf").is_none() {
-        return Err(Obstacle::new("`perf` is missing").fix(INSTALL_PERF));
-    }
-    // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
-    let event = if profiler == WITH_KERNEL { "cpu-clock:k" } else { "cpu-clock:u" };
-    let Some(counted) = system.run("perf", &["stat", "-x", ",", "-e", event, "true"]) else {
-        return Err(Obstacle::new("`perf stat true` does not end").fix("just doctor"));
-    };
-    let message = String::from_utf8_lossy(&counted.stderr).into_owned();
-    if !counted.status.success() {
-        return Err(Complaint::Exited(message).explain(system, profiler));
-    }
-    let is_count = |line: &str| {
-        let (count, rest) = line.split_once(',').unwrap_or_default();
-        count.parse::<f64>().is_ok() && rest.contains("cpu-clock")
-    };
-    match message.lines().any(is_count) {
-        true => Ok(true),
-        false => {
-            let reason = format!("`perf` counts nothing: {}", gist(&message));
-            Err(Obstacle::new(reason).fix("just doctor"))
-        }
-    }
+#[derive(Debug)]
+pub struct Perf {
+    profiler: Profiler,
 }
 
-/// Attaches and samples for the window; then has `perf` write its file, and reads it.
-pub async fn sample<'a>(
-    profilers: &'a Profilers,
-    profiler: Profiler,
-    subject: Subject<'_>,
-    length: Duration,
-) -> Result<Reading<'a>, Failure> {
-    let pid = subject.pid;
-    let cores = window::pass(pid, FIRST_LOOK).await?.cores();
-    let unwinder = unwinder::unwinder(pid);
-    let recorder = Recorder {
-        program: profilers.program("perf")?,
-        profiler,
-        unwinder,
-        // Half as much again, in case the load is still warming up.
-        rate: unwinder::rate(unwinder, cores.map(|it| 1.5 * it), length),
-        system: &profilers.system,
-        patience: profilers.patience,
-    };
-    let file = subject.dir.join(format!("{}.perf.data", subject.name));
-    let mut perf = recorder.attach(pid, &file).await?;
-    let window = match recorder.enabled(&mut perf, pid, length).await {
-        Ok(window) => window?,
-        Err(complaint) => return Err(recorder.explain(pid, complaint).await),
-    };
-    Ok(Box::pin(async move {
-        recorder.write_names(pid).await;
-        if let Err(complaint) = perf.finish().await {
-            return Err(recorder.explain(pid, complaint).await);
+impl Profile for Perf {
+    fn profiler(&self) -> Profiler {
+        self.profiler
+    }
+
+    /// Lets `perf` count the same event with the same rights for a moment. Anything else that recording
+    /// needs, such as memory for its buffers, shows only when it records.
+    fn look(&self, system: &System, _: bool) -> Result<bool, Obstacle> {
+        if !system.has("proc/self") {
+            return Ok(false);
         }
-        recorder.read(file, window).await.map(Some)
-    }))
+        if system.program("perf").is_none() {
+            return Err(Obstacle::new("`perf` is missing").fix(INSTALL_PERF));
+        }
+        // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
+        let is_whole = self.profiler.kernel == Kernel::Frames;
+        let event = if is_whole { "cpu-clock:k" } else { "cpu-clock:u" };
+        let Some(counted) = system.run("perf", &["stat", "-x", ",", "-e", event, "true"]) else {
+            return Err(Obstacle::new("`perf stat true` does not end").fix("just doctor"));
+        };
+        let message = String::from_utf8_lossy(&counted.stderr).into_owned();
+        if !counted.status.success() {
+            return Err(Complaint::Exited(message).explain(system, self.profiler));
+        }
+        let is_count = |line: &str| {
+            let (count, rest) = line.split_once(',').unwrap_or_default();
+            count.parse::<f64>().is_ok() && rest.contains("cpu-clock")
+        };
+        match message.lines().any(is_count) {
+            true => Ok(true),
+            false => {
+                let reason = format!("`perf` counts nothing: {}", gist(&message));
+                Err(Obstacle::new(reason).fix("just doctor"))
+            }
+        }
+    }
+
+    /// Attaches and samples for the window; then has `perf` write its file, and reads it.
+    fn sample<'a>(
+        &'a self,
+        profilers: &'a Profilers,
+        subject: Subject<'a>,
+        length: Duration,
+    ) -> Sampling<'a> {
+        Box::pin(async move {
+            let pid = subject.pid;
+            let cores = window::pass(pid, FIRST_LOOK).await?.cores();
+            let unwinder = unwinder::unwinder(pid);
+            let recorder = Recorder {
+                program: profilers.program("perf")?,
+                profiler: self.profiler,
+                unwinder,
+                // Half as much again, in case the load is still warming up.
+                rate: unwinder::rate(unwinder, cores.map(|it| 1.5 * it), length),
+                system: &profilers.system,
+                patience: profilers.patience,
+            };
+            let file = subject.dir.join(format!("{}.perf.data", subject.name));
+            let mut perf = recorder.attach(pid, &file).await?;
+            let window = match recorder.enabled(&mut perf, pid, length).await {
+                Ok(window) => window?,
+                Err(complaint) => return Err(recorder.explain(pid, complaint).await),
+            };
+            let reading: Reading<'a> = Box::pin(async move {
+                recorder.write_names(pid).await;
+                if let Err(complaint) = perf.finish().await {
+                    return Err(recorder.explain(pid, complaint).await);
+                }
+                recorder.read(file, window).await.map(Some)
+            });
+            Ok(reading)
+        })
+    }
 }
