@@ -31,12 +31,13 @@ impl fmt::Display for Profiler {
 }
 
 /// How `perf` finds the callers of a function.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unwinder {
-    /// It follows the pointers from frame to frame, which all code of the process has to maintain.
+    /// Follow the pointers from frame to frame, which all code of the process has to maintain
+    #[value(name = "fp")]
     FramePointers,
-    /// It copies each stack, and unwinds the copies later by the unwind tables of the binaries.
+    /// Copy each stack, and unwind the copies later by the unwind tables of the binaries
     Dwarf,
 }
 

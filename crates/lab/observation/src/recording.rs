@@ -99,9 +99,14 @@ impl Recording {
             notices.push(format!("only {samples} {few}"));
         }
         if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
+            let other = match self.unwinder {
+                Some(Unwinder::Dwarf) => "; or let `perf` follow frame pointers: `--call-graph fp`",
+                Some(Unwinder::FramePointers) => "; or try unwind tables: `--call-graph dwarf`",
+                None => "",
+            };
             notices.push(format!(
                 "{:.0} % of the stacks were cut and sit at the wrong place; fix: {}, and use a perf \
-                 for which `perf version --build-options` shows libdw or libunwind as on",
+                 for which `perf version --build-options` shows libdw or libunwind as on{other}",
                 100.0 * (1.0 - rooted),
                 LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
             ));

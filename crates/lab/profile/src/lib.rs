@@ -21,7 +21,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_observation::{Profiler, Recording};
+use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
 
 pub use in_process::{Fetched, Sampler};
@@ -121,6 +121,8 @@ pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<Option<Recording>, Fai
 pub struct Profilers {
     usable: Vec<Profiler>,
     unusable: Vec<(Profiler, Obstacle)>,
+    /// How `perf` finds callers, instead of the way that suits the server's language.
+    pub unwinder: Option<Unwinder>,
     system: System,
     patience: Duration,
     watchdog: Duration,
@@ -141,7 +143,7 @@ impl Profilers {
         // An obstacle to both ways to use `perf` is one.
         unusable.dedup_by(|next, first| next.1 == first.1);
         let (patience, watchdog) = (PATIENCE, in_process::WATCHDOG);
-        Self { usable, unusable, system, patience, watchdog }
+        Self { usable, unusable, unwinder: None, system, patience, watchdog }
     }
 
     /// All profilers, whether they work here or not.

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
-use lab_observation::{Profiler, Recording};
+use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::process;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -155,6 +155,18 @@ async fn a_recording_has_its_stacks_and_its_file() {
     assert_eq!((recording.samples, recording.rooted_share), (300, Some(1.0)));
     assert_eq!(recording.sampled_cpu, Duration::from_nanos(300 * 2_004_008));
     assert!(recording.system_cpu.is_some() && recording.window >= WINDOW);
+}
+
+#[tokio::test]
+async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
+    for (chosen, used) in
+        [(None, Unwinder::Dwarf), (Some(Unwinder::FramePointers), Unwinder::FramePointers)]
+    {
+        let (fake, server) = (machine("ok"), Server::start());
+        let profilers = Profilers { unwinder: chosen, ..look(&fake) };
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
+        assert_eq!(recording.unwrap().unwinder, Some(used));
+    }
 }
 
 #[tokio::test]

@@ -15,14 +15,13 @@ use lab_measure::{
     watch::{Progress, Subjects},
 };
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output};
-use lab_observation::{Observations, Profiler};
+use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
-use lab_system::System;
 
 use super::{
     Places, interrupted, interruptible,
@@ -50,6 +49,9 @@ pub struct Options {
     /// Use this profiler instead of the best one that works here
     #[arg(long, value_name = "NAME", value_parser = profiler())]
     pub profiler: Option<Profiler>,
+    /// How `perf` finds callers, instead of the way that suits the server's language
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub call_graph: Option<Unwinder>,
     /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
     #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
     pub exec: Vec<String>,
@@ -66,6 +68,13 @@ fn profiler() -> impl TypedValueParser<Value = Profiler> {
     let names = Profilers::all().map(|it| PossibleValue::new(it.name).help(it.label));
     let named = |name: String| Profilers::all().find(|it| it.name == name);
     PossibleValuesParser::new(names).try_map(move |name| named(name).context("no such profiler"))
+}
+
+/// The profilers that work here.
+fn profilers(options: &Options, has_sampler: bool) -> Profilers {
+    let mut found = Profilers::look(lab_system::System::this(), has_sampler);
+    found.unwinder = options.call_graph;
+    found
 }
 
 /// What `cases` may be besides a case's name.
@@ -110,7 +119,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         Some(_) => Build::unknown(),
         None => Build::of(ordinary.root(), ordinary.bin_dir()),
     };
-    let profilers = Profilers::look(System::this(), true);
+    let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
@@ -138,7 +147,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let name = program(&options.exec[0]);
     let comparison = options.server.comparison(&name, options.load, &commands).await?;
     let dir = places.results()?.join("flame").join(&name);
-    let profilers = Profilers::look(System::this(), false);
+    let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
     let subjects = Subjects::own(comparison)?;
     draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await

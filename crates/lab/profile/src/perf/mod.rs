@@ -88,7 +88,7 @@ impl Profile for Perf {
         Box::pin(async move {
             let pid = subject.pid;
             let cores = window::pass(pid, FIRST_LOOK).await?.cores();
-            let unwinder = unwinder::unwinder(pid);
+            let unwinder = profilers.unwinder.unwrap_or_else(|| unwinder::unwinder(pid));
             let recorder = Recorder {
                 program: profilers.program("perf")?,
                 profiler: self.profiler,
