@@ -86,8 +86,12 @@ fn heading(name: &str, excerpt: &Excerpt, length_us: f64) -> String {
     if excerpt.rows.is_empty() {
         return format!("{name}: no request was answered");
     }
+    let at_once = match excerpt.at_once {
+        0 | 1 => "one at a time".to_owned(),
+        many => format!("{} at once", thousands(many as f64)),
+    };
     let (answered, length) = (thousands(excerpt.answered as f64), time_ms(length_us / 1e3));
-    format!("{name}: {answered} answers in {length}")
+    format!("{name}: {at_once}, {answered} answers in {length}")
 }
 
 /// How a typical request holds what others wait for, and waits for another server: at the same time,

@@ -1,5 +1,6 @@
 //! Which requests of a record are drawn, and what is counted of the others.
 
+use lab_model::Role;
 use lab_observation::{Request, Spans};
 
 use super::Kinds;
@@ -18,24 +19,43 @@ pub struct Excerpt {
     pub rows: Vec<Request>,
     /// How many requests, drawn or not, got their turn and were answered within the window.
     pub answered: usize,
+    /// How many were at work at once, at most.
+    pub at_once: usize,
 }
 
 impl Excerpt {
     /// The excerpts of these records, and the length in microseconds of their common window.
     pub fn of_all(all: &[&Spans], kinds: &Kinds) -> (Vec<Self>, f64) {
-        let all = all.iter().map(|spans| spans.requests(kinds));
-        let all: Vec<_> = all.map(|requests| (consecutive(&requests), requests)).collect();
-        let longest = all.iter().map(|(rows, _)| extent(rows)).max().unwrap_or(0);
+        let rows = all.iter().map(|spans| {
+            let requests = spans.requests(kinds);
+            (consecutive(&requests), requests)
+        });
+        let rows: Vec<_> = rows.collect();
+        let longest = rows.iter().map(|(rows, _)| extent(rows)).max().unwrap_or(0);
         let length = longest as f64 / (1.0 - LEAD);
-        let excerpt = |(rows, requests): (Vec<Request>, Vec<Request>)| {
-            let begin_us = rows.first().map_or(0, Request::turn_us) as f64 - LEAD * length;
-            let is_answered = |request: &&Request| {
-                let end = request.end_us.is_some_and(|end| end as f64 <= begin_us + length);
-                end && request.turn_us() as f64 >= begin_us
-            };
-            Self { begin_us, answered: requests.iter().filter(is_answered).count(), rows }
+        let excerpt = |(spans, (rows, requests)): (&&Spans, (_, Vec<_>))| {
+            Self::new(spans, &requests, rows, length)
         };
-        (all.into_iter().map(excerpt).collect(), length)
+        (all.iter().zip(rows).map(excerpt).collect(), length)
+    }
+
+    fn new(spans: &Spans, requests: &[Request], rows: Vec<Request>, length: f64) -> Self {
+        let first = rows.first().map_or(0, Request::turn_us) as f64;
+        let begin_us = first - LEAD * length;
+        let end_us = begin_us + length;
+        let until = |request: &Request| request.end_us.unwrap_or(spans.now_us) as f64;
+        let open =
+            |request: &&Request| (request.start_us as f64) < end_us && until(request) > begin_us;
+        let answered = |request: &&Request| {
+            let end = request.end_us.is_some_and(|end| end as f64 <= end_us);
+            end && request.turn_us() as f64 >= begin_us
+        };
+        Self {
+            begin_us,
+            answered: requests.iter().filter(answered).count(),
+            at_once: most_at_once(requests.iter().filter(open).filter_map(at_work(spans.now_us))),
+            rows,
+        }
     }
 }
 
@@ -55,6 +75,31 @@ fn extent(rows: &[Request]) -> u64 {
     end.zip(begin).map_or(0, |(end, begin)| end.saturating_sub(begin))
 }
 
+/// When a request was at work: waiting downstream if it does that, else holding what others wait for,
+/// else open at all.
+fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
+    move |request| match request.first(Role::Downstream).or(request.first(Role::Held)) {
+        Some(part) => Some((part.start_us, part.end_us)),
+        // It still waits for its turn.
+        None if request.first(Role::Wait).is_some() => None,
+        None => Some((request.start_us, request.end_us.unwrap_or(now_us))),
+    }
+}
+
+/// How many of these times overlap, at most.
+fn most_at_once(times: impl IntoIterator<Item = (u64, u64)>) -> usize {
+    let turns = times.into_iter().flat_map(|(start, end)| [(start, 1), (end, -1)]);
+    let mut turns: Vec<(u64, i32)> = turns.collect();
+    // At the same microsecond, an end sorts before a start.
+    turns.sort_unstable();
+    let mut now = 0;
+    let most = turns.into_iter().map(|(_, turn)| {
+        now += turn;
+        now
+    });
+    usize::try_from(most.max().unwrap_or(0)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,8 +115,8 @@ mod tests {
         // The last answer of slow ends the window.
         let end = slow.rows[ROWS - 1].end_us.unwrap() as f64;
         assert!((end - slow.begin_us - length).abs() < 1.0, "{end} {slow:?} {length}");
-        assert_eq!(slow.answered, ROWS);
-        assert!(fixed.answered > 2000, "{fixed:?}");
+        assert_eq!((slow.at_once, slow.answered), (1, ROWS));
+        assert!(fixed.at_once > 200 && fixed.answered > 2000, "{fixed:?}");
     }
 
     #[test]

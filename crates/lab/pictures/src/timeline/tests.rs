@@ -20,7 +20,7 @@ fn both_servers_show_numbered_rows_and_what_each_request_waited_before() {
 #[test]
 fn it_says_what_it_found_and_escapes_names() {
     let svg = drawn();
-    assert!(svg.contains("slow: 12 answers in"));
+    assert!(svg.contains("slow: one at a time, 12 answers in"));
     assert!(svg.contains("&lt;fixed&gt;: ") && !svg.contains("<fixed>"));
 }
 
