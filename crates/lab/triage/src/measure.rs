@@ -201,6 +201,7 @@ impl Loaded<'_> {
             has_sampler: false,
             has_spans: false,
             shows_threads: false,
+            spans_file: None,
             window: PROFILE,
             scratch,
         };
