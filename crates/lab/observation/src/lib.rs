@@ -8,6 +8,7 @@
 //! - `spans`: what the server itself recorded of its requests.
 //! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its servers.
 
+mod chrome;
 mod languages;
 mod observations;
 mod profiler;

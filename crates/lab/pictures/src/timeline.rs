@@ -8,7 +8,7 @@ mod excerpt;
 use std::collections::BTreeMap;
 
 use lab_display::{
-    picture::{Scale, bar, figure, px, time_axis},
+    picture::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis},
     thousands, time_ms,
 };
 use lab_model::{Role, SpanKind};
@@ -25,6 +25,9 @@ const PITCH: f64 = 21.0;
 const INSET: f64 = 8.0;
 /// The least width of a bar: a lock held for a microsecond is held.
 const LEAST: f64 = 1.6;
+/// How spans without roles are drawn. Those that take most time come first, because they contain others.
+const BY_NAME: [(&str, f64); 4] =
+    [("wait", BAR), ("downstream", 11.0), ("held", INSET), ("dot", 4.0)];
 /// The height of the text above the rows of a variant.
 const HEADING: f64 = 2.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
@@ -40,9 +43,12 @@ type Style = (String, Mark);
 pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
     let (names, spans): (Vec<_>, Vec<_>) = servers.iter().copied().unzip();
     let (excerpts, length_us) = Excerpt::of_all(&spans, kinds);
-    let styles = by_role(kinds);
+    let styles = if kinds.is_empty() { by_name(&excerpts) } else { by_role(kinds) };
     let (legend, end) = legend(styles.iter().map(|(_, mark)| mark));
-    let words = "Left of a bar: the wait before. Right: the whole request.";
+    let words = match kinds.is_empty() {
+        true => "Thin line: outside these spans. Right: the whole request.",
+        false => "Left of a bar: the wait before. Right: the whole request.",
+    };
     let below = end + LINE;
     let height = ROWS as f64 * PITCH + HEADING;
     let tops = (0..servers.len()).map(|index| below + HEADING + index as f64 * height);
@@ -58,7 +64,7 @@ pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
         (time_axis(&scale, top - 4.0, bottom, 5))
         @for ((name, excerpt), top) in excerpts.into_iter().zip(tops) {
             text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, excerpt, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(excerpt, kinds)) }
+            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(excerpt, &styles, kinds)) }
             @for (index, request) in excerpt.rows.iter().enumerate() {
                 (row(request, index, excerpt, &styles, &scale, top + index as f64 * PITCH))
             }
@@ -81,6 +87,22 @@ fn by_role(kinds: &Kinds) -> Vec<Style> {
     kinds.into_iter().map(style).collect()
 }
 
+/// The spans that take most time in the requests that are drawn.
+fn by_name(excerpts: &[Excerpt]) -> Vec<Style> {
+    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+    let rows = excerpts.iter().flat_map(|excerpt| &excerpt.rows);
+    for part in rows.flat_map(|request| &request.parts) {
+        *times.entry(&part.name).or_default() += part.end_us.saturating_sub(part.start_us);
+    }
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
+    let style = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
+        let label = fit(name, FIGURE_WIDTH / 2.0 - 26.0);
+        (name.to_owned(), Mark { label, class, height })
+    };
+    times.into_iter().zip(BY_NAME).map(style).collect()
+}
+
 /// The finding in one line of counts.
 fn heading(name: &str, excerpt: &Excerpt, length_us: f64) -> String {
     if excerpt.rows.is_empty() {
@@ -96,7 +118,15 @@ fn heading(name: &str, excerpt: &Excerpt, length_us: f64) -> String {
 
 /// How a typical request holds what others wait for, and waits for another server: at the same time,
 /// or one after the other.
-fn note(excerpt: &Excerpt, kinds: &Kinds) -> String {
+fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> String {
+    if kinds.is_empty() {
+        let most = styles
+            .iter()
+            .rev()
+            .filter_map(|(name, _)| Some(format!("{name} {}", excerpt.parts_at_once.get(name)?)));
+        let most = most.collect::<Vec<_>>().join(", ");
+        return fit(&format!("at most at once: {most}"), FIGURE_WIDTH);
+    }
     let Some(request) = excerpt.rows.get(excerpt.rows.len() / 2) else { return String::new() };
     let label = |part: &Part| kinds.get(&part.name).map_or("", |kind| kind.label.as_str());
     match (request.first(Role::Held), request.first(Role::Downstream)) {

@@ -33,6 +33,7 @@ use super::{
 Examples:
   lab flame hot-clone --open
   lab flame --exec ./target/release/my-server --get /users
+  lab flame --exec ./my-server --get /users --spans trace.json
   lab flame --exec ./old --exec ./new --get /users
 
 A server of your own shows the names of its functions if it was built with
@@ -55,6 +56,9 @@ pub struct Options {
     /// Instead of cases: the command of your own server; given twice, both are drawn on one scale
     #[arg(long, value_name = "CMD", num_args = 1, conflicts_with = "cases")]
     pub exec: Vec<String>,
+    /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
+    #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
+    pub spans: Option<PathBuf>,
     /// With --exec: what is asked, and how the server is reached.
     #[command(flatten)]
     pub server: OwnServer,
@@ -149,7 +153,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let dir = places.results()?.join("flame").join(&name);
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
-    let subjects = Subjects::own(comparison)?;
+    let subjects = Subjects::own(comparison, options.spans.clone())?;
     draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await
 }
 

@@ -84,7 +84,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     };
     let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
-    let mut subjects = Subjects::own(comparison)?;
+    let mut subjects = Subjects::own(comparison, None)?;
     subjects.topic.load = Triage::load_in_words();
     let triage = Triage {
         comparison: subjects.comparison(),

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::toy::{CALM, STAND_IN, Toy, stderr};
+use crate::toy::{CALM, STAND_IN, Toy, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -149,7 +149,8 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
 #[test]
 fn without_lab_flamegraph_a_line_says_how_to_get_it_and_nothing_links_to_it() {
     let studio = Studio::new(&[], Some("ok"));
-    let output = studio.lab(&["toy"]).output().unwrap();
+    studio.toy.copy_the_case("other");
+    let output = studio.lab(&["toy", "other"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let said = stderr(&output).matches("cargo install --path crates/lab/flamegraph").count();
     assert_eq!(said, 1, "{}", stderr(&output));
@@ -193,6 +194,33 @@ fn a_profiler_that_fails_for_one_server_is_dropped_for_both() {
 }
 
 #[test]
+fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
+    let studio = Studio::new(&[], Some("ok"));
+    let mut lab = studio.lab(&["toy", "--seconds", "60"]).spawn().unwrap();
+    studio.toy.wait_for_a_server();
+    // The profiler starts after the warm-up and creates its file at once.
+    let making = || {
+        studio
+            .files("")
+            .iter()
+            .any(|name| studio.files(name).iter().any(|file| file.ends_with("perf.data")))
+    };
+    wait_until("the profiler has begun", making);
+    send("INT", lab.id());
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    studio.toy.wait_until_all_servers_ended();
+    wait_until("nothing is left", || studio.files("").is_empty());
+    wait_until("the profiler has ended", || {
+        let mut processes = Path::new("/proc").read_dir().unwrap().flatten();
+        let ours = studio.path.as_bytes();
+        !processes.any(|process| {
+            let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            line.windows(ours.len()).any(|part| part == ours)
+        })
+    });
+}
+
+#[test]
 fn what_cannot_be_drawn_is_reported_at_once() {
     let studio = Studio::new(&[], Some("ok"));
     for (args, message) in [
@@ -201,6 +229,8 @@ fn what_cannot_be_drawn_is_reported_at_once() {
         (&["--exec", "a"], "there is no request: give --get"),
         (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
         (&["toy", "--exec", "a"], "cannot be used with"),
+        (&["toy", "--spans", "trace.json"], "cannot be used with"),
+        (&["--spans", "trace.json"], "--exec <CMD>"),
     ] {
         let output = studio.lab(args).output().unwrap();
         assert!(!output.status.success(), "{args:?}");

@@ -143,6 +143,10 @@ impl Toy {
         entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
     }
 
+    pub fn wait_for_a_server(&self) {
+        wait_until("a server runs", || !self.started().is_empty());
+    }
+
     pub fn wait_until_all_servers_ended(&self) {
         wait_until("all servers have ended", || {
             self.started().iter().all(|pid| has_ended(&pid.to_string()))

@@ -1,6 +1,9 @@
 //! Watches one server under its load: a fresh server, the generator next to it, a profiler on it.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use anyhow::{Context as _, bail};
 use http::Uri;
@@ -47,6 +50,8 @@ pub struct Watch<'a> {
     pub shows_threads: bool,
     /// Whether to ask the servers for their spans.
     pub has_spans: bool,
+    /// The file where each server writes its spans instead, seen from its directory.
+    pub spans_file: Option<&'a Path>,
     pub window: Duration,
     pub scratch: &'a Path,
 }
@@ -59,13 +64,20 @@ impl Watch<'_> {
         name: &str,
         launch: &Launch,
     ) -> Result<Observation, Failure> {
+        let start = SystemTime::now();
         let mut stage = Stage::set(launch).await?;
         let plan =
             self.plan(stage.server.target(), stage.server.studied_pid()?, self.comparison.load);
         let url = stage.server.url().clone();
         let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
         stage.clear().await?;
-        observation
+        let mut observation = observation?;
+        if let Some(file) = self.spans_file {
+            // A server may write the last ones only when it ends.
+            let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
+            observation.spans = Some(Spans::from_chrome(&file, start)?);
+        }
+        Ok(observation)
     }
 
     /// The load for a recording.

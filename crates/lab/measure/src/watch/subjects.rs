@@ -1,6 +1,9 @@
 //! The servers of a page: started, loaded and watched, one after the other.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, ensure};
 use lab_model::{Build, Case, Exhibit, Workspace, own_command, usual};
@@ -23,6 +26,8 @@ pub struct Subjects {
     sampling: Vec<Launch>,
     /// Whether the servers have the in-process sampler.
     has_sampler: bool,
+    /// The file where your own server writes its spans.
+    spans: Option<PathBuf>,
 }
 
 impl Subjects {
@@ -61,13 +66,16 @@ impl Subjects {
             instrumented: true,
             ..topic(&comparison)?
         };
-        Ok(Self { topic, comparison, sampling: launches, has_sampler: true })
+        Ok(Self { topic, comparison, sampling: launches, has_sampler: true, spans: None })
     }
 
-    /// One or two servers of your own.
-    pub fn own(comparison: Comparison) -> anyhow::Result<Self> {
-        let topic = topic(&comparison)?;
-        Ok(Self { topic, comparison, sampling: Vec::new(), has_sampler: false })
+    /// One or two servers of your own, which may write their spans to a file.
+    pub fn own(comparison: Comparison, spans: Option<PathBuf>) -> anyhow::Result<Self> {
+        let mut topic = topic(&comparison)?;
+        if spans.is_some() {
+            topic.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
+        }
+        Ok(Self { topic, comparison, sampling: Vec::new(), has_sampler: false, spans })
     }
 
     pub fn comparison(&self) -> &Comparison {
@@ -92,7 +100,9 @@ impl Subjects {
             profilers,
             has_sampler: self.has_sampler,
             shows_threads: self.shows(Exhibit::Threads),
-            has_spans: self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits),
+            has_spans: self.spans.is_none()
+                && (self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits)),
+            spans_file: self.spans.as_deref(),
             window,
             scratch,
         };

@@ -151,7 +151,7 @@ pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
 }
 
 /// Where the time of a request goes, waits included.
-pub fn waits(all: &Observations) -> Option<Section> {
+pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
     let waits = all.servers.iter();
     let waits = waits.filter_map(|it| Some((it.name.as_str(), Waits::of(it.spans.as_ref()?))));
     let waits: Vec<_> = waits.collect();
@@ -164,10 +164,13 @@ pub fn waits(all: &Observations) -> Option<Section> {
         let least = if waits.is_cut_off() { "at least " } else { "" };
         format!("{least}{} in {server}", time(waits.stacks.total()))
     });
+    // Only of a case it is known.
+    let what = match topic.instrumented {
+        true => "Almost none of it is CPU time: the requests waited.",
+        false => "Each frame is a span, and the spans within it are on top of it.",
+    };
     let means = means.collect::<Vec<_>>().join(" and ");
-    let lead = format!(
-        "A request took {means} on average. Almost none of it is CPU time: the requests waited."
-    );
+    let lead = format!("A request took {means} on average. {what}");
     let sides = waits.iter().map(|(server, waits)| Side {
         server,
         stacks: &waits.stacks,

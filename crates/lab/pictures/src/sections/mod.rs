@@ -43,7 +43,7 @@ pub fn draw_page(
     }
     let section = |exhibit: &Exhibit| match exhibit {
         Exhibit::Timeline => timeline_of(topic, all),
-        Exhibit::Waits => graphs::waits(all),
+        Exhibit::Waits => graphs::waits(topic, all),
         Exhibit::Threads => threads_of(all),
         Exhibit::Cpu => graphs::cpu(topic, all, &standard),
         Exhibit::Allocations => graphs::allocations(topic, all),
@@ -103,8 +103,11 @@ fn as_recorded(
 fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
     let spans = all.servers.iter().map(|it| Some((it.name.as_str(), it.spans.as_ref()?)));
     let spans: Vec<_> = spans.collect::<Option<_>>()?;
-    let lead = "Each row is one request. Follow the strong bars from the top. Where they form a staircase, \
-                only one request gets its turn at a time, and all others wait for it.";
+    let by_name = "Each row is one request. Where the answers form a staircase, the requests wait for a span \
+                   that is open only once at a time.";
+    let by_role = "Each row is one request. Follow the strong bars from the top. Where they form a \
+                staircase, only one request gets its turn at a time, and all others wait for it.";
+    let lead = if topic.spans.is_empty() { by_name } else { by_role };
     let mut section = Section::new("Requests over time", lead.to_owned());
     let caption = "Twelve consecutive requests under load, on one time axis.".to_owned();
     let svg = timeline::draw(&spans, &topic.spans).0;

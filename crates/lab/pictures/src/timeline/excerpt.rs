@@ -1,5 +1,7 @@
 //! Which requests of a record are drawn, and what is counted of the others.
 
+use std::collections::BTreeMap;
+
 use lab_model::Role;
 use lab_observation::{Request, Spans};
 
@@ -21,6 +23,8 @@ pub struct Excerpt {
     pub answered: usize,
     /// How many were at work at once, at most.
     pub at_once: usize,
+    /// How many spans of each name were open at once, at most.
+    pub parts_at_once: BTreeMap<String, usize>,
 }
 
 impl Excerpt {
@@ -54,6 +58,7 @@ impl Excerpt {
             begin_us,
             answered: requests.iter().filter(answered).count(),
             at_once: most_at_once(requests.iter().filter(open).filter_map(at_work(spans.now_us))),
+            parts_at_once: parts_at_once(requests.iter().filter(open)),
             rows,
         }
     }
@@ -84,6 +89,14 @@ fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
         None if request.first(Role::Wait).is_some() => None,
         None => Some((request.start_us, request.end_us.unwrap_or(now_us))),
     }
+}
+
+fn parts_at_once<'a>(requests: impl Iterator<Item = &'a Request>) -> BTreeMap<String, usize> {
+    let mut times: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+    for part in requests.flat_map(|request| &request.parts) {
+        times.entry(&part.name).or_default().push((part.start_us, part.end_us));
+    }
+    times.into_iter().map(|(name, times)| (name.to_owned(), most_at_once(times))).collect()
 }
 
 /// How many of these times overlap, at most.

@@ -30,3 +30,11 @@ fn a_record_without_answers_says_so() {
     let svg = draw(&[("slow", &spans); 2], &example::kinds()).into_string();
     assert!(svg.contains("slow: no request was answered"));
 }
+
+#[test]
+fn spans_without_roles_are_named_and_one_server_is_enough() {
+    let spans = example::slow_spans();
+    let svg = draw(&[("server", &spans)], &Kinds::new()).into_string();
+    assert!(svg.contains(">lock wait<") && svg.contains(">downstream wait<"), "{svg}");
+    assert!(svg.contains("at most at once: downstream wait 1, lock held 1, lock wai"), "{svg}");
+}
