@@ -80,9 +80,9 @@ pub fn upright(class: &str, x: f64, low: f64, at: f64, high: f64) -> Markup {
     }
 }
 
-/// A value. The shapes differ too, for readers who cannot see the colours: slow
+/// A value without an interval. The shapes differ too, for readers who cannot see the colours: slow
 /// is round, and fixed has corners.
-fn dot(class: &str, x: f64, y: f64) -> Markup {
+pub fn dot(class: &str, x: f64, y: f64) -> Markup {
     let corners = format!("M{} {}l5.5 5.5 -5.5 5.5 -5.5 -5.5z", px(x), px(y - 5.5));
     html! {
         @match class {
@@ -92,20 +92,59 @@ fn dot(class: &str, x: f64, y: f64) -> Markup {
     }
 }
 
+/// A lower bound: the true value is somewhere above.
+pub fn at_least(class: &str, x: f64, y: f64) -> Markup {
+    let arrow = format!("M{} {}v-16m-5 6l5 -6 5 6", px(x), px(y));
+    html! {
+        path class={ "reach at-least " (class) } d=(arrow) {}
+        (dot(class, x, y))
+    }
+}
+
 pub fn line(class: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Markup {
     let points: Vec<_> = points.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y))).collect();
     html! { polyline class={ "line " (class) } points=(points.join(" ")) {} }
 }
 
-/// The names of two lines at their ends, moved apart where they would overlap.
-pub fn names([one, other]: [(&str, f64); 2], x: f64) -> Markup {
-    let missing = (PITCH - (one.1 - other.1).abs()).max(0.0) / 2.0;
-    let up = if one.1 < other.1 { missing } else { -missing };
+/// The name of a line that ends at `(x, y)`.
+pub struct Label {
+    pub text: String,
+    pub x: f64,
+    pub y: f64,
+}
+
+/// Names at the ends of lines, from `left` on, moved apart where they would overlap.
+pub fn labels(labels: &[Label], left: f64, (top, bottom): (f64, f64)) -> Markup {
+    let heights: Vec<_> = labels.iter().map(|label| label.y).collect();
     html! {
-        @for (name, y) in [(one.0, one.1 - up), (other.0, other.1 + up)] {
-            text class="name" x=(px(x)) y=(px(y + 5.0)) { (name) }
+        @for (label, y) in labels.iter().zip(places(&heights, top, bottom)) {
+            @let line = format!(
+                "M{} {}L{} {}H{}",
+                px(label.x + 7.0), px(label.y), px(left - 14.0), px(y), px(left - 4.0)
+            );
+            path class="leader" d=(line) {}
+            text class="name" x=(px(left)) y=(px(y + 5.0)) { (label.text) }
         }
     }
+}
+
+/// Places near the wanted ones, in their order, and far enough from each other.
+fn places(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<_> = (0..wanted.len()).collect();
+    order.sort_by(|one, other| wanted[*one].total_cmp(&wanted[*other]));
+    let mut places = wanted.to_vec();
+    let mut next = top;
+    for index in &order {
+        places[*index] = places[*index].max(next);
+        next = places[*index] + PITCH;
+    }
+    // Those that were pushed out at the bottom push the others back up.
+    let mut last = bottom;
+    for index in order.iter().rev() {
+        places[*index] = places[*index].min(last);
+        last = places[*index] - PITCH;
+    }
+    places
 }
 
 #[cfg(test)]
@@ -116,5 +155,11 @@ mod tests {
     fn ticks_have_the_unit_that_suits_them() {
         assert_eq!([0.0, 1e3, 1e4, 2.5e8].map(number), ["0", "1,000", "10 k", "250 M"]);
         assert_eq!([50.0, 1e3, 1.5e6, 2e10].map(time), ["50 ns", "1 µs", "1.50 ms", "20 s"]);
+    }
+
+    #[test]
+    fn names_keep_their_order_and_do_not_overlap() {
+        assert_eq!(places(&[50.0, 10.0, 52.0], 0.0, 200.0), [50.0, 10.0, 70.0]);
+        assert_eq!(places(&[198.0, 199.0, 200.0], 0.0, 200.0), [160.0, 180.0, 200.0]);
     }
 }

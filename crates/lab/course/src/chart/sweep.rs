@@ -4,7 +4,11 @@ use lab_display::picture::{FIGURE_WIDTH, LogScale, figure_text_width, fit, px};
 use lab_model::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
 use maud::html;
 
-use super::{Chart, crossover::finding, parts};
+use super::{
+    Chart,
+    crossover::finding,
+    parts::{self, Label},
+};
 
 /// Both sides at one value of the parameter.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let axes = format!("Up: {}", labels.time);
     let top = 62.0 + sentence.len() as f64 * 22.0;
     let bottom = top + HEIGHT;
-    let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 14.0;
+    let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 26.0;
     let pitch = (right - LEFT - 40.0) / (points.len().max(2) - 1) as f64;
     let across = |index: usize| LEFT + 20.0 + index as f64 * pitch;
     let values = points.iter().enumerate();
@@ -62,7 +66,9 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
         }
         @if let Some(last) = points.last() {
             @let [slow, fixed] = [&last.slow, &last.fixed].map(|bench| up.at(bench.ns));
-            (parts::names([(BASELINE, slow), (CANDIDATE, fixed)], right + 14.0))
+            @let name = |text: &str, y| Label { text: text.to_owned(), x: across(points.len() - 1), y };
+            @let names = [name(BASELINE, slow), name(CANDIDATE, fixed)];
+            (parts::labels(&names, right + 26.0, (top + 6.0, bottom - 6.0)))
         }
     };
     let alt =

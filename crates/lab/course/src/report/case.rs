@@ -1,4 +1,4 @@
-//! One case of the report: the verdict with its reason, a chart, and every figure as a table.
+//! One case of the report: the verdict with its reason, the charts, and every figure as a table.
 
 use lab_display::page::notices;
 use lab_model::{
@@ -20,7 +20,11 @@ pub fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -
             p class="verdict" {
                 "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
             }
-            figure class="chart" { (PreEscaped(chart::throughput(case).svg)) }
+            div class="charts" {
+                @for chart in [chart::throughput(case), chart::latency(case)] {
+                    figure class="chart" { (PreEscaped(chart.svg)) }
+                }
+            }
             (notices(&notes))
             @for table in tables(case) { (table.html()) }
             (requests(case).html())

@@ -46,7 +46,7 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
     for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
         assert!(section.contains(&case.case));
         assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
-        assert_eq!(section.matches("<svg").count(), 1);
+        assert_eq!(section.matches("<svg").count(), 2);
         let tables =
             ["Claims:", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
         for table in tables {
