@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The parts that need no load generator: the case files, the tools' output, the table, and the processes."""
 
+import asyncio
 import contextlib
 import importlib.util
 import io
@@ -11,6 +12,8 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +23,8 @@ from hotspot import run as hotspot
 from memory import run as memory
 from mongodb import run as mongodb
 from proxy import waterfall
+from soak import broken
+from soak import run as soak
 from varnish import profiles, servers
 
 # Not as `locust.run`: an installed Locust would hide our directory of that name.
@@ -354,6 +359,48 @@ class Processes(unittest.TestCase):
         while (fields := stat_fields(worker)) and fields[0] != "Z":
             self.assertLess(time.monotonic(), end, f"process {worker} lives on")
             time.sleep(0.01)
+
+
+class Soak(unittest.TestCase):
+    def faults(self, short=False, **changes):
+        said = Path(self.enterContext(tempfile.TemporaryDirectory())) / "err"
+        said.write_text("cannot accept a connection\n")
+        server = unittest.mock.Mock(err=said)
+        server.name = "fixed"
+        held = {"sent": 9, "ok": 9, "ends": Counter({("slow", "200"): 5, ("silent", "closed"): 5, ("garbage", "400"): 2}), "mib": [[20]] + 4 * [[40]], "descriptors": 5 * [[9]]}
+        it = soak.Soaked(None, [server], "", Path(), "", **{**held, **changes})
+        return " ".join(it.faults(short))
+
+    def test_a_server_that_holds_has_no_fault(self):
+        self.assertEqual(self.faults(), "")
+
+    def test_each_way_not_to_hold_is_a_fault(self):
+        for words, change in [
+            ("2 of 9 visits got no right answer: unfinished", {"ok": 7}),
+            ("1 slow clients ended with `closed`", {"ends": Counter({("slow", "closed"): 1})}),
+            ("1 garbage clients ended with `500`", {"ends": Counter({("garbage", "500"): 1})}),
+            ("1 silent clients ended with `open`", {"ends": Counter({("silent", "open"): 1})}),
+            ("fixed grew from 41.0 to 48.0 MiB", {"mib": [[40], [40], [41], [47], [48]]}),
+            ("fixed grew from 9.0 to 11.0 descriptors", {"descriptors": [[9], [9], [9], [9], [11]]}),
+        ]:
+            self.assertEqual(self.faults(**change), words)
+        self.assertEqual(self.faults(short=True, mib=[[20], [30], [40]]), "")
+
+    def test_a_broken_client_says_how_it_ended(self):
+        async def answer(reader, writer):
+            head = await reader.readuntil(b"\r\n\r\n")
+            if b"content-length" in head:
+                writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            writer.close()
+
+        async def ends():
+            async with await asyncio.start_server(answer, "127.0.0.1", 0, limit=4 * broken.HUGE) as server:
+                host = ":".join(map(str, server.sockets[0].getsockname()))
+                kinds = (broken.half_closed, broken.slow, broken.huge)
+                answered = [await broken.visit(kind, host, b"GET / HTTP/1.1\r\n\r\n") for kind in kinds]
+            return [*answered, await broken.visit(broken.slow, host, b"\r\n\r\n")]
+
+        self.assertEqual(asyncio.run(ends()), ["400", "closed", "closed", "refused"])
 
 
 class Locust(unittest.TestCase):
