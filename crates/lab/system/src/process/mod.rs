@@ -57,6 +57,20 @@ pub fn pids(pid: u32) -> Vec<u32> {
     found
 }
 
+/// From now on, this process is the parent of all descendants whose own parents have ended. A program
+/// that it becomes by `exec` goes on with that; its children do not.
+///
+/// A server that puts a helper into the background would lose it from its tree without this.
+///
+/// # Errors
+///
+/// If the system refuses. Systems other than Linux cannot do it, which is no error.
+pub fn adopt_orphans() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    Ok(())
+}
+
 /// Whether a process runs. One that has ended and was not waited for does not.
 ///
 /// Always true on systems that do not show it: the parent learns when the process ends.
