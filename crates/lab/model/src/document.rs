@@ -8,7 +8,7 @@ use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Machine, Outcome, Spacing, own_command,
+    Build, Listener, Machine, Neighbours, Outcome, Spacing, own_command,
     percentile::{ByPercentile, Percentile, factors},
 };
 
@@ -270,6 +270,12 @@ pub struct Run {
     pub pair: Option<usize>,
     /// The system's load average just before the run.
     pub load_average: Option<f64>,
+    /// Where the server was found; `None` if it announced that itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Listener>,
+    /// `None` if the system does not report it, and in records from before November 23, 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     pub outcome: Outcome,
 }
 

@@ -8,6 +8,7 @@
 
 mod case;
 mod check;
+mod conditions;
 mod counts;
 pub mod criterion;
 mod document;
@@ -36,6 +37,7 @@ mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
+pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,

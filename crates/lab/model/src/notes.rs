@@ -3,7 +3,7 @@
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, modes};
+use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, conditions, modes};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
@@ -18,6 +18,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
     notes.extend(case.caveats.clone());
+    notes.extend(conditions::notes(case));
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {

@@ -1,6 +1,7 @@
 //! The checks, in the order in which they are printed.
 
 use super::{Finding, System};
+use crate::Processors;
 
 /// Debian's command, and the names of the package elsewhere.
 pub const INSTALL_PERF: &str =
@@ -111,15 +112,8 @@ fn load(system: &System) -> Finding {
 /// In a virtual machine, the host gives time to its neighbours.
 fn steal(system: &System) -> Finding {
     let topic = "steal";
-    let stolen = || {
-        let stat = system.read("proc/stat")?;
-        // user nice system idle iowait irq softirq steal
-        let ticks: Vec<f64> =
-            stat.lines().next()?.split_whitespace().skip(1).flat_map(str::parse).collect();
-        let busy = ticks.get(..8)?.iter().sum::<f64>() - ticks[3] - ticks[4];
-        (busy > 0.0).then(|| ticks[7] / busy)
-    };
-    let Some(share) = stolen() else {
+    let share = Processors::read(system).map(|it| it.stolen / (it.programs + it.stolen));
+    let Some(share) = share.filter(|share| share.is_finite()) else {
         return Finding::note(topic, "unknown on this system");
     };
     let found = format!("{:.1} % of the busy time since boot", 100.0 * share);
