@@ -1,10 +1,15 @@
 //! `lab compare` on servers that take a port and print nothing.
 
-use std::process::Output;
+use std::{
+    os::unix::process::CommandExt as _,
+    process::{Command, Output, Stdio},
+};
 
 use serde_json::Value;
 
-use crate::toy::{CALM, SHORT, STAND_IN, Toy, has_ended, send, stderr, stdout, wait_until};
+use crate::toy::{
+    CALM, SHORT, STAND_IN, Toy, has_ended, send_to_group, stderr, stdout, wait_until,
+};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {
@@ -14,6 +19,12 @@ fn server(toy: &Toy, args: &str) -> String {
 pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
     let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
     toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
+}
+
+/// A comparison of a server with itself.
+fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
+    let sides = ["compare", "--baseline", server, "--candidate", server, "--get=/"];
+    toy.lab(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
 }
 
 #[test]
@@ -147,13 +158,13 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let command = format!("sh -c '{}; true'", server(&toy, ""));
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
     let mut lab = toy.lab(&[&sides[..], &["--measurement", "60"]].concat());
-    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
+    let mut lab = lab.env("TMPDIR", &temporary).process_group(0).spawn().unwrap();
     let children = format!("/proc/{0}/task/{0}/children", lab.id());
     let children = || std::fs::read_to_string(&children).unwrap_or_default();
     // The supervisor of a server, and the generator.
     wait_until("the generator runs", || children().split_whitespace().count() == 2);
     let children: Vec<_> = children().split_whitespace().map(str::to_owned).collect();
-    send("KILL", lab.id());
+    send_to_group("KILL", lab.id());
     lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
     wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
@@ -162,6 +173,43 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
     assert!(next.status.success(), "{}", stderr(&next));
     assert_eq!(left(), 0);
+}
+
+#[test]
+fn every_server_has_ended_when_lab_says_that_it_was_interrupted() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    for (signal, command) in [
+        // A closed terminal, and a server that only ends when it is killed.
+        ("HUP", format!("sh -c 'trap \"\" HUP TERM; exec {server}'")),
+        // One that leaves the process group, and one that leaves the process tree as well.
+        ("INT", format!("sh -c 'setsid {server} & exec sleep 60'")),
+        ("TERM", format!("sh -c '(setsid {server} &); exec sleep 60'")),
+    ] {
+        let started = toy.started().len();
+        let lab = with_itself(&toy, &command, &[]).process_group(0).spawn().unwrap();
+        wait_until("a server runs", || toy.started().len() > started);
+        send_to_group(signal, lab.id());
+        let output = lab.wait_with_output().unwrap();
+        assert!(toy.all_servers_ended(), "{command}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(130), "{command}: {}", stderr(&output));
+        let message = "interrupted: the servers are stopped and nothing was written";
+        assert!(stderr(&output).contains(message), "{command}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn nohup_keeps_a_comparison_when_its_terminal_closes() {
+    let toy = Toy::new(&[]);
+    let lab = with_itself(&toy, &server(&toy, ""), &[]);
+    let mut nohup = Command::new("nohup");
+    nohup.arg(lab.get_program()).args(lab.get_args()).current_dir(toy.path("."));
+    nohup.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let lab = nohup.spawn().unwrap();
+    toy.wait_for_a_server();
+    send_to_group("HUP", lab.id());
+    let output = lab.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
 
 #[test]
