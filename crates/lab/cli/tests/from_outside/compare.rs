@@ -1,7 +1,8 @@
 //! `lab compare` on servers that take a port and print nothing.
 
 use std::{
-    os::unix::process::CommandExt as _,
+    ffi::OsStr,
+    os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
     process::{Command, Output, Stdio},
 };
 
@@ -210,6 +211,46 @@ fn nohup_keeps_a_comparison_when_its_terminal_closes() {
     send_to_group("HUP", lab.id());
     let output = lab.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+}
+
+#[test]
+fn figures_are_printed_even_if_they_cannot_be_kept() {
+    let toy = Toy::new(&[]);
+    let lab = with_itself(&toy, &server(&toy, ""), &[]).spawn().unwrap();
+    toy.wait_for_a_server();
+    let runs = toy.path("target/lab/runs");
+    std::fs::remove_dir(&runs).unwrap();
+    std::fs::write(&runs, "in the way").unwrap();
+    let output = lab.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stdout(&output).contains("throughput (decides)"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("target/lab/runs: "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_result_that_could_not_be_written_is_an_error_before_a_server_starts() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    let output = compare(&toy, &server, &server, &["--get", "/", "--markdown", "pids"]);
+    assert!(stderr(&output).contains("pids is a directory: name a file"), "{}", stderr(&output));
+    std::fs::remove_dir_all(toy.path("target/lab")).unwrap();
+    std::fs::write(toy.path("target/lab"), "in the way").unwrap();
+    for output in [compare(&toy, &server, &server, &["--get", "/"]), toy.bench(&[])] {
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{}", stderr(&output));
+        assert!(stderr(&output).contains("start `lab` elsewhere"), "{}", stderr(&output));
+    }
+    assert!(toy.started().is_empty());
+    assert_eq!(std::fs::read_to_string(toy.path("target/lab")).unwrap(), "in the way");
+}
+
+#[test]
+fn the_name_of_the_comment_need_not_be_text() {
+    let toy = Toy::new(&[]);
+    let name = OsStr::from_bytes(b"\xff.md");
+    let mut lab = with_itself(&toy, &server(&toy, ""), &[]);
+    let output = lab.arg("--markdown").arg(name).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(toy.path(".").join(name).is_file());
 }
 
 #[test]
