@@ -95,6 +95,15 @@ fn a_request_that_never_gets_an_answer_is_lost() {
 }
 
 #[test]
+fn a_connection_that_closes_under_a_request_is_a_note() {
+    let toy = Toy::new(&[]);
+    let output = with_itself(&toy, &server(&toy, "--close-at-request 50"), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains("candidate: 2 requests sent again over a new"), "{printed}");
+}
+
+#[test]
 fn requests_come_from_a_file_and_changing_answers_are_checked_by_length() {
     let toy = Toy::new(&[]);
     let requests = "[[request]]\npath = \"/a\"\nheaders = { accept = \"text/plain\" }\n\
