@@ -33,6 +33,9 @@ struct Options {
     /// Fail in the middle of this request
     #[arg(long)]
     die_at_request: Option<u64>,
+    /// Close the connection instead of answering this request
+    #[arg(long)]
+    close_at_request: Option<u64>,
     /// Never answer this request
     #[arg(long)]
     hang_at_request: Option<u64>,
@@ -141,6 +144,9 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if Some(request) == options.die_at_request {
             eprintln!("out of memory, says the stand-in");
             exit(4);
+        }
+        if Some(request) == options.close_at_request {
+            break;
         }
         if Some(request) == options.hang_at_request {
             continue;

@@ -44,7 +44,7 @@ pub use document::{
     VERSION, VariantRecord,
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
-pub use files::write_whole;
+pub use files::{ensure_writable, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;

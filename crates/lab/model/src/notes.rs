@@ -101,9 +101,20 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
             plural(requests.lost as usize, "request")
         ));
     }
-    if variant.reopened > 0 {
-        let connections = plural(variant.reopened as usize, "connection");
+    // Those of requests that were sent again have a note of their own.
+    let reopened = variant.reopened.saturating_sub(requests.resent);
+    if reopened > 0 {
+        let connections = plural(reopened as usize, "connection");
         note(format!("{connections} opened again, because the server had closed them"));
+    }
+    let in_open_loop = variant.open_loop.as_ref().map_or(0, |open| open.requests.resent);
+    if requests.resent + in_open_loop > 0 {
+        note(format!(
+            "{} sent again over a new connection, because the server closed a connection instead of \
+             answering: its keep-alive timeout is too short for this load, or a handler crashes. \
+             Latency counts from the first time.",
+            plural((requests.resent + in_open_loop) as usize, "request")
+        ));
     }
     if let Some(why) = &variant.generator_limited {
         let (limited, all) = (variant.limited_runs, runs.count());

@@ -31,8 +31,8 @@ const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-e
      has the same one";
 /// How long an earlier server may take to release its port.
 const RELEASE: Duration = Duration::from_secs(1);
-/// How long a server may take to exit after it was asked to.
-const STOP: Duration = Duration::from_secs(4);
+/// How long a server may take to exit: it is killed three seconds after it was asked to.
+const STOP: Duration = Duration::from_secs(10);
 
 /// A running server.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ pub struct Server {
 }
 
 /// `lab supervise`, with the server as its child. It ends the server when its standard input closes,
-/// which happens when this is dropped, and even if this process is killed. So do not kill it.
+/// which happens when this is dropped, and even if this process is killed. So do not kill it. A signal
+/// to the process group of `lab` does not reach it.
 #[derive(Debug)]
 struct Supervisor {
     process: Child,
@@ -67,6 +68,7 @@ impl Supervisor {
             command.current_dir(dir);
         }
         let mut process = command
+            .process_group(0)
             .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
             .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
             .stdin(Stdio::piped())
@@ -217,11 +219,12 @@ impl Server {
     pub async fn stop(self) -> anyhow::Result<()> {
         let Some(mut supervisor) = self.supervisor else { return Ok(()) };
         drop(supervisor.stdin.take());
-        if timeout(STOP, supervisor.process.wait()).await.is_err() {
-            let killed = supervisor.process.kill().await;
-            killed.with_context(|| format!("cannot stop {}", self.name))?;
-        }
-        // A killed descendant may take a moment, and the next server may need the same port.
+        let ended = timeout(STOP, supervisor.process.wait()).await;
+        ended.ok().with_context(|| {
+            format!("{} still runs {} s after it was asked to end", self.name, STOP.as_secs())
+        })??;
+        // What listens outside the process tree may take a moment, such as a container, and the next
+        // server may need the same port.
         let end = Instant::now() + RELEASE;
         while is_taken(self.target.address.port()) && Instant::now() < end {
             sleep(Duration::from_millis(5)).await;

@@ -9,6 +9,7 @@
 
 use std::{
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    pin::pin,
     process::{ExitCode, Stdio},
     time::Duration,
 };
@@ -17,22 +18,21 @@ use anyhow::Context as _;
 use lab_model::lab_itself;
 use lab_system::process;
 use nix::{
-    sys::{
-        signal::{Signal, kill, killpg},
-        wait::wait,
-    },
-    unistd::Pid,
+    sys::signal::{Signal, kill, killpg},
+    unistd::{Pid, getpgid},
 };
-use tokio::{
-    process::Command,
-    signal::unix::{SignalKind, signal},
-    time::timeout,
+use tokio::{process::Command, time::timeout};
+
+use super::{
+    block_on, closed,
+    interrupt::{all_ended, descendants, signalled},
 };
 
-use super::{block_on, closed};
-
-/// How long the server may take to end after SIGTERM.
+/// How long the server and its children may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the system may take to end what was killed. Then look again: a process that was being
+/// started goes unseen.
+const KILLED: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -45,7 +45,7 @@ pub struct Options {
 }
 
 /// Runs the command in its own process group until it ends, standard input closes, or a signal comes.
-/// Then ends the whole group, and what left it.
+/// Then ends all that it started, and returns once nothing of that runs.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     process::adopt_orphans().context("cannot adopt what a server leaves behind")?;
     if options.adopt {
@@ -53,7 +53,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let error = std::process::Command::new(program).args(args).exec();
         return Err(error).with_context(|| format!("cannot start {program}"));
     }
-    let code = block_on(async {
+    block_on(async {
+        let signalled = signalled()?;
         let mut server = Command::new(lab_itself()?)
             .args(["supervise", "--adopt", "--"])
             .args(&options.command)
@@ -62,34 +63,35 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             .spawn()
             .context("cannot start `lab` again")?;
         let group = Pid::from_raw(i32::try_from(server.id().context("the server has ended")?)?);
-        let mut terminated = signal(SignalKind::terminate())?;
-        let mut interrupted = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            status = server.wait() => {
-                // Also stops processes that the server started.
-                let _ = killpg(group, Signal::SIGKILL);
-                let status = status?;
-                let code = status.code().or(status.signal().map(|signal| 128 + signal));
-                return Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)));
+        let (mut signal, mut patience) = tokio::select! {
+            _ = server.wait() => (Signal::SIGKILL, KILLED),
+            () = closed(tokio::io::stdin()) => (Signal::SIGTERM, PATIENCE),
+            () = signalled => (Signal::SIGTERM, PATIENCE),
+        };
+        let mut ended = pin!(async {
+            let status = server.wait().await;
+            all_ended(&[]).await;
+            status
+        });
+        let status = loop {
+            send(signal, group);
+            if let Ok(status) = timeout(patience, &mut ended).await {
+                break status?;
             }
-            () = closed(tokio::io::stdin()) => {}
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
-        }
-        let _ = killpg(group, Signal::SIGTERM);
-        let _ = timeout(PATIENCE, server.wait()).await;
-        let _ = killpg(group, Signal::SIGKILL);
-        server.wait().await?;
-        Ok(ExitCode::SUCCESS)
-    });
-    end_orphans();
-    code
+            (signal, patience) = (Signal::SIGKILL, KILLED);
+        };
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
+        Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
+    })
 }
 
-/// Kills every process that is left, until there is none.
-fn end_orphans() {
-    let own = std::process::id();
-    let end = |pid: &u32| *pid != own && kill(Pid::from_raw(*pid as i32), Signal::SIGKILL).is_ok();
-    // One that has ended leaves its own children to this process.
-    while process::pids(own).iter().filter(|pid| end(pid)).count() > 0 && wait().is_ok() {}
+/// Sends a signal to the server's process group, and to the processes that have left it.
+fn send(signal: Signal, group: Pid) {
+    let _ = killpg(group, signal);
+    for pid in descendants().into_iter().filter_map(|pid| i32::try_from(pid).ok()) {
+        let pid = Pid::from_raw(pid);
+        if getpgid(Some(pid)).is_ok_and(|its| its != group) {
+            let _ = kill(pid, signal);
+        }
+    }
 }
