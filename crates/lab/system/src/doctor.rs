@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use console::style;
 
-use crate::System;
+use crate::{Processors, System};
 
 /// Debian's command, and the names of the package elsewhere.
 pub const INSTALL_PERF: &str =
@@ -103,12 +103,8 @@ fn load(system: &System) -> Option<Finding> {
 
 /// In a virtual machine, the host gives time to its neighbours.
 fn steal(system: &System) -> Option<Finding> {
-    let stat = system.read("proc/stat")?;
-    // user nice system idle iowait irq softirq steal
-    let ticks: Vec<f64> =
-        stat.lines().next()?.split_whitespace().skip(1).flat_map(str::parse).collect();
-    let busy = ticks.get(..8)?.iter().sum::<f64>() - ticks[3] - ticks[4];
-    let share = ticks[7] / busy.max(1.0);
+    let times = Processors::read(system)?;
+    let share = times.stolen / (times.programs + times.stolen).max(1.0);
     let found = format!("{:.1} % of the busy time since boot", 100.0 * share);
     if share <= 0.01 {
         return Some((found, None));

@@ -8,6 +8,7 @@ pub mod doctor;
 mod fake;
 mod open_files;
 pub mod process;
+mod processors;
 mod program;
 mod system;
 
@@ -16,5 +17,6 @@ mod system;
 extern crate self as lab_system;
 
 pub use open_files::allow_connections;
+pub use processors::Processors;
 pub use program::{last_lines, run};
 pub use system::System;

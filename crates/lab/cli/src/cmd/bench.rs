@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{out, plural};
+use lab_display::{err, out, plural};
 use lab_measure::{
     Progress,
     bench::{self, Comparison},
@@ -58,6 +58,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
 
+    Store::new(&workspace.results()).ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
         // Servers that the reader put in a directory are taken as they are.
@@ -103,12 +104,12 @@ fn print(
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record)?;
-    eprintln!("\n  Results    {}", lab_display::path(&kept));
+    err!("\n  Results    {}", lab_display::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {
         let page = report::page(&results);
         report::write(Some(workspace), &results, record, &page)?;
-        eprintln!("  Report     {}", lab_display::path(&page));
+        err!("  Report     {}", lab_display::path(&page));
     }
     Ok(())
 }

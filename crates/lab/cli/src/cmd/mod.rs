@@ -21,6 +21,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use lab_display::err;
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -96,7 +97,7 @@ pub fn run() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            err!("error: {error:#}");
             ExitCode::from(failure)
         }
     }

@@ -32,7 +32,7 @@ async fn arrivals_beyond_the_servers_capacity_queue_and_are_counted() {
     assert!(youngest.abs_diff(plan.grace) < Duration::from_millis(10));
 }
 
-/// Every third answer is wrong, and every fifth connection breaks.
+/// Every third answer is wrong, and every fifth breaks off.
 #[tokio::test(start_paused = true)]
 async fn wrong_and_failed_arrivals_are_counted_apart() {
     let served = Rc::new(Cell::new(0_u32));
@@ -42,7 +42,10 @@ async fn wrong_and_failed_arrivals_are_counted_apart() {
             while read_request(&mut stream).await {
                 served.set(served.get() + 1);
                 let answer: &[u8] = match served.get() {
-                    count if count % 5 == 0 => return,
+                    count if count % 5 == 0 => {
+                        stream.write_all(&SIX[..1]).await.unwrap();
+                        return;
+                    }
                     count if count % 3 == 0 => b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7",
                     _ => SIX,
                 };
@@ -54,6 +57,24 @@ async fn wrong_and_failed_arrivals_are_counted_apart() {
     let outcome = outcome(&plan(open_loop(300.0, 4)), server).await;
     assert_eq!(outcome.sent, 1500);
     assert_eq!((outcome.ok, outcome.wrong, outcome.failed), (800, 400, 300));
+}
+
+/// Each connection answers one request after 10 ms, and closes 10 ms after it got the next one.
+#[tokio::test(start_paused = true)]
+async fn the_latency_of_a_request_that_was_sent_again_counts_from_the_first_time() {
+    let server = Memory::new(|mut stream: DuplexStream| {
+        tokio::task::spawn_local(async move {
+            read_request(&mut stream).await;
+            sleep(Duration::from_millis(10)).await;
+            stream.write_all(SIX).await.unwrap();
+            read_request(&mut stream).await;
+            sleep(Duration::from_millis(10)).await;
+        });
+    });
+    let outcome = outcome(&plan(closed_loop(1)), server).await;
+    assert_eq!((outcome.failed, outcome.reopened), (0, outcome.resent));
+    assert!(outcome.resent.abs_diff(300) < 5, "{} in six seconds", outcome.resent);
+    assert!((outcome.latency.percentile_ms(50.0).unwrap() - 20.0).abs() < 0.5);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@ mod assess;
 mod effort;
 mod engine;
 mod markdown;
+mod neighbours;
 mod run;
 mod summary;
 mod warm_up;

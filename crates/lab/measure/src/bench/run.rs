@@ -13,7 +13,7 @@ use lab_servers::{Address, Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::time::timeout;
 
-use super::{Effort, Engine};
+use super::{Effort, Engine, neighbours::Before};
 use crate::Progress;
 
 /// Servers to compare, and their load.
@@ -205,6 +205,7 @@ impl Comparison {
             asks: self.asks_of(subject).to_vec(),
             options: self.engine.options,
         };
+        let (server, before) = (stage.server.listener(), Before::look(&stage.server));
         let mut outcome = stage
             .watch(async {
                 // One that announces itself, or runs already, is ready.
@@ -215,11 +216,13 @@ impl Comparison {
                 self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
             })
             .await?;
+        let neighbours = before.until_now();
         if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
             outcome.lost = 0;
         }
         stage.clear().await?;
-        Ok(Run { variant: variant.clone(), pair: None, load_average, outcome })
+        let variant = variant.clone();
+        Ok(Run { variant, pair: None, load_average, server, neighbours, outcome })
     }
 }
 
