@@ -90,7 +90,7 @@ bench-instructions *FLAGS:
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
     {{ book }} record {{ FLAGS }}
 
-# Build the course and open it (`--mine`: your figures)
+# Build the course and open it
 [group('read')]
 book *FLAGS:
     @docs/book.sh {{ FLAGS }}
@@ -194,7 +194,7 @@ _replication-tests:
 # Start a case of your own
 [group('course')]
 new-case NAME:
-    @{{ lab }} new-case {{ NAME }}
+    @{{ python }} docs/new-case/new_case.py {{ NAME }}
     @cargo fmt --all
 
 _lab:

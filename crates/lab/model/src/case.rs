@@ -97,7 +97,6 @@ pub struct Sweep {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
-    /// A factor of throughput.
     pub throughput: f64,
 }
 
@@ -122,7 +121,6 @@ impl Case {
         case
     }
 
-    /// The binary of a variant.
     pub fn server(&self, variant: &str) -> String {
         format!("{}-{variant}", self.name)
     }

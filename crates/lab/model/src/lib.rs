@@ -8,6 +8,7 @@
 
 mod case;
 mod check;
+mod conditions;
 mod counts;
 pub mod criterion;
 mod document;
@@ -36,13 +37,14 @@ mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
+pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
-pub use files::write_whole;
+pub use files::{ensure_writable, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;

@@ -14,9 +14,9 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output, Store, write_whole};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output};
 use lab_observation::{Observations, Profiler, Unwinder};
-use lab_pictures::{Page, draw_index, draw_page, meta};
+use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
     Scratch,
@@ -76,7 +76,7 @@ fn profiler() -> impl TypedValueParser<Value = Profiler> {
 
 /// The profilers that work here.
 fn profilers(options: &Options, has_sampler: bool) -> Profilers {
-    let mut found = Profilers::look(lab_system::System::this(0), has_sampler);
+    let mut found = Profilers::look(lab_system::System::this(), has_sampler);
     found.unwinder = options.call_graph;
     found
 }
@@ -89,20 +89,20 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let drawing = async {
         match options.exec.is_empty() {
             true => cases(places, options).await,
-            false => own(places, options).await,
+            false => own(places, options).await.map(|page| vec![page]),
         }
     };
-    let Some(page) = interruptible(drawing)? else {
+    let Some(pages) = interruptible(drawing)? else {
         return Ok(interrupted("nothing was written"));
     };
-    if options.open {
-        super::open(&page)?;
+    for page in pages.iter().filter(|_| options.open) {
+        super::open(page)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A page a case, and one that leads to them if there are several; returns where to begin.
-async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
+/// A page a case; returns their paths.
+async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf>> {
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_named(names)?;
@@ -126,27 +126,17 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
-    let store = Store::new(&ordinary.results());
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let variants = [BASELINE, CANDIDATE].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
-        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built, &store)?;
+        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built)?;
         let dir = results.join(&case.name);
         pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);
     }
-    match &pages[..] {
-        [(_, path)] => Ok(path.clone()),
-        _ => {
-            let path = results.join("index.html");
-            let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
-            write_whole(&path, &draw_index(&pages))?;
-            out!("\n  All pages   {}", path.display());
-            Ok(path)
-        }
-    }
+    Ok(pages)
 }
 
 /// One page of your own server, or of two.
@@ -164,7 +154,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
     let subjects = Subjects::own(comparison, options.spans.clone())?;
-    Ok(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?.1)
+    draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await
 }
 
 /// A command as a title: programs and files without their directories.
@@ -191,14 +181,14 @@ pub fn directory(command: &str) -> String {
     }
 }
 
-/// Records the servers and draws their page into `dir`; returns the page and its path.
+/// Records the servers and draws their page into `dir`; returns its path.
 async fn draw(
     subjects: &Subjects,
     profilers: &Profilers,
     flamegraph: Option<&Path>,
     options: &Options,
     dir: PathBuf,
-) -> anyhow::Result<(Page, PathBuf)> {
+) -> anyhow::Result<PathBuf> {
     let results = dir.parent().context("a page has a directory above it")?.to_owned();
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
@@ -216,7 +206,7 @@ async fn draw(
     drop(progress);
     let path = output.finish()?.join("index.html");
     report(&page, &seen, &path);
-    Ok((page, path))
+    Ok(path)
 }
 
 /// Prints what the page says, without its pictures.

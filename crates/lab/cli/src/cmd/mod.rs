@@ -9,7 +9,6 @@ mod flame;
 mod generate;
 mod interrupt;
 mod list;
-mod new_case;
 mod own_server;
 mod places;
 mod report;
@@ -22,6 +21,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use lab_display::err;
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -65,9 +65,6 @@ enum Command {
     Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    // The workspace.
-    /// Write a new case that compiles and runs, for you to fill in
-    NewCase(new_case::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
@@ -86,13 +83,12 @@ pub fn run() -> ExitCode {
     };
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor => doctor::run(&lab.places),
+        Command::Doctor => Ok(doctor::run()),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),
         Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),
@@ -101,7 +97,7 @@ pub fn run() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            err!("error: {error:#}");
             ExitCode::from(failure)
         }
     }

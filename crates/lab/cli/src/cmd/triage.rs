@@ -82,7 +82,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
             options.server.comparison(&name, ALONE, &servers).await?
         }
     };
-    let profilers = Profilers::look(lab_system::System::this(0), false);
+    let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
     subjects.topic.load = Triage::load_in_words();

@@ -54,7 +54,6 @@ impl Studio {
         lab
     }
 
-    /// The files of a page.
     fn files(&self, page: &str) -> Vec<String> {
         let dir = self.toy.path("target/lab/flame").join(page);
         let Ok(entries) = dir.read_dir() else { return Vec::new() };

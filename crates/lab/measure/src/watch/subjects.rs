@@ -6,16 +6,16 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, own_command, usual};
+use lab_model::{Build, Case, Exhibit, Workspace, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 
 use super::{
-    Progress, heap,
+    heap,
     observe::{Watch, first_that_works},
 };
-use crate::bench::Comparison;
+use crate::{Progress, bench::Comparison};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
@@ -32,14 +32,13 @@ pub struct Subjects {
 
 impl Subjects {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
-    /// sample their allocations, if an exhibit shows any. `store` may have a run that timed the same.
+    /// sample their allocations, if an exhibit shows any.
     pub fn of_case(
         workspace: &Workspace,
         case: &Case,
         comparison: Comparison,
         sampling: Option<&Workspace>,
         build: Build,
-        store: &Store,
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
         if let Some(workspace) = sampling {
@@ -63,7 +62,6 @@ impl Subjects {
             spans: case.spans.clone(),
             counts: counts.collect(),
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
-            timed: timed(store, case, &build, comparison.asks.len()),
             build,
             instrumented: true,
             ..topic(&comparison)?
@@ -160,24 +158,10 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         requests_per_visit: comparison.asks.len(),
         build: Build::unknown(),
         instrumented: false,
-        timed: None,
         view: View::default(),
         spans: Default::default(),
         counts: Vec::new(),
         commands: vec![format!("lab {}", shell_words::join(own_command().iter().skip(1)))],
-    })
-}
-
-/// What the newest run of `lab bench` with the same build measured of both servers of a case.
-fn timed(store: &Store, case: &Case, build: &Build, asks: usize) -> Option<(String, [f64; 2])> {
-    build.commit.as_ref()?;
-    store.paths().ok()?.into_iter().rev().find_map(|path| {
-        let record = lab_model::read(&path).ok().filter(|record| record.build == *build)?;
-        let record = record.cases.into_iter().find(|it| it.case == case.name)?;
-        // A run counts visits.
-        let cost = |name| Some(record.variant(name)?.cpu_us_per_request? / asks as f64);
-        let run = path.file_stem()?.to_string_lossy().into_owned();
-        Some((run, [cost(BASELINE)?, cost(CANDIDATE)?]))
     })
 }
 

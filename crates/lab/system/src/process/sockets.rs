@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use super::{entries, pids};
@@ -19,27 +19,34 @@ pub fn listeners(pid: u32) -> Option<BTreeSet<SocketAddr>> {
     Some(ours.map(|(address, _)| address).collect())
 }
 
-/// Whether a process or a descendant of it listens on `port`; `None` where that cannot be seen.
-///
-/// A benchmark that reaches another server than the one it started measures the wrong thing.
-pub fn listens_on(pid: u32, port: u16) -> Option<bool> {
-    Some(listeners(pid)?.iter().any(|address| address.port() == port))
-}
-
 /// Whether any process listens on `port`; `None` where that cannot be seen.
 pub fn is_taken(port: u16) -> Option<bool> {
     Some(sockets(LISTEN)?.iter().any(|(address, _)| address.port() == port))
 }
 
-/// The process that listens on `port`, as far as this process may see it. Of a server and its workers,
-/// which share a socket, it is the first.
-pub fn listener_on(port: u16) -> Option<u32> {
-    let sockets = sockets(LISTEN)?.into_iter().filter(|(address, _)| address.port() == port);
-    let sockets: Vec<_> = sockets.map(|(_, socket)| socket).collect();
+/// The processes that a connection to `address` can reach, in the order of their numbers, as far as this
+/// process may see them; `None` where sockets cannot be seen.
+///
+/// Several listeners may have the same port. The system prefers one that is bound to the address itself,
+/// then one that is bound to all addresses of its family, and for IPv4 at last one of IPv6.
+pub fn reached_at(address: SocketAddr) -> Option<Vec<u32>> {
+    let sockets = sockets(LISTEN)?;
+    let bound_to = |ip: IpAddr| -> Vec<_> {
+        let ours = sockets.iter().filter(|(it, _)| (it.ip(), it.port()) == (ip, address.port()));
+        ours.map(|(_, socket)| socket).collect()
+    };
+    let ip = address.ip().to_canonical();
+    let any: [IpAddr; 2] = match ip {
+        IpAddr::V4(_) => [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()],
+        IpAddr::V6(_) => [Ipv6Addr::UNSPECIFIED.into(); 2],
+    };
+    let mut candidates = [ip].into_iter().chain(any).map(bound_to);
+    let reached = candidates.find(|it| !it.is_empty()).unwrap_or_default();
     let all = fs::read_dir("/proc").ok()?.flatten();
     let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let holds = |pid: &u32| held(*pid).any(|socket| sockets.contains(&socket));
-    all.filter(holds).min()
+    let mut pids: Vec<_> = all.filter(|pid| held(*pid).any(|it| reached.contains(&&it))).collect();
+    pids.sort_unstable();
+    Some(pids)
 }
 
 /// How many connections a process and its descendants have opened to other servers, not counting those
