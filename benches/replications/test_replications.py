@@ -321,9 +321,9 @@ class Wild(unittest.TestCase):
 11 <... openat resumed>) = 6
 """
 
-    def opinion(self, p50=1, nodelay=0, per_answer=None):
-        load = {"req_per_s": 1000, "p50_ms": p50, "p99_ms": p50, "failed": 0, "cores": 1.9}
-        return {"wrk": {"1": load, "16": load, "64": load}, "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
+    def opinion(self, late=0, nodelay=0, per_answer=None):
+        load = {"req_per_s": 1000, "p50_ms": 1, "p99_ms": 1, "failed": 0, "cores": 1.9}
+        return {"wrk": {"1": load, "16": load, "64": load}, "delayed": {"answers": 100, "late": late}, "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
 
     def test_system_calls_count_once_even_if_another_thread_interrupts_them(self):
         self.assertEqual(wild.system_calls(self.LOG), {"accept4": 1, "setsockopt": 1, "openat": 1, "write": 1, "TCP_NODELAY": 1})

@@ -45,18 +45,6 @@ server.bind = "127.0.0.1"
 server.port = env.PORT
 dir-listing.activate = "enable"
 """
-RUSTYPASTE = """[config]
-refresh_rate = "1s"
-[server]
-address = "127.0.0.1:8000"
-max_content_length = "10MB"
-upload_path = "{data}/pastes"
-timeout = "30s"
-[paste]
-random_url = {{ type = "petname", words = 2, separator = "-" }}
-default_extension = "txt"
-duplicate_files = true
-"""
 
 
 def make(data):
@@ -74,16 +62,11 @@ def make(data):
     write("site/index.html", page(1_000))
     for number in range(1000):
         write(f"site/many/file-{number:04}.txt", text(100))
-    write("pastes/hello.txt", text(2_000))
     write("book/book.toml", '[book]\ntitle = "A book"\n')
     write("book/src/SUMMARY.md", "- [Chapter](chapter.md)\n")
     write("book/src/chapter.md", f"# Chapter\n\n{text(10_000)}\n")
     write("docs/mkdocs.yml", "site_name: A site\nuse_directory_urls: true\n")
     write("docs/docs/index.md", f"# A page\n\n{text(10_000)}\n")
-    write("hugo/hugo.toml", 'title = "A site"\n')
-    write("hugo/content/posts/hello.md", f"---\ntitle: A page\n---\n\n{text(10_000)}\n")
-    for layout in ("single", "list"):
-        write(f"hugo/layouts/_default/{layout}.html", "<html><head><title>{{ .Title }}</title></head><body>{{ .Content }}</body></html>\n")
     write("db.json", json.dumps({"posts": [{"id": at, "title": text(40), "body": text(200)} for at in range(1, 101)]}))
     for package in range(200):
         for version in range(5):
@@ -95,7 +78,7 @@ def make(data):
     write("radicale/collection-root/demo/calendar/.Radicale.props", json.dumps({"tag": "VCALENDAR"}))
     stub = {"request": {"method": "GET", "url": "/hello"}, "response": {"status": 200, "body": text(20)}}
     write("wiremock/mappings/hello.json", json.dumps(stub))
-    for name, content in (("nginx.conf", NGINX), ("lighttpd.conf", LIGHTTPD), ("rustypaste.toml", RUSTYPASTE)):
+    for name, content in (("nginx.conf", NGINX), ("lighttpd.conf", LIGHTTPD)):
         write(name, content.format(data=data, user=pwd.getpwuid(os.getuid()).pw_name))
     with sqlite3.connect(data / "items.db") as database:
         database.execute("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT)")

@@ -33,7 +33,7 @@ pub struct Language {
     pub whole_stacks: Option<String>,
     pub named_code: Option<String>,
     starts: Vec<Pattern>,
-    nameless: Vec<Pattern>,
+    pub nameless: Vec<Pattern>,
     shown: Vec<(Symbol, String)>,
     pub glue: Vec<Pattern>,
     layers: Vec<(String, Vec<Pattern>)>,

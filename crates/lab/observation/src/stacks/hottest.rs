@@ -111,7 +111,10 @@ impl Stack {
                 Name::C(_) if all_c || !is_c => Kind::Program,
                 _ => Kind::System,
             };
-            all_c &= is_c || is_nameless(&label);
+            // In a program without names, all named functions are those of the system.
+            all_c &= is_c
+                || is_nameless(&label)
+                    && (!frames.is_empty() || LANGUAGES.any(|it| &it.nameless, &label));
             // What only passes a call on does the work itself if it calls nothing.
             if at + 1 == user || !is_glue(name) && !is_nameless(&label) {
                 frames.push((label, kind));
@@ -199,6 +202,10 @@ mod tests {
         assert_eq!(shown(&stacks), ["100 checksum"]);
         // A file without names in between hides nothing.
         assert_eq!(shown(&stacks.replace("serve", "serve;[nginx]")), ["100 checksum"]);
+        assert_eq!(
+            shown("[libc.so.6];[dufs];syscall;vfs_read_[k] 9\n"),
+            ["100 syscall, around it"]
+        );
     }
 
     #[test]
