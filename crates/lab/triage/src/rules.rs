@@ -138,6 +138,9 @@ fn whole(share: &str) -> String {
         "delayed_time_share" => "the time of all answers",
         "fault_share" => "the answers",
         "lost_share" => "the throughput",
+        "lost_user_share" => "the users",
+        "refused_share" => "the connections",
+        "wait_share" => "the time of a request",
         "flush_share" => "the time",
         _ => "the CPU time",
     };

@@ -8,7 +8,9 @@ mod sockets;
 use std::{fs, path::Path, time::Duration};
 
 pub use cpu::CpuTime;
-pub use sockets::{is_taken, listener_on, listeners, listens_on, outbound_connections};
+pub use sockets::{
+    accept_overflows, is_taken, listener_on, listeners, listens_on, outbound_connections, round_trips,
+};
 
 /// The CPU time of this process.
 pub fn own_cpu_time() -> Option<Duration> {

@@ -7,6 +7,7 @@ use std::{
     collections::BTreeSet,
     fs,
     net::{IpAddr, Ipv6Addr, SocketAddr},
+    process::Command,
 };
 
 use super::{entries, pids};
@@ -45,11 +46,52 @@ pub fn listener_on(port: u16) -> Option<u32> {
 /// How many connections a process and its descendants have opened to other servers, not counting those
 /// that clients opened to them; `None` where that cannot be seen.
 pub fn outbound_connections(pid: u32) -> Option<usize> {
+    let is_outbound = outbound(pid)?;
+    let connections = sockets(ESTABLISHED)?.into_iter();
+    Some(connections.filter(|(address, socket)| is_outbound(address.port(), socket)).count())
+}
+
+/// How many questions a process and its descendants have put to other servers over the connections that
+/// are open now: the fewer of the segments with data sent and received, so that a long body is one.
+/// `None` where the program `ss` is missing or does not show it.
+pub fn round_trips(pid: u32) -> Option<u64> {
+    let is_outbound = outbound(pid)?;
+    let list = Command::new("ss").args(["-HntieO", "state", "established"]).output().ok()?;
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let connections = list.lines().filter_map(exchanged);
+    let ours = connections.filter(|(port, socket, _)| is_outbound(*port, socket));
+    Some(ours.map(|(_, _, round_trips)| round_trips).sum())
+}
+
+/// Says of a connection, by its local port and its name, whether this family opened it.
+fn outbound(pid: u32) -> Option<impl Fn(u16, &String) -> bool> {
     let own: BTreeSet<_> = listeners(pid)?.iter().map(SocketAddr::port).collect();
     let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
-    let connections = sockets(ESTABLISHED)?.into_iter();
-    let ours = connections.filter(|(_, socket)| held.contains(socket));
-    Some(ours.filter(|(address, _)| !own.contains(&address.port())).count())
+    Some(move |port, socket: &String| held.contains(socket) && !own.contains(&port))
+}
+
+/// Reads a line of `ss`: the local port, the socket, and how many questions were answered.
+fn exchanged(line: &str) -> Option<(u16, String, u64)> {
+    let mut words = line.split_whitespace();
+    let port = words.nth(2)?.rsplit_once(':')?.1.parse().ok()?;
+    let words: Vec<_> = words.collect();
+    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    // Without data there is no figure.
+    let segments = |name| value(name).map_or(Some(0), |count| count.parse::<u64>().ok());
+    let round_trips = segments("data_segs_out:")?.min(segments("data_segs_in:")?);
+    Some((port, format!("socket:[{}]", value("ino:")?), round_trips))
+}
+
+/// How often this network namespace has dropped an attempt to connect, because the accept queue of a server
+/// was full; `None` where that cannot be seen.
+pub fn accept_overflows() -> Option<u64> {
+    overflows(&fs::read_to_string("/proc/net/netstat").ok()?)
+}
+
+fn overflows(netstat: &str) -> Option<u64> {
+    let mut lines = netstat.lines().filter_map(|line| line.strip_prefix("TcpExt: "));
+    let (mut names, mut values) = (lines.next()?.split(' '), lines.next()?.split(' '));
+    values.nth(names.position(|name| name == "ListenOverflows")?)?.parse().ok()
 }
 
 /// States as the system writes them.
@@ -112,5 +154,17 @@ mod tests {
         let connected = tail.replace(" 0A ", " 01 ");
         assert_eq!(socket(&format!("   0: 0100007F:1F90 {connected}"), LISTEN), None);
         assert_eq!(socket("  sl  local_address rem_address   st tx_queue rx_queue", LISTEN), None);
+    }
+
+    #[test]
+    fn questions_and_overflows_are_read_from_what_the_system_prints() {
+        let line = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 segs_in:18 \
+                    data_segs_out:8 data_segs_in:14 rcv_space:5";
+        assert_eq!(exchanged(line), Some((40332, "socket:[80117]".to_owned(), 8)));
+        let quiet = line.replace(" data_segs_in:14", "");
+        assert_eq!(exchanged(&quiet), Some((40332, "socket:[80117]".to_owned(), 0)));
+        assert_eq!(exchanged("Recv-Q Send-Q Local Peer"), None);
+        let netstat = "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 0 7\nIpExt: InOctets\nIpExt: 9\n";
+        assert_eq!((overflows(netstat), overflows("IpExt: InOctets\n")), (Some(7), None));
     }
 }
