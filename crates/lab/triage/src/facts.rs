@@ -194,13 +194,15 @@ impl Facts {
             return;
         };
         let [usual, again, quick] = [outcome, again, quick].map(delayed);
-        for (name, (delayed, all)) in
-            [("delayed", usual), ("delayed_again", again), ("delayed_quick", quick)]
-        {
-            self.put(&format!("{name}_share"), delayed as f64 / all.max(1) as f64);
+        for (name, (delayed, all)) in [
+            ("delayed_share", usual),
+            ("delayed_again_share", again),
+            ("delayed_quick_share", quick),
+        ] {
+            self.put(name, delayed as f64 / all.max(1) as f64);
         }
-        // Least is gone if few were delayed with the usual client, in the run with fewer, and many with
-        // the other: the ends of their intervals.
+        // The worst case that the intervals allow: few delays with the usual client, by the run that has
+        // fewer, and many with the other.
         let few = [usual, again].map(|(delayed, all)| wilson(delayed, all)[0]);
         let many = wilson(quick.0, quick.1)[1];
         let removed = 1.0 - many / few[0].min(few[1]);

@@ -192,6 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn rules_read_only_figures_that_are_measured() {
+        let rules = Rules::read().unwrap();
+        let is_measured = |figure: &str| match figure.strip_suffix("_cpu_share") {
+            Some(group) => rules.groups.contains_key(group),
+            None => include_str!("facts.rs").contains(&format!("\"{figure}\"")),
+        };
+        for rule in &rules.rule {
+            let named = rule.evidence.split('{').skip(1).filter_map(|it| it.split('}').next());
+            let conditions = rule.when.iter().map(|it| &*it.figure);
+            for figure in conditions.chain(named).chain([&*rule.explains]) {
+                assert!(is_measured(figure), "{figure} in {}", rule.id);
+            }
+        }
+    }
+
+    #[test]
     fn a_rule_without_its_figures_is_reported_and_one_that_cannot_hold_is_not() {
         let (suspects, unchecked) = Rules::read().unwrap().judge(&Facts::default());
         assert!(suspects.is_empty() && unchecked.iter().any(|title| title.contains("disk")));

@@ -38,7 +38,7 @@ impl Folded {
         let total = self.total().max(1) as f64;
         let (mut known, mut shares) = (BTreeMap::new(), BTreeMap::new());
         for (stack, weight) in self.iter() {
-            let of = |frame| groups(&format!("{:#}", rustc_demangle::demangle(frame)));
+            let of = |frame: &String| groups(&format!("{:#}", rustc_demangle::demangle(frame)));
             let mut within: Vec<G> = Vec::new();
             for frame in stack {
                 within.extend_from_slice(known.entry(frame).or_insert_with(|| of(frame)));
