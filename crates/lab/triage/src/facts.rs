@@ -30,10 +30,11 @@ const ENOUGH: u64 = 10;
 /// Shares of fewer samples than this are too rough.
 pub const ENOUGH_SAMPLES: u64 = 100;
 
-/// System calls in which a thread can do nothing else, unless it waits there for work.
+/// System calls in which a thread can do nothing else, unless it waits there for work. Go's scheduler sleeps in
+/// `nanosleep`, and hardly anything else does.
 #[rustfmt::skip]
-const WAITING: [&str; 15] = [
-    "clock_nanosleep", "nanosleep", "select", "pselect6", "poll", "ppoll", "connect", "read", "readv", "pread64",
+const WAITING: [&str; 14] = [
+    "clock_nanosleep", "select", "pselect6", "poll", "ppoll", "connect", "read", "readv", "pread64",
     "recvfrom", "recvmsg", "flock", "wait4", "waitid",
 ];
 /// System calls that wait for the disk.
@@ -228,9 +229,6 @@ impl Facts {
         self.put("waiting_threads", more(&WAITING));
         self.put("disk_share", any(busy, &DISK));
         self.put("lock_threads", more(&LOCK));
-        if let Some(at_once) = self.get("at_once") {
-            self.put("waiting_over_at_once", more(&WAITING) / at_once);
-        }
         let calls = WAITING.iter().max_by(|a, b| more(&[**a]).total_cmp(&more(&[**b])));
         self.words.insert("waiting_call".to_owned(), calls.map_or("", |call| *call).to_owned());
         // A thread that waits for a core wants one: on a busy machine a server gets less than it wants.
@@ -245,6 +243,11 @@ impl Facts {
         self.put("busiest_thread_share", wanted.fold(0.0, f64::max));
         self.put("starved_share", sum(ready) / sum(wants).max(0.01));
         self.wants(sum(wants), measured.cores);
+        if let Some(at_once) = self.get("at_once") {
+            // Threads that serve a request and no other one meanwhile.
+            let occupied = more(&WAITING) + self.get("wanted_cores").unwrap_or_default();
+            self.put("occupied_over_at_once", occupied / at_once);
+        }
     }
 
     fn wants(&mut self, wanted: f64, cores: usize) {
