@@ -61,7 +61,9 @@ impl Card {
             p50_ms: outcome.latency.percentile_ms(50.0),
             p99_ms: outcome.latency.percentile_ms(99.0),
             exact_below_ms: outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3),
-            cpu_us_per_request: outcome.cpu_us_per_request().map(|us| us / requests_per_visit as f64),
+            cpu_us_per_request: outcome
+                .cpu_us_per_request()
+                .map(|us| us / requests_per_visit as f64),
             cpu_share: outcome.server_cpu.map(|cpu| {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),

@@ -167,11 +167,11 @@ impl Facts {
         // One user can lose one request.
         let lost = measured.levels.iter().map(|(users, it)| it.lost as f64 / *users as f64);
         self.put("lost_user_share", lost.fold(0.0, f64::max));
-        if let Some(overflows) = measured.accept_overflows {
-            let overflows = overflows as f64;
+        if let Some(refused) = measured.refused_connections {
+            let refused = refused as f64;
             let opened = points.iter().map(|(users, _)| users).sum::<f64>() + sum(|it| it.reopened);
-            self.put("accept_overflows", overflows);
-            self.put("refused_share", overflows / (overflows + opened));
+            self.put("refused_connections", refused);
+            self.put("refused_share", refused / (refused + opened));
         }
         let at_watched = watched.map_or(0.0, Outcome::throughput);
         if let Some(per_s) = measured.round_trips_per_s.filter(|_| at_watched > 0.0) {
@@ -190,7 +190,8 @@ impl Facts {
     }
 
     fn latency(&mut self, measured: &Measured) {
-        let (Some(outcome), Some([quick, again])) = (measured.at(WATCHED), &measured.quick_ack) else {
+        let (Some(outcome), Some([quick, again])) = (measured.at(WATCHED), &measured.quick_ack)
+        else {
             self.put("delayed_share", 0.0);
             return;
         };
@@ -342,7 +343,7 @@ mod tests {
             threads: None,
             outbound: None,
             round_trips_per_s: None,
-            accept_overflows: None,
+            refused_connections: None,
             counts: None,
             profiler,
             observation,

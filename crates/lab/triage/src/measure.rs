@@ -82,7 +82,7 @@ pub struct Measured {
     /// Questions to other servers per second, over connections that stay open, under that load.
     pub round_trips_per_s: Option<f64>,
     /// Connections that the system refused during all levels, because the accept queue was full.
-    pub accept_overflows: Option<u64>,
+    pub refused_connections: Option<u64>,
     /// `EVENTS` per visit, with `WATCHED` users.
     pub counts: Option<BTreeMap<&'static str, f64>>,
     pub profiler: Profiler,
@@ -147,7 +147,7 @@ impl Loaded<'_> {
         let idle = watch_threads(self.pid, IDLE).await;
         let mut levels: Vec<(usize, Outcome)> = Vec::new();
         let (mut busy, mut outbound, mut round_trips_per_s) = (None, None, None);
-        let overflows_before = process::accept_overflows();
+        let refused_before = process::refused_connections(self.pid);
         for users in LEVELS {
             let peak = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
             // With more users than answers, what is counted depends on when the level begins.
@@ -181,8 +181,8 @@ impl Loaded<'_> {
             ensure!(is_answered, "no right answer: {first_fault}");
             levels.push((users, outcome));
         }
-        let overflows = process::accept_overflows();
-        let accept_overflows = overflows.and_then(|now| now.checked_sub(overflows_before?));
+        let refused = process::refused_connections(self.pid);
+        let refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
         let quick_ack = match levels.iter().find(|(users, _)| *users == WATCHED) {
             Some((_, outcome)) if may_be_delayed(outcome) => {
                 progress.step("a client that acknowledges at once");
@@ -207,7 +207,7 @@ impl Loaded<'_> {
             threads,
             outbound,
             round_trips_per_s,
-            accept_overflows,
+            refused_connections,
             counts: None,
             profiler,
             observation,

@@ -9,7 +9,8 @@ use std::{fs, path::Path, time::Duration};
 
 pub use cpu::CpuTime;
 pub use sockets::{
-    accept_overflows, is_taken, listener_on, listeners, listens_on, outbound_connections, round_trips,
+    is_taken, listener_on, listeners, listens_on, outbound_connections, refused_connections,
+    round_trips,
 };
 
 /// The CPU time of this process.

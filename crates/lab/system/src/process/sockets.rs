@@ -56,11 +56,17 @@ pub fn outbound_connections(pid: u32) -> Option<usize> {
 /// `None` where the program `ss` is missing or does not show it.
 pub fn round_trips(pid: u32) -> Option<u64> {
     let is_outbound = outbound(pid)?;
-    let list = Command::new("ss").args(["-HntieO", "state", "established"]).output().ok()?;
-    let list = String::from_utf8_lossy(&list.stdout).into_owned();
-    let connections = list.lines().filter_map(exchanged);
+    let connections = ss(&["-ti", "state", "established"], exchanged)?.into_iter();
     let ours = connections.filter(|(port, socket, _)| is_outbound(*port, socket));
     Some(ours.map(|(_, _, round_trips)| round_trips).sum())
+}
+
+/// How often the system has dropped an attempt to connect to a process or a descendant of it, because too
+/// many were waiting to be accepted; `None` where the program `ss` is missing or does not show it.
+pub fn refused_connections(pid: u32) -> Option<u64> {
+    let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
+    let sockets = ss(&["-ltm"], dropped)?.into_iter();
+    Some(sockets.filter(|(socket, _)| held.contains(socket)).map(|(_, drops)| drops).sum())
 }
 
 /// Says of a connection, by its local port and its name, whether this family opened it.
@@ -70,28 +76,30 @@ fn outbound(pid: u32) -> Option<impl Fn(u16, &String) -> bool> {
     Some(move |port, socket: &String| held.contains(socket) && !own.contains(&port))
 }
 
-/// Reads a line of `ss`: the local port, the socket, and how many questions were answered.
+/// What `ss` lists: one line for each socket, without a header, with numbers and the socket's name.
+fn ss<T>(args: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    let list = Command::new("ss").arg("-HneO").args(args).output().ok()?;
+    Some(String::from_utf8_lossy(&list.stdout).lines().filter_map(read).collect())
+}
+
+/// The local port of a connection, its name, and how many questions were answered.
 fn exchanged(line: &str) -> Option<(u16, String, u64)> {
-    let mut words = line.split_whitespace();
-    let port = words.nth(2)?.rsplit_once(':')?.1.parse().ok()?;
-    let words: Vec<_> = words.collect();
-    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    let port = line.split_whitespace().nth(2)?.rsplit_once(':')?.1.parse().ok()?;
     // Without data there is no figure.
-    let segments = |name| value(name).map_or(Some(0), |count| count.parse::<u64>().ok());
+    let segments = |name| value(line, name).map_or(Some(0), |count| count.parse::<u64>().ok());
     let round_trips = segments("data_segs_out:")?.min(segments("data_segs_in:")?);
-    Some((port, format!("socket:[{}]", value("ino:")?), round_trips))
+    Some((port, format!("socket:[{}]", value(line, "ino:")?), round_trips))
 }
 
-/// How often this network namespace has dropped an attempt to connect, because the accept queue of a server
-/// was full; `None` where that cannot be seen.
-pub fn accept_overflows() -> Option<u64> {
-    overflows(&fs::read_to_string("/proc/net/netstat").ok()?)
+/// The name of a listener, and its drops: `skmem:(r0,...,d13)`.
+fn dropped(line: &str) -> Option<(String, u64)> {
+    let (_, drops) = value(line, "skmem:")?.trim_end_matches(')').rsplit_once(",d")?;
+    Some((format!("socket:[{}]", value(line, "ino:")?), drops.parse().ok()?))
 }
 
-fn overflows(netstat: &str) -> Option<u64> {
-    let mut lines = netstat.lines().filter_map(|line| line.strip_prefix("TcpExt: "));
-    let (mut names, mut values) = (lines.next()?.split(' '), lines.next()?.split(' '));
-    values.nth(names.position(|name| name == "ListenOverflows")?)?.parse().ok()
+/// The rest of the word that begins with this name.
+fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split_whitespace().find_map(|word| word.strip_prefix(name))
 }
 
 /// States as the system writes them.
@@ -157,14 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn questions_and_overflows_are_read_from_what_the_system_prints() {
+    fn questions_and_drops_are_read_from_what_ss_prints() {
         let line = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 segs_in:18 \
                     data_segs_out:8 data_segs_in:14 rcv_space:5";
         assert_eq!(exchanged(line), Some((40332, "socket:[80117]".to_owned(), 8)));
         let quiet = line.replace(" data_segs_in:14", "");
         assert_eq!(exchanged(&quiet), Some((40332, "socket:[80117]".to_owned(), 0)));
         assert_eq!(exchanged("Recv-Q Send-Q Local Peer"), None);
-        let netstat = "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 0 7\nIpExt: InOctets\nIpExt: 9\n";
-        assert_eq!((overflows(netstat), overflows("IpExt: InOctets\n")), (Some(7), None));
+        let line =
+            "LISTEN 0 2 127.0.0.1:59085 0.0.0.0:* ino:2028 sk:4f15 <-> skmem:(r0,rb131072,bl0,d13)";
+        assert_eq!(dropped(line), Some(("socket:[2028]".to_owned(), 13)));
     }
 }
