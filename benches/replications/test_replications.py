@@ -27,6 +27,11 @@ from soak import broken
 from soak import run as soak
 from varnish import profiles, servers
 
+# Its modules import each other, as they do for the recipe.
+sys.path.append(str(Path(__file__).parent / "wild"))
+import data as wild_data
+from wild import run as wild
+
 # Not as `locust.run`: an installed Locust would hide our directory of that name.
 sys.path.append(str(Path(__file__).parent / "locust"))
 spec = importlib.util.spec_from_file_location("locust_run", Path(__file__).parent / "locust" / "run.py")
@@ -306,6 +311,46 @@ class Records(unittest.TestCase):
                     for row in table["rows"]:
                         self.assertEqual([type(cell) for cell in row], [str] * len(table["head"]), row)
                 self.assertFalse(file.is_relative_to(report.PUBLISHED) and record["short"])
+
+
+class Wild(unittest.TestCase):
+    LOG = """10 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 5
+10 setsockopt(5, SOL_TCP, TCP_NODELAY, [1], 4) = 0
+11 openat(AT_FDCWD, "page.html", O_RDONLY <unfinished ...>
+10 write(5, "x", 1) = 1
+11 <... openat resumed>) = 6
+"""
+
+    def opinion(self, p50=1, nodelay=0, per_answer=None):
+        load = {"req_per_s": 1000, "p50_ms": p50, "p99_ms": p50, "failed": 0, "cores": 1.9}
+        return {"wrk": {"1": load, "16": load, "64": load}, "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
+
+    def test_system_calls_count_once_even_if_another_thread_interrupts_them(self):
+        self.assertEqual(wild.system_calls(self.LOG), {"accept4": 1, "setsockopt": 1, "openat": 1, "write": 1, "TCP_NODELAY": 1})
+
+    def test_a_suspect_is_confirmed_refuted_or_open(self):
+        named = [{"id": name, "title": name, "accounts_for": None, "evidence": ""} for name in ("nagle", "opens", "allocation")]
+        suspects, missed = wild.judged({}, {"suspects": named}, self.opinion(44, 0, {"openat": 1, "fsync": 1}))
+        self.assertEqual([it["verdict"] for it in suspects], ["confirmed", "refuted", "open"])
+        self.assertEqual(missed, {"flush": "strace: 1.00 flushes per request"})
+        by_hand = {"judged": {"allocation": ["confirmed", "heaptrack: 9,000 per request"]}}
+        suspects, _ = wild.judged(by_hand, {"suspects": named}, self.opinion(44, 0.1))
+        self.assertEqual([it["verdict"] for it in suspects], ["refuted", "refuted", "confirmed"])
+
+    def test_a_queue_is_missed_once_and_not_if_any_rule_of_queues_named_it(self):
+        idle = self.opinion()
+        for load in idle["wrk"].values():
+            load["cores"] = 0.1
+        self.assertEqual(list(wild.judged({}, {"suspects": []}, idle)[1]), ["lock"])
+        pool = [{"id": "pool", "title": "", "accounts_for": None, "evidence": ""}]
+        self.assertEqual(wild.judged({}, {"suspects": pool}, idle)[1], {})
+
+    def test_each_server_is_complete_and_its_data_the_same_every_time(self):
+        for server in wild.LISTS["server"]:
+            self.assertIn("{port}", server["command"])
+            self.assertTrue(server["get"].startswith("/") and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
+        self.assertEqual(len(wild_data.page(40_000)), 40_000)
+        self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
 
 
 class Mongodb(unittest.TestCase):
