@@ -7,6 +7,9 @@
 
 pub mod batch;
 pub mod fixed;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
 pub mod reply;
 pub mod slow;
 pub mod steps {
@@ -30,11 +33,13 @@ pub const SIZES: [u32; 5] = [1, 10, 100, 1000, 10_000];
 pub type Summarise = fn(&[u8]) -> Result<Summary, bson::error::Error>;
 
 /// Every variant by name, for tests and benches.
-pub const VARIANTS: [(&str, Summarise); 4] = [
+pub const VARIANTS: [(&str, Summarise); 4 + cfg!(feature = "mine") as usize] = [
     ("slow", slow::summarise),
     ("no-clone", steps::no_clone::summarise),
     ("fixed", fixed::summarise),
     ("borrowed", steps::borrowed::summarise),
+    #[cfg(feature = "mine")]
+    ("mine", mine::summarise),
 ];
 
 #[derive(Deserialize)]

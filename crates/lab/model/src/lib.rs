@@ -9,9 +9,11 @@
 mod case;
 mod check;
 mod counts;
+mod criteria;
 pub mod criterion;
 mod document;
 mod exhibit;
+mod expectations;
 mod files;
 mod latency;
 mod machine;
@@ -34,15 +36,17 @@ mod target;
 mod unanswered;
 mod workspace;
 
-pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
+pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use counts::Reference;
+pub use criteria::{Criteria, SUSPECTS};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
-pub use files::write_whole;
+pub use expectations::without_expectations;
+pub use files::{write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;

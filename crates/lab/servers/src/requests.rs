@@ -251,7 +251,7 @@ fn title(ask: &Ask) -> String {
 }
 
 /// The answers of a fresh server to two visits, with a pause between them.
-async fn answers(
+pub async fn answers(
     launch: &Launch,
     asks: &[Ask],
     pause: Option<Duration>,

@@ -6,7 +6,9 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Store, Workspace, own_command, usual};
+use lab_model::{
+    BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Store, Workspace, own_command, usual,
+};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
@@ -47,6 +49,8 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
+        // No file and no commit has the counts and the time of the reader's own variant.
+        let is_known = comparison.subjects.iter().all(|(variant, _)| variant != MINE);
         let counts = workspace.counts(case)?;
         let counts = comparison.subjects.iter().map(|(variant, _)| {
             counts.of(variant).into_iter().map(|(name, count)| (name, count as f64)).collect()
@@ -61,9 +65,9 @@ impl Subjects {
                 variants: case.variants.iter().map(snake).collect(),
             },
             spans: case.spans.clone(),
-            counts: counts.collect(),
+            counts: if is_known { counts.collect() } else { Vec::new() },
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
-            timed: timed(store, case, &build, comparison.asks.len()),
+            timed: timed(store, case, &build, comparison.asks.len()).filter(|_| is_known),
             build,
             instrumented: true,
             ..topic(&comparison)?
