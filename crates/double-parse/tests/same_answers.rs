@@ -11,6 +11,8 @@ async fn all_variants_answer_alike_and_as_the_case_file_says() {
         ("/summary?documents=10000", 200),
         ("/summary?documents=1000", 200),
         ("/summary?documents=1", 200),
+        ("/summary?documents=100&seed=7", 200),
+        ("/summary?documents=100&seed=x", 400),
         ("/summary?documents=0", 400),
         ("/summary?documents=999", 400),
         ("/summary?documents=ten", 400),
@@ -30,29 +32,11 @@ async fn all_variants_answer_alike_and_as_the_case_file_says() {
     }
 }
 
-/// The server's replies are regular, and it has only one of each length.
-#[test]
-fn other_replies_of_the_same_length_are_summed_up_alike() {
-    let mut reply = find_reply(100);
-    for field in [&b"_id\0"[..], b"number\0"] {
-        let fields = reply.windows(field.len()).enumerate().filter(|(_, bytes)| *bytes == field);
-        let values: Vec<_> = fields.map(|(start, _)| start + field.len()).collect();
-        for (document, value) in values.into_iter().enumerate() {
-            reply[value..][..4].fill((document * 37 % 90) as u8);
-        }
-        let [slow, others @ ..] = VARIANTS.map(|(_, summarise)| summarise(&reply).ok());
-        assert!(
-            slow.is_some() && others.iter().all(|other| *other == slow),
-            "{slow:?}, {others:?}"
-        );
-    }
-}
-
 /// A database sends each field once. Of two, a document keeps the last, and a struct refuses both.
 #[test]
 fn a_field_that_is_there_twice_is_the_exception() {
     let mut reply = RawDocumentBuf::from_bytes(find_reply(1)).unwrap();
     reply.append(cstr!("ok"), 1.0);
     let accepted = VARIANTS.map(|(_, summarise)| summarise(reply.as_bytes()).is_ok());
-    assert_eq!(accepted[..4], [true, true, false, false]);
+    assert_eq!(accepted, [true, true, false, false]);
 }

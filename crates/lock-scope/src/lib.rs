@@ -82,13 +82,11 @@ fn write_route() -> impl Filter<Extract = (String, u32), Error = Rejection> + Co
 }
 
 /// All variants by name, for tests and benches that use no socket.
-pub fn variants(downstream: Duration) -> Vec<(&'static str, InProcess)> {
-    vec![
+pub fn variants(downstream: Duration) -> [(&'static str, InProcess); 3] {
+    [
         ("slow", InProcess::new(warp::service(slow::routes(downstream)))),
         ("rwlock-held", InProcess::new(warp::service(steps::rwlock_held::routes(downstream)))),
         ("fixed", InProcess::new(warp::service(fixed::routes(downstream)))),
-        #[cfg(feature = "mine")]
-        ("mine", InProcess::new(warp::service(mine::routes(downstream)))),
     ]
 }
 

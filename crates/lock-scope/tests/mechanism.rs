@@ -33,7 +33,7 @@ async fn reads_alone_queue_only_behind_a_mutex_that_is_held() {
         }
         reads.join_all().await;
         let waits = if variant == "slow" { 64 } else { 1 };
-        assert_eq!(start.elapsed(), waits * DOWNSTREAM, "{variant}: 64 reads");
+        assert_eq!(start.elapsed(), waits * DOWNSTREAM, "{variant}");
     }
 }
 
@@ -59,6 +59,6 @@ async fn with_writes_a_shared_lock_that_is_held_makes_readers_queue_too() {
             "rwlock-held" => 4,
             _ => 1,
         };
-        assert_eq!(start.elapsed(), waits * DOWNSTREAM, "{variant}: 64 reads and 4 writes");
+        assert_eq!(start.elapsed(), waits * DOWNSTREAM, "{variant}");
     }
 }

@@ -34,12 +34,22 @@ pub struct Criteria {
     /// `{FROM..TO}` becomes a random number, another one in each check.
     #[serde(default)]
     pub odd: Vec<String>,
-    /// Tests of the package that judge the fix too, because they show what no request from outside
-    /// does: `same_answers` belongs to the answers, all others to the mechanism.
-    #[serde(default)]
-    pub tests: Vec<String>,
+    /// Requests that must not wait for others.
+    pub overtaking: Option<Overtaking>,
     /// From the first look to nearly the fix.
     pub hints: Vec<String>,
+}
+
+/// Two requests of which the quick one must be answered while the slow one waits.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overtaking {
+    /// Arguments that replace the case's own, so that the slow one takes seconds.
+    pub args: Vec<String>,
+    /// Such as `GET /read`.
+    pub slow: String,
+    /// Such as `PUT /clients/a/7`.
+    pub quick: String,
 }
 
 impl Criteria {
@@ -47,11 +57,8 @@ impl Criteria {
         let is_known = SUSPECTS.iter().any(|(name, _)| *name == self.suspect);
         ensure!(is_known, "`suspect` is not on the list in criteria.rs: `{}`", self.suspect);
         ensure!(self.speed > 1.0, "`speed` has to be above 1");
-        let is_proven = !self.at_most.is_empty() || !self.tests.is_empty();
-        ensure!(
-            is_proven,
-            "`[check]` needs `at_most` or `tests`: a clock alone proves no mechanism"
-        );
+        let is_proven = !self.at_most.is_empty() || self.overtaking.is_some();
+        ensure!(is_proven, "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism");
         Ok(())
     }
 }

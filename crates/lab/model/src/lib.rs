@@ -39,7 +39,7 @@ mod workspace;
 pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use counts::Reference;
-pub use criteria::{Criteria, SUSPECTS};
+pub use criteria::{Criteria, Overtaking, SUSPECTS};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,

@@ -1,6 +1,6 @@
 //! The first gate: the fix answers as `slow` does.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use anyhow::Context as _;
 use futures_util::future::try_join_all;
@@ -70,13 +70,15 @@ fn odd(usual: &[Ask], criteria: &Criteria, files: &Scratch, seed: u64) -> anyhow
         format!("POST {path}"),
     ];
     let mut random = SplitMix64(seed);
-    let ask = |line: &String| {
-        let line = fill(line, &mut random).with_context(|| format!("`{line}` in [check]"))?;
-        let (method, path) = line.split_once(' ').context("`odd` has `METHOD PATH`")?;
-        let body = (method == "POST").then(|| body.clone());
-        Ok(Ask { method: method.to_owned(), body, ..Ask::get(path, Answer::Any) })
-    };
-    criteria.odd.iter().chain(&of_any).map(ask).collect()
+    let filled = |line: &String| ask(&fill(line, &mut random)?, &body);
+    criteria.odd.iter().chain(&of_any).map(filled).collect()
+}
+
+/// The request of a line such as `GET /read`. A `POST` has this file as its body.
+pub(super) fn ask(line: &str, body: &Path) -> anyhow::Result<Ask> {
+    let (method, path) = line.split_once(' ').context("a request is METHOD PATH")?;
+    let body = (method == "POST").then(|| body.to_owned());
+    Ok(Ask { method: method.to_owned(), body, ..Ask::get(path, Answer::Any) })
 }
 
 /// Replaces each `{FROM..TO}` by a random number of this range, both ends included.

@@ -1,19 +1,21 @@
-//! The second gate: exact counts, which no machine changes, and the tests of the case's package.
+//! The second gate: exact counts and orders, which no machine changes.
 
-use std::{
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{cell::Cell, path::Path, time::Duration};
 
+use futures_util::future::select_all;
 use lab_display::thousands;
+use lab_load::Visitor;
 use lab_measure::count;
-use lab_model::{Case, Criteria, MINE, Overrides, Workspace};
-use lab_servers::build_test;
+use lab_model::{Case, Criteria, MINE, Overrides, Overtaking, Workspace};
+use lab_servers::{Launch, Stage};
+use tokio::time::sleep;
 
-use crate::check::Found;
+use crate::{answers::ask, check::Found};
 
-/// How long the tests of a file may run, once they are built.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How many slow and how many quick requests are sent.
+const EACH: usize = 8;
+/// How long the server has to begin with the slow ones.
+const HEAD_START: Duration = Duration::from_millis(300);
 
 /// Counts what the first visit to a fresh server costs. A later visit could be answered from a cache.
 pub(super) async fn counts(
@@ -39,49 +41,40 @@ pub(super) async fn counts(
     Ok(Ok(all.join("; ")))
 }
 
-/// Adds to what was found how the package's tests end with the reader's variant in it.
-pub(super) async fn with_tests(
-    mut found: Found,
+/// Sends slow requests, and then quick ones until the first slow one is answered. The order of the answers
+/// does not depend on the machine, because a slow one takes seconds.
+pub(super) async fn overtaking(
     workspace: &Workspace,
     case: &Case,
-    names: impl Iterator<Item = &String>,
+    wanted: &Overtaking,
 ) -> anyhow::Result<Found> {
-    for name in names {
-        let Ok(measured) = found else { break };
-        let mut test = Command::new(build_test(workspace, &case.name, name).await?);
-        test.current_dir(workspace.case_dir(case)).args(["--nocapture", "--test-threads=1"]);
-        found = match lab_system::run(test, PATIENCE, Stdio::piped()).await {
-            Ok(_) if measured.is_empty() => Ok(format!("tests/{name}.rs passes")),
-            Ok(_) => Ok(format!("{measured}; tests/{name}.rs passes")),
-            Err(error) => Err(panic(&error.to_string())),
-        };
-    }
-    Ok(found)
-}
-
-/// What a failed assertion says. Of two values, the left one was measured, and the right one is needed.
-fn panic(output: &str) -> [String; 2] {
-    let lines = output.lines().map(|line| line.trim_start_matches([' ', '|']));
-    let lines = lines.skip_while(|line| !line.contains("panicked at")).skip(1);
-    let lines: Vec<_> = lines.take_while(|line| !line.starts_with("note:")).collect();
-    let said = lines.first().copied().unwrap_or(output.lines().next().unwrap_or_default());
-    let said = said.rsplit("failed: ").next().unwrap_or(said).trim_start_matches("mine: ");
-    let value = |side: &str| lines.iter().find_map(|line| line.strip_prefix(side));
-    let measured = value("left: ").map_or(said.to_owned(), |left| format!("{said}: {left}"));
-    [measured, value("right: ").unwrap_or_default().to_owned()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failed_assertion_is_shown_in_one_line() {
-        let output = "`x` failed (exit status: 101); its last lines:\n  | \n  | thread 'a' (7) panicked at \
-             tests/mechanism.rs:43:9:\n  | assertion `left == right` failed: mine: 64 reads\n  \
-             |   left: 3.2s\n  |  right: 50ms\n  | note: run with `RUST_BACKTRACE=1`";
-        assert_eq!(panic(output), ["64 reads: 3.2s", "50ms"]);
-        let hung = "`x` did not finish within 60 s: run it yourself to see why";
-        assert_eq!(panic(hung), [hung, ""]);
-    }
+    let case = Case { args: wanted.args.clone(), ..case.clone() };
+    let [slow, quick] = [&wanted.slow, &wanted.quick].map(|line| ask(line, Path::new("")));
+    let (slow, quick) = ([slow?], [quick?]);
+    let mut stage = Stage::set(&Launch::of_case(workspace, &case, MINE)?).await?;
+    let target = stage.server.target();
+    let answered = Cell::new(0);
+    let one_slow = async || Visitor::open(target.clone(), &slow).await?.answers().await;
+    let all_quick = async {
+        sleep(HEAD_START).await;
+        let mut visitor = Visitor::open(target.clone(), &quick).await?;
+        while answered.get() < EACH {
+            visitor.answers().await?;
+            answered.set(answered.get() + 1);
+        }
+        anyhow::Ok(())
+    };
+    let first_slow = select_all((0..EACH).map(|_| Box::pin(one_slow())));
+    let race = async {
+        tokio::select! {
+            first = first_slow => first.0.map(drop),
+            quick = all_quick => quick,
+        }
+    };
+    stage.watch(race).await?;
+    stage.clear().await?;
+    let (count, name) = (answered.get(), &wanted.quick);
+    let measured =
+        format!("{count} of {EACH} `{name}` were answered before the first `{}`", wanted.slow);
+    Ok(if count == EACH { Ok(measured) } else { Err([measured, format!("all {EACH}")]) })
 }

@@ -7,12 +7,11 @@
 use std::{
     env,
     ffi::OsStr,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     time::Duration,
 };
 
-use anyhow::Context as _;
 use lab_model::{MINE, Workspace};
 use serde_json::Value;
 
@@ -71,22 +70,6 @@ pub async fn build_servers(
         messages.extend(build(command).await?);
     }
     Ok(messages)
-}
-
-/// Builds a test of a package, with the reader's own variant in it; returns its executable.
-pub async fn build_test(
-    workspace: &Workspace,
-    package: &str,
-    test: &str,
-) -> anyhow::Result<PathBuf> {
-    let mut command = command(workspace, &["test", "--no-run", "--package", package]);
-    command.args(["--features", &format!("{package}/{MINE}"), "--test", test]).args(MESSAGES);
-    let messages = build(command).await?;
-    let is_it =
-        |message: &&Value| message["target"]["name"] == test && message["executable"].is_string();
-    let message =
-        messages.iter().find(is_it).with_context(|| format!("{package} has no test {test}"))?;
-    Ok(message["executable"].as_str().unwrap_or_default().into())
 }
 
 /// Cargo in the workspace, for the profile and the directory of its binaries.

@@ -15,7 +15,6 @@ mod search;
 mod server;
 mod stage;
 
-pub use cargo::build_test;
 pub use launch::{Address, Launch};
 pub use requests::{Compare, Requests, answers, learn_answers};
 pub use revisions::Revisions;
