@@ -65,20 +65,23 @@ pub async fn check(
     let criteria = criteria(case)?;
     let (mine, shown) = (workspace.mine(case), &case.shown);
     ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
-    let case = &Case { variants: [BASELINE, MINE].map(str::to_owned).to_vec(), ..case.clone() };
+    let both = Case { variants: [BASELINE, MINE].map(str::to_owned).to_vec(), ..case.clone() };
     let is_counted = !criteria.at_most.is_empty();
     let mut counting = workspace.clone();
+    if builds {
+        let wanted = if is_counted { &both.variants[..1] } else { &both.variants };
+        current::build(workspace, &[(case, wanted.to_vec())]).await?;
+    }
     if builds && is_counted {
-        let cases = std::slice::from_ref(case);
-        counting = instrumented::build(workspace, cases, Instrumentation::Counts).await?;
-    } else if builds {
-        current::build(workspace, &[(case, case.variants.clone())]).await?;
+        let mine = [Case { variants: vec![MINE.to_owned()], ..case.clone() }];
+        counting = instrumented::build(workspace, &mine, Instrumentation::Counts).await?;
     }
 
     let mut report =
         Report { case: shown.clone(), mark: Mark::Passed, gates: Vec::new(), speedup: None };
-    let [slow, mine] = [BASELINE, MINE].map(|it| Launch::of_case(&counting, case, it));
-    report.add("answers", answers::compare(&slow?, &mine?, case, criteria, seed).await?);
+    let slow = Launch::of_case(workspace, case, BASELINE)?;
+    let mine = Launch::of_case(&counting, case, MINE)?;
+    report.add("answers", answers::compare(&slow, &mine, case, criteria, seed).await?);
     if report.mark == Mark::Passed {
         let mut found = match is_counted {
             true => mechanism::counts(&counting, case, criteria).await?,
@@ -90,7 +93,10 @@ pub async fn check(
         report.add("mechanism", found);
     }
     if let (Mark::Passed, Some(effort)) = (report.mark, effort) {
-        report.measure_speed(workspace, case, criteria, effort).await?;
+        if builds {
+            current::build(workspace, &[(case, both.variants.clone())]).await?;
+        }
+        report.measure_speed(workspace, &both, criteria, effort).await?;
     }
     Ok(report)
 }
