@@ -58,7 +58,10 @@ impl Criteria {
         ensure!(is_known, "`suspect` is not on the list in criteria.rs: `{}`", self.suspect);
         ensure!(self.speed > 1.0, "`speed` has to be above 1");
         let is_proven = !self.at_most.is_empty() || self.overtaking.is_some();
-        ensure!(is_proven, "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism");
+        ensure!(
+            is_proven,
+            "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism"
+        );
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The reader's own fix of a case: `src/mine.rs`, which begins as a copy of `slow.rs`.
 //!
-//! [`begin`] makes it, [`check`] judges it by three gates, and the [`journal`] keeps what the reader
-//! predicted and reached. [`solution`] compares it with our fix.
+//! [`begin`] makes it, [`check`] judges it by three gates, and an [`Entry`] of the journal keeps what
+//! the reader predicted and reached. [`solution`] compares it with our fix.
 
 mod answers;
 mod check;
@@ -10,5 +10,5 @@ mod mechanism;
 mod source;
 
 pub use check::{Gate, Mark, Report, check};
-pub use journal::{Entry, Journal, journal};
+pub use journal::Entry;
 pub use source::{begin, reset, solution};

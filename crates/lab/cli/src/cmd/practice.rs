@@ -20,11 +20,10 @@ use super::{Places, interrupted, interruptible};
 #[derive(Debug, clap::Subcommand)]
 pub enum Verb {
     /// Copy `slow.rs` to `mine.rs`, for you to fix
-    Try(One),
+    Try { case: String },
     /// Move your `mine.rs` to `mine.rs.old`, and begin again
     Reset {
-        #[command(flatten)]
-        one: One,
+        case: String,
         /// Do not ask
         #[arg(long)]
         yes: bool,
@@ -33,8 +32,7 @@ pub enum Verb {
     Check(CheckOptions),
     /// Write down what you suspect and what a fix would gain, before you measure
     Predict {
-        #[command(flatten)]
-        one: One,
+        case: String,
         /// What you suspect
         #[arg(long, value_parser = suspects())]
         suspect: Option<String>,
@@ -43,11 +41,10 @@ pub enum Verb {
         factor: Option<f64>,
     },
     /// Show a hint; one more each time
-    Hint(One),
+    Hint { case: String },
     /// Explain our fix and compare it with yours, once yours has passed
     Solution {
-        #[command(flatten)]
-        one: One,
+        case: String,
         /// Show it anyway
         #[arg(long)]
         give_up: bool,
@@ -58,13 +55,6 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Debug, clap::Args)]
-pub struct One {
-    /// The case, by its name or alias
-    #[arg(value_name = "CASE")]
-    pub case: String,
 }
 
 #[derive(Debug, clap::Args)]
@@ -86,47 +76,67 @@ pub struct CheckOptions {
     pub json: bool,
 }
 
+fn suspects() -> PossibleValuesParser {
+    SUSPECTS.map(|(name, help)| PossibleValue::new(name).help(help)).into()
+}
+
+fn factor_of(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches(['x', '×']).parse().ok();
+    let usable = number.filter(|it| (0.01..=1e6).contains(it));
+    usable.ok_or_else(|| "a factor is a number such as 4 or 1.5".to_owned())
+}
+
 pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     let workspace = &places.workspace()?;
-    let case = |one: &One| anyhow::Ok(workspace.cases_named(&[one.case.clone()])?.remove(0));
-    match verb {
+    let named = match verb {
         Verb::Check(options) => return check(places, workspace, options),
-        Verb::Exercises { json } => exercises(workspace, *json)?,
-        Verb::Try(one) => {
-            let case = case(one)?;
-            lab_practice::begin(workspace, &case)?;
-            begun(workspace, &case)?;
-        }
-        Verb::Reset { one, yes } => {
-            let case = case(one)?;
-            let is_yes = |answer: &str| ["y", "yes"].contains(&answer);
-            let answer = |it: &str| Some(is_yes(it));
+        Verb::Exercises { json } => return exercises(workspace, *json),
+        Verb::Try { case } | Verb::Reset { case, .. } | Verb::Predict { case, .. } => case,
+        Verb::Hint { case } | Verb::Solution { case, .. } => case,
+    };
+    let case = &workspace.cases_named(std::slice::from_ref(named))?.remove(0);
+    match verb {
+        Verb::Reset { yes, .. } => {
+            let answer = |it: &str| Some(["y", "yes"].contains(&it));
             let is_sure = *yes || ask("Begin again? Your file becomes mine.rs.old (y/n)", answer)?;
             ensure!(is_sure, "nothing was changed");
-            lab_practice::reset(workspace, &case)?;
-            begun(workspace, &case)?;
+            lab_practice::reset(workspace, case)?;
+            begun(workspace, case)?;
         }
-        Verb::Predict { one, suspect, factor } => {
-            predict(workspace, &case(one)?, suspect.as_deref(), *factor)?;
+        Verb::Predict { suspect, factor: said, .. } => {
+            let list = SUSPECTS.map(|(name, help)| format!("  {name:<12}{help}\n")).concat();
+            let question = format!("{list}What do you suspect?");
+            let known =
+                |it: &str| SUSPECTS.iter().find(|(name, _)| *name == it).map(|it| it.0.to_owned());
+            let suspect = suspect.clone().map_or_else(|| ask(&question, known), Ok)?;
+            let question = "How many times higher is a fixed server's throughput?";
+            let said = said.map_or_else(|| ask(question, |it| factor_of(it).ok()), Ok)?;
+            out!("{suspect}, {}: `just bench {}` shows what is measured", factor(said), case.shown);
+            let store =
+                |entry: &mut Entry| (entry.suspect, entry.factor) = (Some(suspect), Some(said));
+            Entry::change(workspace, case, store)?;
         }
-        Verb::Hint(one) => {
-            let case = case(one)?;
+        Verb::Hint { .. } => {
             let hints = case.check.as_ref().map_or(&[][..], |check| &check.hints);
             let more = |entry: &mut Entry| entry.hints = hints.len().min(entry.hints + 1);
-            let shown = Entry::change(workspace, &case, more)?.hints;
+            let shown = Entry::change(workspace, case, more)?.hints;
             for (nth, hint) in (1..).zip(&hints[..shown]) {
                 out!("{}", paragraph(&format!("{nth} of {}: {hint}", hints.len())));
             }
         }
-        Verb::Solution { one, give_up } => {
-            let case = case(one)?;
+        Verb::Solution { give_up, .. } => {
+            let (may, shown) =
+                (Entry::of(workspace, case)?.passed.is_some() || *give_up, &case.shown);
             ensure!(
-                *give_up || Entry::of(workspace, &case)?.passed.is_some(),
-                "your fix has not passed `just check {0}`; `just solution {0} --give-up` shows ours",
-                case.shown
+                may,
+                "your fix has not passed `just check {shown}`; `just solution {shown} --give-up` shows ours"
             );
-            out!("{}", lab_practice::solution(workspace, &case)?);
+            out!("{}", lab_practice::solution(workspace, case)?);
             out!("docs/src/cases/{}.md explains it, and measures alternatives.", case.name);
+        }
+        _ => {
+            lab_practice::begin(workspace, case)?;
+            begun(workspace, case)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -139,41 +149,6 @@ fn begun(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     out!("  Edit            {}", lab_display::path(&workspace.mine(case)));
     out!("  Then            just check {}", case.shown);
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
-    Ok(())
-}
-
-fn suspects() -> PossibleValuesParser {
-    SUSPECTS.map(|(name, help)| PossibleValue::new(name).help(help)).into()
-}
-
-fn factor_of(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(['x', '×']).parse().ok();
-    let usable = number.filter(|it| (0.01..=1e6).contains(it));
-    usable.ok_or_else(|| "a factor is a number such as 4 or 1.5".to_owned())
-}
-
-fn predict(
-    workspace: &Workspace,
-    case: &Case,
-    suspect: Option<&str>,
-    said: Option<f64>,
-) -> anyhow::Result<()> {
-    let list: String = SUSPECTS.map(|(name, help)| format!("  {name:<12}{help}\n")).concat();
-    let known = |it: &str| SUSPECTS.iter().any(|(name, _)| *name == it).then(|| it.to_owned());
-    let suspect = match suspect {
-        Some(suspect) => suspect.to_owned(),
-        None => ask(&format!("{list}What do you suspect?"), known)?,
-    };
-    let said = match said {
-        Some(said) => said,
-        None => {
-            ask("How many times higher is a fixed server's throughput?", |it| factor_of(it).ok())?
-        }
-    };
-    out!("{suspect}, {}: `just bench {}` shows what is measured", factor(said), case.shown);
-    Entry::change(workspace, case, |entry| {
-        (entry.suspect, entry.factor) = (Some(suspect), Some(said));
-    })?;
     Ok(())
 }
 
@@ -191,15 +166,12 @@ fn ask<T>(question: &str, usable: impl Fn(&str) -> Option<T>) -> anyhow::Result<
     }
 }
 
-fn exercises(workspace: &Workspace, json: bool) -> anyhow::Result<()> {
-    let journal = lab_practice::journal(workspace)?;
+fn exercises(workspace: &Workspace, json: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for case in workspace.cases()?.into_iter().filter(|case| case.check.is_some()) {
-        let entry = journal.get(&case.name).cloned().unwrap_or_default();
+        let entry = Entry::of(workspace, &case)?;
         let (state, minutes) = (entry.state(), entry.minutes());
-        all.push(serde_json::json!({
-            "case": case.name, "state": state, "minutes": minutes, "entry": entry,
-        }));
+        all.push(serde_json::json!({ "case": case.name, "state": state, "minutes": minutes, "entry": entry }));
         let minutes = minutes.map_or(NONE.to_owned(), |it| it.to_string());
         rows.push(vec![case.alias.unwrap_or(case.name), state.to_owned(), minutes]);
     }
@@ -207,7 +179,7 @@ fn exercises(workspace: &Workspace, json: bool) -> anyhow::Result<()> {
         true => out!("{}", serde_json::to_string(&all)?),
         false => out!("{}", Table::new("", ["exercise", "state", "minutes"], rows).text()),
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn check(
@@ -222,16 +194,21 @@ fn check(
         let files = cases.iter().map(|case| workspace.mine(case));
         files.map(|file| file.metadata().and_then(|it| it.modified()).ok()).collect()
     };
+    let all = async || {
+        let mut marks = Vec::new();
+        for case in &cases {
+            marks.push(check_one(workspace, case, places.bin_dir.is_none(), options).await?);
+        }
+        anyhow::Ok(marks)
+    };
     let checked = interruptible(async {
         loop {
             let before = saved();
-            let marks = check_all(places, workspace, &cases, options).await;
+            let marks = all().await;
             if !options.watch {
                 return marks;
             }
-            if let Err(error) = marks {
-                eprintln!("error: {error:#}");
-            }
+            let _ = marks.inspect_err(|error| eprintln!("error: {error:#}"));
             eprintln!("\nwaiting for the next save; Ctrl-C ends");
             while saved() == before {
                 tokio::time::sleep(Duration::from_millis(200)).await;
@@ -244,32 +221,25 @@ fn check(
     Ok(ExitCode::from(worst.map_or(0, |(_, code)| code)))
 }
 
-async fn check_all(
-    places: &Places,
+async fn check_one(
     workspace: &Workspace,
-    cases: &[Case],
+    case: &Case,
+    builds: bool,
     options: &CheckOptions,
-) -> anyhow::Result<Vec<Mark>> {
-    let mut marks = Vec::new();
-    for case in cases {
-        let now = Timestamp::now();
-        // Other requests, and another order of the runs, each time.
-        let seed = now.as_microsecond() as u64;
-        let effort = Effort { open_loop: Duration::ZERO, ..Effort::usual(!options.longer, seed) };
-        let effort = Some(effort).filter(|_| !options.fast);
-        let report =
-            lab_practice::check(workspace, case, places.bin_dir.is_none(), effort, seed).await?;
-        let has_passed = report.mark == Mark::Passed && !options.fast;
-        let entry = Entry::change(workspace, case, |entry| {
-            entry.passed = entry.passed.or(has_passed.then_some(now));
-        })?;
-        match options.json {
-            true => out!("{}", serde_json::to_string(&report)?),
-            false => print(case, &report, &entry, options.fast),
-        }
-        marks.push(report.mark);
+) -> anyhow::Result<Mark> {
+    let now = Timestamp::now();
+    // Other requests, and another order of the runs, each time.
+    let seed = now.as_microsecond() as u64;
+    let effort = Effort { open_loop: Duration::ZERO, ..Effort::usual(!options.longer, seed) };
+    let effort = (!options.fast).then_some(effort);
+    let report = lab_practice::check(workspace, case, builds, effort, seed).await?;
+    let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
+    let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
+    match options.json {
+        true => out!("{}", serde_json::to_string(&report)?),
+        false => print(case, &report, &entry, options.fast),
     }
-    Ok(marks)
+    Ok(report.mark)
 }
 
 fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
