@@ -33,7 +33,8 @@ pub(super) async fn counts(
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
         let measured = format!("{} {words} in a first visit", thousands(count as f64));
         let needed = format!("{bound} {}", thousands(*limit as f64));
-        if if bound == "at most" { count > *limit } else { count < *limit } {
+        let is_met = if bound == "at most" { count <= *limit } else { count >= *limit };
+        if !is_met {
             return Ok(Err([measured, needed]));
         }
         all.push(format!("{measured} ({needed})"));
