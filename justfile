@@ -22,7 +22,7 @@ replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
 short_replications := '"replicate locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
     '"replicate heaptrack hot-clone --short" "replicate dhat hot-clone --short" "replicate cachegrind hot-clone --short" ' + \
-    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" _replication-tests'
+    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" "soak --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -125,7 +125,7 @@ reset CASE *FLAGS: _lab
 exercises *FLAGS: _lab
     @{{ lab }} practice exercises {{ FLAGS }}
 
-# Build the course and open it (`--mine`: your figures)
+# Build the course and open it
 [group('read')]
 book *FLAGS:
     @docs/book.sh {{ FLAGS }}
@@ -148,6 +148,11 @@ verify *CASES: _lab
 build-once:
     @.ci/build_once.py
 
+# Check licences, sources and versions of the dependencies
+[private]
+dependencies:
+    @.ci/dependencies.py
+
 # Find words that make a reader read twice, and misspelt ones
 [private]
 prose:
@@ -166,7 +171,7 @@ browser-test:
 # Run every check, and list what passed, failed or was skipped
 [group('check')]
 ci:
-    @.ci/checks.py fmt-check prose lint-action lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ short_replications }}
+    @.ci/checks.py fmt-check prose lint-action dependencies lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ short_replications }}
 
 # Check that the code is formatted
 [private]
@@ -211,6 +216,11 @@ replicate *NAME_AND_FLAGS:
 crosscheck CASE *FLAGS: _build
     @PYTHONPATH=benches/replications {{ python }} benches/replications/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
+# Load all fixed servers for an hour, next to broken clients
+[group('check')]
+soak *MINUTES_AND_FLAGS: _build
+    @PYTHONPATH=benches/replications {{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
+
 # What the replications compute, without their tools.
 _replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
@@ -219,7 +229,7 @@ _replication-tests:
 # Start a case of your own
 [group('course')]
 new-case NAME:
-    @{{ lab }} new-case {{ NAME }}
+    @{{ python }} docs/new-case/new_case.py {{ NAME }}
     @cargo fmt --all
 
 _lab:

@@ -1,16 +1,12 @@
 #!/usr/bin/env sh
-# Builds the course as a site in target/book and opens it. `--mine` fills in your own figures;
-# `--no-open` only builds.
+# Builds the course as a site in target/book and opens it. `--no-open` only builds.
 set -eu
 cd "$(dirname "$0")/.."
 open=--open
 for flag in "$@"; do
     case $flag in
-        --mine)
-            cargo run --release --quiet --bin lab-book -- docs --mine
-            export MDBOOK_BOOK__SRC=../target/lab/book-src ;;
         --no-open) open= ;;
-        *) echo "error: \`just book\` takes --mine and --no-open, not $flag" >&2; exit 1 ;;
+        *) echo "error: \`just book\` takes --no-open, not $flag" >&2; exit 1 ;;
     esac
 done
 command -v mdbook >/dev/null ||

@@ -15,6 +15,8 @@ REPLICATIONS = {
     "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies", "node npm chromium openssl (strace)"),
     "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
     "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver", "cargo javac mvn wrk"),
+    "wild": ("wild", [], "30 min, and 30 to install", "look at released servers with `lab triage`",
+             "wrk strace (perf cargo go npm java mvn mdbook nginx lighttpd)"),
     "heaptrack": ("memory", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts", "heaptrack"),
     "dhat": ("memory", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
     "cachegrind": ("memory", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind", "valgrind"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The parts that need no load generator: the case files, the tools' output, the table, and the processes."""
 
+import asyncio
 import contextlib
 import importlib.util
 import io
@@ -11,6 +12,8 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,7 +23,14 @@ from hotspot import run as hotspot
 from memory import run as memory
 from mongodb import run as mongodb
 from proxy import waterfall
+from soak import broken
+from soak import run as soak
 from varnish import profiles, servers
+
+# Its modules import each other, as they do for the recipe.
+sys.path.append(str(Path(__file__).parent / "wild"))
+import data as wild_data
+from wild import run as wild
 
 # Not as `locust.run`: an installed Locust would hide our directory of that name.
 sys.path.append(str(Path(__file__).parent / "locust"))
@@ -303,6 +313,46 @@ class Records(unittest.TestCase):
                 self.assertFalse(file.is_relative_to(report.PUBLISHED) and record["short"])
 
 
+class Wild(unittest.TestCase):
+    LOG = """10 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 5
+10 setsockopt(5, SOL_TCP, TCP_NODELAY, [1], 4) = 0
+11 openat(AT_FDCWD, "page.html", O_RDONLY <unfinished ...>
+10 write(5, "x", 1) = 1
+11 <... openat resumed>) = 6
+"""
+
+    def opinion(self, p50=1, nodelay=0, per_answer=None):
+        load = {"req_per_s": 1000, "p50_ms": p50, "p99_ms": p50, "failed": 0, "cores": 1.9}
+        return {"wrk": {"1": load, "16": load, "64": load}, "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
+
+    def test_system_calls_count_once_even_if_another_thread_interrupts_them(self):
+        self.assertEqual(wild.system_calls(self.LOG), {"accept4": 1, "setsockopt": 1, "openat": 1, "write": 1, "TCP_NODELAY": 1})
+
+    def test_a_suspect_is_confirmed_refuted_or_open(self):
+        named = [{"id": name, "title": name, "accounts_for": None, "evidence": ""} for name in ("nagle", "opens", "allocation")]
+        suspects, missed = wild.judged({}, {"suspects": named}, self.opinion(44, 0, {"openat": 1, "fsync": 1}))
+        self.assertEqual([it["verdict"] for it in suspects], ["confirmed", "refuted", "open"])
+        self.assertEqual(missed, {"flush": "strace: 1.00 flushes per request"})
+        by_hand = {"judged": {"allocation": ["confirmed", "heaptrack: 9,000 per request"]}}
+        suspects, _ = wild.judged(by_hand, {"suspects": named}, self.opinion(44, 0.1))
+        self.assertEqual([it["verdict"] for it in suspects], ["refuted", "refuted", "confirmed"])
+
+    def test_a_queue_is_missed_once_and_not_if_any_rule_of_queues_named_it(self):
+        idle = self.opinion()
+        for load in idle["wrk"].values():
+            load["cores"] = 0.1
+        self.assertEqual(list(wild.judged({}, {"suspects": []}, idle)[1]), ["lock"])
+        pool = [{"id": "pool", "title": "", "accounts_for": None, "evidence": ""}]
+        self.assertEqual(wild.judged({}, {"suspects": pool}, idle)[1], {})
+
+    def test_each_server_is_complete_and_its_data_the_same_every_time(self):
+        for server in wild.LISTS["server"]:
+            self.assertIn("{port}", server["command"])
+            self.assertTrue(server["get"].startswith("/") and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
+        self.assertEqual(len(wild_data.page(40_000)), 40_000)
+        self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
+
+
 class Mongodb(unittest.TestCase):
     def test_each_package_pins_its_driver_and_the_bson_of_that_time(self):
         for package in mongodb.PACKAGES[:3]:
@@ -354,6 +404,48 @@ class Processes(unittest.TestCase):
         while (fields := stat_fields(worker)) and fields[0] != "Z":
             self.assertLess(time.monotonic(), end, f"process {worker} lives on")
             time.sleep(0.01)
+
+
+class Soak(unittest.TestCase):
+    def faults(self, short=False, **changes):
+        said = Path(self.enterContext(tempfile.TemporaryDirectory())) / "err"
+        said.write_text("cannot accept a connection\n")
+        server = unittest.mock.Mock(err=said)
+        server.name = "fixed"
+        held = {"sent": 9, "ok": 9, "ends": Counter({("slow", "200"): 5, ("silent", "closed"): 5, ("garbage", "400"): 2}), "mib": [[20]] + 4 * [[40]], "descriptors": 5 * [[9]]}
+        it = soak.Soaked(None, [server], "", Path(), "", **{**held, **changes})
+        return " ".join(it.faults(short))
+
+    def test_a_server_that_holds_has_no_fault(self):
+        self.assertEqual(self.faults(), "")
+
+    def test_each_way_not_to_hold_is_a_fault(self):
+        for words, change in [
+            ("2 of 9 visits got no right answer: unfinished", {"ok": 7}),
+            ("1 slow clients ended with `closed`", {"ends": Counter({("slow", "closed"): 1})}),
+            ("1 garbage clients ended with `500`", {"ends": Counter({("garbage", "500"): 1})}),
+            ("1 silent clients ended with `open`", {"ends": Counter({("silent", "open"): 1})}),
+            ("fixed grew from 41.0 to 48.0 MiB", {"mib": [[40], [40], [41], [47], [48]]}),
+            ("fixed grew from 9.0 to 11.0 descriptors", {"descriptors": [[9], [9], [9], [9], [11]]}),
+        ]:
+            self.assertEqual(self.faults(**change), words)
+        self.assertEqual(self.faults(short=True, mib=[[20], [30], [40]]), "")
+
+    def test_a_broken_client_says_how_it_ended(self):
+        async def answer(reader, writer):
+            head = await reader.readuntil(b"\r\n\r\n")
+            if b"content-length" in head:
+                writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            writer.close()
+
+        async def ends():
+            async with await asyncio.start_server(answer, "127.0.0.1", 0, limit=4 * broken.HUGE) as server:
+                host = ":".join(map(str, server.sockets[0].getsockname()))
+                kinds = (broken.half_closed, broken.slow, broken.huge)
+                answered = [await broken.visit(kind, host, b"GET / HTTP/1.1\r\n\r\n") for kind in kinds]
+            return [*answered, await broken.visit(broken.slow, host, b"\r\n\r\n")]
+
+        self.assertEqual(asyncio.run(ends()), ["400", "closed", "closed", "refused"])
 
 
 class Locust(unittest.TestCase):

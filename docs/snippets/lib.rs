@@ -30,7 +30,6 @@ chapters! {
     articles: "articles.md",
     cheat_sheet: "cheat-sheet.md",
     method: "method.md",
-    what_changed: "what-changed.md",
     engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",

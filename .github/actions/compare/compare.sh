@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares a pull request with its base, on any CI. The exit code is the verdict's: 0 faster or
-# equivalent, 1 slower, 3 undecided, 2 error.
+# equivalent, 1 slower, 3 undecided. Whatever fails, here too, is 2.
 #
 #   compare.sh BIN FLAG... [-- SERVER_ARG...]
 #   BASE=origin/main HEAD=HEAD compare.sh my-server --port-arg=--port --get=/users
@@ -9,15 +9,29 @@
 #
 #   BASE, HEAD     git revisions; by default those of the pull request in the file GITHUB_EVENT_PATH,
 #                  which takes python3 to read
-#   MINUTES        how long the runs may take, without the builds [3]
+#   MINUTES        how long the runs may take, without the builds; a whole number [3]
 #   EFFORT         more flags of `lab compare`, such as `--metric=cpu --minimum-effect=5`
 #   FLAME_SECONDS  how long each build is profiled; 0 for no flame graph [5]
 #   FAIL_ON        `undecided`: exit as above; `slower`: 0 if undecided; `never`: 0 whatever the verdict
+#                  [undecided]
 #   OUT            where comment.md and the artifacts go [lab-artifacts]
 #
 # It needs lab, git and cargo, a clone with its history, and no secret.
 # shellcheck disable=SC2016 # backticks are Markdown
 set -euo pipefail
+
+out=${OUT:-lab-artifacts}
+comment=$out/comment.md
+log=$out/log.txt
+
+# A failed command ends a script with its own exit code, which may be that of a verdict.
+result=2
+verdict=error
+finish() {
+    printf '%s\n' "verdict=$verdict" "comment=$comment" >>"${GITHUB_OUTPUT:-/dev/null}" || result=2
+    exit "$result"
+}
+trap finish EXIT
 
 die() {
     echo "error: $*" >&2
@@ -35,6 +49,12 @@ done
 [ $# -eq 0 ] || shift
 # From here on, "$@" are the arguments of the server.
 
+: "${MINUTES:=3}" "${FLAME_SECONDS:=5}" "${FAIL_ON:=undecided}"
+for number in MINUTES FLAME_SECONDS; do
+    [[ ${!number} =~ ^[0-9]+$ ]] || die "$number=${!number} is no whole number"
+done
+[[ $FAIL_ON =~ ^(undecided|slower|never)$ ]] || die "FAIL_ON=$FAIL_ON is none of undecided, slower, never"
+
 sha() {
     local read='import json, sys; print(json.load(open(sys.argv[1]))["pull_request"][sys.argv[2]]["sha"])'
     python3 -c "$read" "${GITHUB_EVENT_PATH:-}" "$1" 2>/dev/null ||
@@ -46,24 +66,22 @@ base=${BASE:-$(sha base)}
 base=$(git merge-base "$base" "$head") || die "the clone lacks $base or $head: fetch the whole history"
 head=$(git rev-parse "$head")
 
-out=${OUT:-lab-artifacts}
 mkdir -p "$out"
-comment=$out/comment.md
-log=$out/log.txt
 rm -rf "$comment" "$out/flame"
 
 # A run takes 2.75 s, a pair two runs, and the control two more: N pairs take 5.5 (N + 1) s.
-pairs=$((${MINUTES:-3} * 60 * 2 / 11 - 1))
+pairs=$((10#$MINUTES * 60 * 2 / 11 - 1))
 # Fewer cannot decide anything.
 [ "$pairs" -ge 6 ] || pairs=6
 
 code=0
 # shellcheck disable=SC2086 # a list of flags
 lab compare --rev "$base" --rev "$head" --bin "$bin" "${flags[@]}" --pairs "$pairs" --open-loop 0 \
-    ${EFFORT:-} --markdown "$comment" ${1+--} "$@" 2>&1 | tee "$log" || code=$?
+    ${EFFORT:-} --markdown "$comment" ${1+--} "$@" 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
 
 record=$(sed -n 's/^ *Results  *//p' "$log")
 if [ -z "$record" ]; then
+    code=2
     printf '### `lab compare`: error\n\n```text\n%s\n```\n' "$(tail -n 5 "$log")" >"$comment"
 else
     cp "$record" "$out/record.json"
@@ -80,7 +98,7 @@ built() {
     printf '%q ' "$newest" "$@"
 }
 graph="There is no flame graph: log.txt says why."
-if [ -n "$record" ] && [ "${FLAME_SECONDS:=5}" -gt 0 ] &&
+if [ -n "$record" ] && [ "$FLAME_SECONDS" -gt 0 ] &&
     lab flame --exec "$(built "$base" "$@")" --exec "$(built "$head" "$@")" "${flags[@]}" \
         --seconds "$FLAME_SECONDS" 2>&1 | tee -a "$log"; then
     cp -R "$(dirname "$(sed -n 's/^ *Page  *//p' "$log")")" "$out/flame"
@@ -94,10 +112,10 @@ where="the directory \`$out\`"
 printf '\nThe record and the log are in %s. %s\n' "$where" "$graph" >>"$comment"
 
 cat "$comment" >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
+# Anything else is an error, or the signal that ended `lab`.
+[[ $code =~ ^[013]$ ]] || exit 2
 verdict=$(sed -n '1s/.*: //p' "$comment")
-printf '%s\n' "verdict=$verdict" "comment=$comment" >>"${GITHUB_OUTPUT:-/dev/null}"
-
-case ${FAIL_ON:-undecided}-$code in
-    never-[13] | slower-3) exit 0 ;;
-    *) exit "$code" ;;
+case $FAIL_ON-$code in
+    never-* | slower-3) result=0 ;;
+    *) result=$code ;;
 esac

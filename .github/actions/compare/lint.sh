@@ -18,7 +18,7 @@ if command -v actionlint >/dev/null; then
     cp -R "$action" "$work/.github/actions"
     for workflow in 1 2; do
         awk -v wanted="$workflow" '/^```/ { inside = /yaml/; blocks += inside; next } inside && blocks == wanted' docs/src/your-service.md |
-            sed 's#OWNER/REPO/\(.*\)@main#./\1#' >"$work/.github/workflows/$workflow.yml"
+            sed 's#OWNER/REPO/\(.*\)@COMMIT#./\1#' >"$work/.github/workflows/$workflow.yml"
     done
     cd "$work"
     actionlint

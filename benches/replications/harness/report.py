@@ -109,8 +109,8 @@ def save(name, record, chosen, used, **tables):
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     command = " ".join([chosen.recipe, *(argument for argument in sys.argv[1:] if argument != "--publish")])
     versions = {tool: tools.version(tool) for tool in used}
-    made_with = ", ".join(f"{tool} {version}" for tool, version in versions.items())
-    origin = f"Made by `{command}` with {made_with} on {cpu()} ({os.cpu_count()} cores), {date[:10]}."
+    made_with = " with " * bool(used) + ", ".join(f"{tool} {version}" for tool, version in versions.items())
+    origin = f"Made by `{command}`{made_with} on {cpu()} ({os.cpu_count()} cores), {date[:10]}."
     record = {
         "date": date,
         "command": command,

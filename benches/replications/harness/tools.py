@@ -35,15 +35,19 @@ TOOLS = {
     "heaptrack": Tool("apt-get install heaptrack"),
     "valgrind": Tool("apt-get install valgrind"),
     "cargo": Tool("https://rustup.rs says how"),
+    "go": Tool("https://go.dev/doc/install", ("version",)),
+    "java": Tool("apt-get install default-jre-headless", ("-version",)),
     "javac": Tool("apt-get install default-jdk-headless", ("-version",)),
     "mvn": Tool("apt-get install maven"),
     "node": Tool("apt-get install nodejs"),
     "npm": Tool("apt-get install npm"),
     "chromium": Tool("apt-get install chromium"),
     "openssl": Tool("apt-get install openssl", ("version",)),
-    # Debian installs these two where only root's PATH looks.
+    # Debian installs these where only root's PATH looks.
     "varnishd": Tool("apt-get install varnish", ("-V",), path="/usr/sbin/varnishd"),
     "nginx": Tool("apt-get install nginx-light", ("-v",), path="/usr/sbin/nginx"),
+    "lighttpd": Tool("apt-get install lighttpd", ("-v",), path="/usr/sbin/lighttpd"),
+    "mdbook": Tool("cargo install --locked mdbook"),
     "perf": Tool("apt-get install linux-perf"),
     # Without a platform, even its version needs a display.
     "hotspot": Tool("apt-get install hotspot", ("-platform", "offscreen", "--version")),

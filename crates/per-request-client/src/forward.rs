@@ -5,7 +5,7 @@ use std::io;
 use axum::{
     body::{Body, HttpBody as _},
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, Uri, Version, header},
+    http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -13,9 +13,9 @@ use http_body_util::Empty;
 
 use crate::HttpsClient;
 
-/// Headers that belong to one connection, not to the message.
+/// Headers that belong to one connection, not to the message (RFC 9110, 7.6.1).
 const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authorization \
-                          proxy-connection te transfer-encoding upgrade";
+                          proxy-connection te trailer transfer-encoding upgrade";
 
 /// Where requests are forwarded to.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,6 +42,9 @@ impl Upstream {
         let (mut head, _) = request.into_parts();
         let mut target = self.url.clone().into_parts();
         target.path_and_query = head.uri.path_and_query().cloned();
+        if target.path_and_query.is_none() {
+            return Err(Failure(StatusCode::BAD_REQUEST, "the request has no path\n"));
+        }
         head.uri = Uri::from_parts(target).map_err(unreachable)?;
         // The upstream closes the connection after an answer to HTTP/1.0.
         head.version = Version::HTTP_11;
@@ -55,7 +58,14 @@ impl Upstream {
     }
 }
 
+/// Removes them, and those that `connection` names.
 fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    let lists = headers.get_all(header::CONNECTION).into_iter();
+    let names = lists.flat_map(|list| list.as_bytes().split(|byte| *byte == b','));
+    let named = names.filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok());
+    for name in named.collect::<Vec<_>>() {
+        headers.remove(name);
+    }
     for name in HOP_BY_HOP.split(' ') {
         headers.remove(name);
     }

@@ -74,6 +74,7 @@ fn all_variants_answer_alike_and_as_expected() {
             (405, "POST", "/echo", "hello"),
             (405, "CONNECT", "elsewhere.example:443", ""),
             (413, "GET", "/echo", "hello"),
+            (400, "GET", "elsewhere.example:443", ""),
         ] {
             let request = Request::builder().method(method).uri(target).body(body).unwrap();
             let answer = ask_all(&proxies, request).await;
@@ -82,15 +83,23 @@ fn all_variants_answer_alike_and_as_expected() {
     });
 }
 
-/// Neither those of the visitor's connection to the proxy, nor those of the proxy's to the site.
+/// Neither those of the visitor's connection to the proxy, nor those of the proxy's to the site. The
+/// echo's own answer has some, too.
 #[test]
 fn headers_of_a_connection_are_not_forwarded() {
     trusting(async |upstream| {
         let mut request = get("/echo?a=1&b=%20/../&c=%ff");
         *request.version_mut() = Version::HTTP_10;
-        for (name, value) in
-            [("connection", "close"), ("te", "trailers"), ("cookie", "a=1"), ("cookie", "b=2")]
-        {
+        for (name, value) in [
+            ("connection", "close, X-Session"),
+            ("connection", "not a name, ,x-trace"),
+            ("x-session", "1"),
+            ("x-trace", "2"),
+            ("te", "trailers"),
+            ("trailer", "expires"),
+            ("cookie", "a=1"),
+            ("cookie", "b=2"),
+        ] {
             request.headers_mut().append(name, HeaderValue::from_static(value));
         }
         let host = upstream.url().replace("https://", "host: ");

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use lab_model::{Store, Workspace};
+use lab_model::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::book::{Book, CHAPTERS, Mine, Page, Spliced, splice};
+use crate::book::{Book, CHAPTERS, Page, Spliced, splice};
 
 const CASE: &str = r#"
 title = "t"
@@ -68,10 +68,6 @@ impl Fixture {
         std::fs::remove_file(self.path().join(path)).unwrap();
     }
 
-    pub fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path().join(path)).unwrap()
-    }
-
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -81,10 +77,8 @@ impl Fixture {
         Workspace::find(Some(self.path()), Some(&bin_dir)).unwrap()
     }
 
-    /// The book, with the reader's own runs if there are any.
     pub fn book(&self) -> Book {
-        let mine = Mine::of(&Store::new(&self.workspace().results())).unwrap_or_default();
-        Book::of(&self.workspace(), mine).unwrap()
+        Book::of(&self.workspace()).unwrap()
     }
 
     /// Splices a text as `docs/src/README.md`.
@@ -99,7 +93,7 @@ impl Fixture {
     pub fn eval(&self, expression: &str) -> Result<String, String> {
         let book = self.book();
         let made = book.eval(expression, &book.root.join(CHAPTERS));
-        made.map(|(text, _)| text).map_err(|error| format!("{error:#}"))
+        made.map_err(|error| format!("{error:#}"))
     }
 }
 

@@ -1,7 +1,11 @@
-//! The binary `lab-book`: `just docs` and `just record` call it.
+//! The binary `lab-book`, which only those need who work on the course: `just docs` fills the markers of the
+//! chapters, and `just record` collects the newest results as a record that they quote.
 
+mod book;
 mod docs;
-mod record;
+#[cfg(test)]
+mod fixture;
+mod publish;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -27,7 +31,11 @@ enum Command {
     /// Write figures and excerpts into the course, or check them
     Docs(docs::Options),
     /// Publish the newest results as a record; `just record` measures them first
-    Record(record::Options),
+    Record {
+        /// The end of the record's name, after the day [default: 2-cores, or what this machine has]
+        #[arg(long, value_parser = name)]
+        name: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -35,10 +43,23 @@ fn main() -> ExitCode {
     let workspace = Workspace::find(root.as_deref(), bin_dir.as_deref());
     let done = workspace.and_then(|workspace| match command {
         Command::Docs(options) => docs::run(&workspace, &options),
-        Command::Record(options) => record::run(&workspace, &options),
+        Command::Record { name } => {
+            let dir = publish::publish(&workspace, name.as_deref())?;
+            println!("  Record    {}", dir.display());
+            Ok(ExitCode::SUCCESS)
+        }
     });
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// A part of a directory's name.
+fn name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("use letters, digits and hyphens".to_owned()),
+    }
 }

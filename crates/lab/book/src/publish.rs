@@ -27,7 +27,6 @@ pub struct Benches {
     pub criterion: Option<String>,
     /// What `ns` is an estimate of.
     pub estimate: String,
-    /// The confidence of the intervals.
     pub confidence: f64,
     /// In the order in which they were measured. The first bench of a group is the one that the
     /// others are compared with.

@@ -33,6 +33,9 @@ struct Options {
     /// Fail in the middle of this request
     #[arg(long)]
     die_at_request: Option<u64>,
+    /// Close the connection instead of answering this request
+    #[arg(long)]
+    close_at_request: Option<u64>,
     /// Never answer this request
     #[arg(long)]
     hang_at_request: Option<u64>,
@@ -54,6 +57,9 @@ struct Options {
     /// Listen on another port too
     #[arg(long)]
     listen_twice: bool,
+    /// Answer on another port first, and listen once that one was asked
+    #[arg(long)]
+    early_port: bool,
     /// Answer with this status
     #[arg(long, default_value_t = 200)]
     status: u16,
@@ -84,6 +90,15 @@ fn main() -> std::io::Result<()> {
         println!("{words}");
         std::thread::sleep(MOMENT);
     }
+    if options.early_port {
+        let (early, options) = (TcpListener::bind("127.0.0.1:0")?, options.clone());
+        let served = Arc::new(AtomicU64::new(0));
+        let asked = served.clone();
+        std::thread::spawn(move || accept(&early, &options, &served));
+        while asked.load(Ordering::Relaxed) == 0 {
+            std::thread::sleep(MOMENT / 40);
+        }
+    }
     let _other = options.listen_twice.then(|| TcpListener::bind("127.0.0.1:0"));
     let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
     let port = listener.local_addr()?.port();
@@ -94,7 +109,14 @@ fn main() -> std::io::Result<()> {
         let port = options.announce.unwrap_or(port);
         println!("listening on http://127.0.0.1:{port}");
     }
-    let served = Arc::new(AtomicU64::new(0));
+    accept(&listener, &options, &Arc::default())
+}
+
+fn accept(
+    listener: &TcpListener,
+    options: &Options,
+    served: &Arc<AtomicU64>,
+) -> std::io::Result<()> {
     for stream in listener.incoming() {
         let (stream, options, served) = (stream?, options.clone(), served.clone());
         std::thread::spawn(move || serve(stream, &options, &served));
@@ -122,6 +144,9 @@ fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::i
         if Some(request) == options.die_at_request {
             eprintln!("out of memory, says the stand-in");
             exit(4);
+        }
+        if Some(request) == options.close_at_request {
+            break;
         }
         if Some(request) == options.hang_at_request {
             continue;

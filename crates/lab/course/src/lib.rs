@@ -2,7 +2,3 @@
 
 pub mod chart;
 pub mod report;
-
-#[cfg(test)]
-#[path = "../../display/testing/probe.rs"]
-mod probe;

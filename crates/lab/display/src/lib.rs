@@ -19,3 +19,12 @@ macro_rules! out {
         let _ = writeln!(std::io::stdout(), $($part)*);
     }};
 }
+
+/// Like `eprintln!`, but does not panic if the terminal is gone.
+#[macro_export]
+macro_rules! err {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}

@@ -8,9 +8,6 @@ use serde::Deserialize;
 
 use crate::{NONE, thousands};
 
-/// The number of rows of a page that are not folded.
-const SEEN: usize = 8;
-
 /// A table whose first column names the rows. It is made once, and shown in several forms.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub struct Table {
@@ -31,7 +28,6 @@ impl Table {
         Self { caption: caption.into(), head, rows: rows.into_iter().collect() }
     }
 
-    /// Some of its columns.
     pub fn columns(&self, columns: &[usize]) -> Self {
         let pick = |row: &Vec<String>| columns.iter().map(|at| row[*at].clone()).collect();
         Self {
@@ -65,32 +61,17 @@ impl Table {
     }
 
     pub fn html(&self) -> Markup {
-        // A single folded row would save nothing.
-        let seen = if self.rows.len() > SEEN + 1 { SEEN } else { self.rows.len() };
-        let (first, rest) = self.rows.split_at(seen);
-        html! {
-            (self.part(first, &self.caption))
-            @if !rest.is_empty() {
-                details {
-                    summary { (rest.len()) " more rows" }
-                    (self.part(rest, ""))
-                }
-            }
-        }
-    }
-
-    fn part(&self, rows: &[Vec<String>], caption: &str) -> Markup {
         html! {
             // Scrolls, also by keyboard, if it is wider than the page.
             div class="box" tabindex="0" role="group" aria-label=(self.caption) {
                 table {
-                    @if !caption.is_empty() { caption { (caption) } }
+                    @if !self.caption.is_empty() { caption { (self.caption) } }
                     thead { tr {
                         @for (column, name) in self.head.iter().enumerate() {
                             th scope="col" class=[self.class(column)] { (name) }
                         }
                     } }
-                    tbody { @for row in rows { tr {
+                    tbody { @for row in &self.rows { tr {
                         @for (column, cell) in row.iter().enumerate() {
                             @if column == 0 { th scope="row" { (cell) } }
                             @else { td class=[self.class(column)] { (cell) } }
@@ -135,32 +116,15 @@ fn is_number(cell: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn table(rows: usize) -> Table {
-        let row =
-            |row: usize| vec![format!("f<{row}>"), format!("{row}.5 ms"), "2 of a kind".into()];
-        let head = ["function", "time", "note"].map(str::to_owned).to_vec();
-        let mut rows: Vec<_> = (0..rows).map(row).collect();
-        rows[0][2] = "first".to_owned();
-        Table { caption: "top".to_owned(), head, rows }
-    }
-
     #[test]
     fn only_columns_of_numbers_are_right_aligned() {
-        let html = table(2).html().into_string();
+        let rows = [["f<0>", "0.5 ms", "first"], ["f<1>", "1.5 ms", "2 of a kind"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let html = Table::new("top", ["function", "time", "note"], rows).html().into_string();
         assert!(html.contains(r#"<th scope="col" class="number">time</th>"#), "{html}");
         assert!(html.contains(r#"<th scope="col">note</th>"#), "{html}");
         assert!(html.contains(r#"<td class="number">1.5 ms</td><td>2 of a kind</td>"#), "{html}");
         assert!(html.contains(r#"<th scope="row">f&lt;0&gt;</th>"#), "{html}");
-    }
-
-    #[test]
-    fn only_a_long_table_is_folded() {
-        assert!(!table(9).html().into_string().contains("<details>"));
-        let html = table(12).html().into_string();
-        let (seen, folded) = html.split_once("<details>").unwrap();
-        assert_eq!(seen.matches(r#"<th scope="row">"#).count(), 8);
-        assert_eq!(folded.matches(r#"<th scope="row">"#).count(), 4);
-        assert!(folded.contains("4 more rows"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl<D: Dial> User<D> {
             let result = self.visitor.visit().await;
             let failed = result.as_ref().is_err_and(|fault| fault.is_failure());
             self.account.borrow_mut().ends(self.index, result);
-            self.account.borrow_mut().counts.reopened += self.visitor.closed();
+            self.visitor.count_closed(&mut self.account.borrow_mut().counts);
             if failed {
                 sleep(AFTER_FAILURE).await;
             }

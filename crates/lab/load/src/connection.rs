@@ -96,9 +96,13 @@ pub struct Connection<D: Dial = Tcp> {
     patience: Option<Duration>,
     /// How often the server has closed it after an answer.
     pub(super) closed: u64,
+    /// How many requests were sent again, because the server closed it instead of answering.
+    pub(super) resent: u64,
     /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
     /// one cannot read its answer.
     stream: Option<D::Stream>,
+    /// Whether `stream` has brought an answer.
+    is_used: bool,
     buffer: Box<[u8]>,
     check: Check,
 }
@@ -116,7 +120,8 @@ impl<D: Dial> Connection<D> {
     pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
         let (buffer, check) = (vec![0; BUFFER].into(), Check::default());
-        Ok(Self { dial, patience: None, closed: 0, stream, buffer, check })
+        let (closed, resent, is_used) = (0, 0, false);
+        Ok(Self { dial, patience: None, closed, resent, stream, is_used, buffer, check })
     }
 
     /// A connection that waits half a minute for each answer.
@@ -155,19 +160,31 @@ impl<D: Dial> Connection<D> {
 
     /// Sends a request, and hands the body of its answer to `content` and the bytes of its head to
     /// `kept`. Returns the status.
+    ///
+    /// A server may close an idle connection while a request is on its way. So an idempotent one is
+    /// sent again, once, as RFC 9112, 9.3.1 permits.
     async fn exchange(
         &mut self,
         request: &Prepared,
-        kept: Option<&mut Vec<u8>>,
+        mut kept: Option<&mut Vec<u8>>,
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
-        let (unsent, buffer, unread) = (&request.bytes[..], &mut self.buffer[..], 0..0);
-        let mut exchange = Exchange { stream, unsent, refused: false, buffer, unread };
-        let head = exchange.head(request.head_only, kept).await?;
+        let mut exchange = Exchange::new(stream, request, &mut self.buffer);
+        let mut head = exchange.head(request.head_only, kept.as_deref_mut()).await;
+        if head.is_err() && self.is_used && request.is_idempotent && !exchange.is_answered {
+            self.closed += 1;
+            self.resent += 1;
+            self.is_used = false;
+            let stream = self.dial.dial().await.context("cannot connect")?;
+            exchange = Exchange::new(stream, request, &mut self.buffer);
+            head = exchange.head(request.head_only, kept).await;
+        }
+        let head = head?;
         exchange.body(head, content).await.context("the answer broke off")?;
         if exchange.is_complete() && head.keep_alive {
             self.stream = Some(exchange.stream);
+            self.is_used = true;
         } else {
             self.closed += 1;
         }
@@ -187,6 +204,7 @@ impl<D: Dial> Connection<D> {
             }
             self.closed += 1;
         }
+        self.is_used = false;
         self.dial.dial().await
     }
 }
@@ -204,9 +222,16 @@ struct Exchange<'a, S> {
     buffer: &'a mut [u8],
     /// The part of the buffer that was received and not yet parsed.
     unread: std::ops::Range<usize>,
+    /// Whether the first byte of the answer has come.
+    is_answered: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Exchange<'_, S> {
+impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
+    fn new(stream: S, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
+        let unsent = &request.bytes[..];
+        Self { stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
+    }
+
     /// Whether the request was sent and nothing came after the answer, which would be taken for the
     /// start of the next one.
     fn is_complete(&self) -> bool {
@@ -281,6 +306,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Exchange<'_, S> {
         }
         let read = buffer.filled().len();
         self.unread.end += read;
+        self.is_answered |= read > 0;
         Ok(read > 0)
     }
 }

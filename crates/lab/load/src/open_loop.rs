@@ -97,7 +97,7 @@ impl<D: Dial> User<D> {
                 let result = self.visitor.visit().await;
                 let mut queue = self.queue.borrow_mut();
                 queue.ends(self.index, result);
-                queue.account.counts.reopened += self.visitor.closed();
+                self.visitor.count_closed(&mut queue.account.counts);
             }
             self.arrived.notified().await;
         }

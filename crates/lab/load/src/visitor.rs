@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
-use lab_model::{Ask, Target};
+use lab_model::{Ask, Outcome, Target};
 use tokio::time::sleep;
 
 use super::{
@@ -109,9 +109,12 @@ impl<D: Dial> Visitor<D> {
         Ok(())
     }
 
-    /// How often the server has closed a connection since this was last called.
-    pub(super) fn closed(&mut self) -> u64 {
-        self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.closed)).sum()
+    /// Adds how often the server has closed a connection since this was last called.
+    pub(super) fn count_closed(&mut self, counts: &mut Outcome) {
+        for connection in &mut self.connections {
+            counts.reopened += std::mem::take(&mut connection.closed);
+            counts.resent += std::mem::take(&mut connection.resent);
+        }
     }
 
     /// Every answer, unchecked.

@@ -3,4 +3,7 @@
 
 pub mod bench;
 pub mod count;
+mod progress;
 pub mod watch;
+
+pub use progress::Progress;

@@ -101,7 +101,6 @@ pub struct Sweep {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
-    /// A factor of throughput.
     pub throughput: f64,
 }
 
@@ -126,7 +125,6 @@ impl Case {
         case
     }
 
-    /// The binary of a variant.
     pub fn server(&self, variant: &str) -> String {
         format!("{}-{variant}", self.name)
     }

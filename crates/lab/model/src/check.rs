@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The expected answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Expected {
     pub status: u16,
@@ -25,10 +24,12 @@ impl Expected {
 pub enum Answer {
     /// Any at all.
     Any,
-    /// Literally this text.
     Text(String),
     /// As many bytes as this: a body that is never the same twice.
-    Length { from: u64, to: u64 },
+    Length {
+        from: u64,
+        to: u64,
+    },
     /// A body too long to be written down.
     Digest {
         /// Its length in bytes.

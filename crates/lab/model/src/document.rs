@@ -8,7 +8,9 @@ use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Machine, Outcome, Spacing, own_command,
+    Build, Listener, Machine, Neighbours, Outcome, Spacing,
+    outcome::is_zero,
+    own_command,
     percentile::{ByPercentile, Percentile, factors},
 };
 
@@ -142,6 +144,9 @@ pub struct Requests {
     pub unfinished: u64,
     /// Those unfinished ones that the load does not explain: errors.
     pub lost: u64,
+    /// Sent again, because the server closed a connection that it had used before instead of answering.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resent: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
 }
@@ -155,6 +160,7 @@ impl Requests {
         self.failed += outcome.failed;
         self.unfinished += outcome.unfinished;
         self.lost += outcome.lost;
+        self.resent += outcome.resent;
         self.first_fault = self.first_fault.take().or(outcome.first_fault.clone());
     }
 
@@ -189,7 +195,6 @@ pub struct OpenLoopRecord {
 pub struct Latencies {
     #[serde(flatten)]
     pub by: ByPercentile<f64>,
-    /// The p99 of the worst run.
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
@@ -270,6 +275,12 @@ pub struct Run {
     pub pair: Option<usize>,
     /// The system's load average just before the run.
     pub load_average: Option<f64>,
+    /// Where the server was found; `None` if it announced that itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Listener>,
+    /// `None` if the system does not report it, and in records from before November 23, 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     pub outcome: Outcome,
 }
 
@@ -286,7 +297,6 @@ impl CaseRecord {
         Some((baseline, candidate))
     }
 
-    /// The names of the sides.
     pub fn names(&self) -> [&str; 2] {
         self.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
     }

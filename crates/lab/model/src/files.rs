@@ -2,14 +2,30 @@
 
 use std::{io::Write as _, path::Path};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use tempfile::NamedTempFile;
 
-/// Writes a file in one step: readers see the old or the new content, never a part.
+/// Writes a file in one step: readers see the old or the new content, never a part. Keeps a link, and
+/// what is no file, such as `/dev/stdout`.
 pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
-    let file = temporary(path, content)?;
-    file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let failed = || format!("cannot write {}", path.display());
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if is_special(&place) {
+        return std::fs::write(&place, content).with_context(failed);
+    }
+    temporary(&place, content)?.persist(&place).with_context(failed)?;
     Ok(())
+}
+
+/// Fails if [`write_whole`] could not write this file, and changes nothing.
+pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+    ensure!(!path.is_dir(), "{} is a directory: name a file", path.display());
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if is_special(&place) { Ok(()) } else { temporary(&place, "").map(drop) }
+}
+
+fn is_special(path: &Path) -> bool {
+    path.exists() && !path.is_file()
 }
 
 /// Writes a new file in one step; it is an error if the file exists.
@@ -45,5 +61,22 @@ mod tests {
         assert!(write_new(&path, "newer").is_err(), "this one replaces nothing");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_and_what_is_no_file_stay_what_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, socket] = ["file", "link", "socket"].map(|name| dir.path().join(name));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        ensure_writable(&link).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+        write_whole(&link, "new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+        assert!(write_whole(&socket, "new").is_err() && !socket.is_file());
+        assert!(ensure_writable(dir.path()).is_err() && ensure_writable(&file.join("x")).is_err());
+        assert_eq!(dir.path().read_dir().unwrap().count(), 3);
     }
 }

@@ -67,11 +67,6 @@ impl Latency {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
     }
 
-    /// The longest latency, in milliseconds.
-    pub fn max_ms(&self) -> Option<f64> {
-        self.quantile_ms(100.0)
-    }
-
     /// The recorded latencies in milliseconds, in ascending order, and how many requests had each.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
         let buckets = self.0.iter_recorded();
@@ -133,19 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_and_the_buckets_cover_every_sample() {
-        let latency = of_ms([1, 1, 40]);
-        assert!((latency.max_ms().unwrap() - 40.0).abs() < 0.1);
-        let buckets: Vec<_> = latency.buckets().map(|(ms, count)| (ms.round(), count)).collect();
-        assert_eq!(buckets, [(1.0, 2), (40.0, 1)]);
-        assert_eq!(of_ms([]).max_ms(), None);
-    }
-
-    #[test]
     fn latencies_beyond_the_bounds_are_recorded_as_an_hour() {
         let latency = of_ms([1, 7_200_000, u64::MAX]);
         assert_eq!(latency.count(), 3);
-        let longest = latency.max_ms().unwrap();
+        let longest = latency.quantile_ms(100.0).unwrap();
         assert!((longest / 3_600_000.0 - 1.0).abs() < 1e-3, "{longest}");
     }
 }

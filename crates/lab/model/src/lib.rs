@@ -8,6 +8,7 @@
 
 mod case;
 mod check;
+mod conditions;
 mod counts;
 mod criteria;
 pub mod criterion;
@@ -38,6 +39,7 @@ mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
+pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
 pub use criteria::{Criteria, Overtaking, SUSPECTS};
 pub use document::{
@@ -46,7 +48,7 @@ pub use document::{
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use expectations::without_expectations;
-pub use files::{write_new, write_whole};
+pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;

@@ -3,7 +3,7 @@
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, modes};
+use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, conditions, modes};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
@@ -18,6 +18,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
     notes.extend(case.caveats.clone());
+    notes.extend(conditions::notes(case));
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
@@ -100,9 +101,20 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
             plural(requests.lost as usize, "request")
         ));
     }
-    if variant.reopened > 0 {
-        let connections = plural(variant.reopened as usize, "connection");
+    // Those of requests that were sent again have a note of their own.
+    let reopened = variant.reopened.saturating_sub(requests.resent);
+    if reopened > 0 {
+        let connections = plural(reopened as usize, "connection");
         note(format!("{connections} opened again, because the server had closed them"));
+    }
+    let in_open_loop = variant.open_loop.as_ref().map_or(0, |open| open.requests.resent);
+    if requests.resent + in_open_loop > 0 {
+        note(format!(
+            "{} sent again over a new connection, because the server closed a connection instead of \
+             answering: its keep-alive timeout is too short for this load, or a handler crashes. \
+             Latency counts from the first time.",
+            plural((requests.resent + in_open_loop) as usize, "request")
+        ));
     }
     if let Some(why) = &variant.generator_limited {
         let (limited, all) = (variant.limited_runs, runs.count());

@@ -30,7 +30,6 @@ pub struct Outcome {
     pub sent: u64,
     /// Right answers, including those during grace.
     pub ok: u64,
-    /// Wrong answers.
     #[serde(default)]
     pub wrong: u64,
     /// Requests without a complete answer.
@@ -49,6 +48,10 @@ pub struct Outcome {
     /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
+    /// Requests that were sent again over a new connection, because the server closed theirs instead of
+    /// answering. Each is one of `sent`, and its latency counts from the first time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resent: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
@@ -110,6 +113,10 @@ impl fmt::Display for Engine {
             Some(workers) => write!(f, " with {workers} workers"),
         }
     }
+}
+
+pub fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Outcome {

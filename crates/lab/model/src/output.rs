@@ -39,7 +39,7 @@ impl Output {
     /// Replaces the previous directory; returns the final path.
     pub fn finish(self) -> anyhow::Result<PathBuf> {
         let Self { making, finished } = self;
-        // Temporary directories are private; others may read this one.
+        // Whatever the mask of this process: others may read results.
         fs::set_permissions(making.path(), fs::Permissions::from_mode(0o755))?;
         // Two renames, because no system call replaces a directory that has files in it.
         let parent = finished.parent().context("a directory of results has a parent")?;

@@ -16,7 +16,6 @@ pub struct Request {
     pub answer: Answer,
 }
 
-/// An entry of the file's `request`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestEntry {

@@ -10,7 +10,8 @@ const HIDDEN: &str = "***";
 /// The command line of this process without the values of headers, passwords in URLs, and query
 /// parameters that look like credentials.
 pub fn own_command() -> Vec<String> {
-    without_headers(std::env::args())
+    // A name of a file need not be text.
+    without_headers(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
 }
 
 fn without_headers(args: impl Iterator<Item = String>) -> Vec<String> {

@@ -6,7 +6,10 @@ use anyhow::{Context as _, bail, ensure};
 use jiff::civil::DateTime;
 use serde::Deserialize;
 
-use super::{Record, VERSION, files::write_new};
+use super::{
+    Record, VERSION,
+    files::{ensure_writable, write_new},
+};
 
 /// Such as `20261121T151556791Z.json`.
 const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";
@@ -20,6 +23,13 @@ pub struct Store {
 impl Store {
     pub fn new(results: &Path) -> Self {
         Self { dir: results.join("runs") }
+    }
+
+    /// Fails before a measurement if its record could not be kept.
+    pub fn ensure_writable(&self) -> anyhow::Result<()> {
+        let dir = self.dir.display();
+        ensure_writable(&self.dir.join("any.json"))
+            .with_context(|| format!("results cannot be kept in {dir}: start `lab` elsewhere"))
     }
 
     /// Writes a record to a new file; returns its path.

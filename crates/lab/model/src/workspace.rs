@@ -47,7 +47,6 @@ impl Workspace {
         Self { root: self.root.clone(), bin_dir }
     }
 
-    /// All cases, by name.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
         for path in case_files(&self.root)? {

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::stacks::{KERNEL, PROCESS, UNKNOWN};
 
-/// The languages of `languages.toml`.
 pub static LANGUAGES: LazyLock<Languages> = LazyLock::new(|| {
     Languages::parse(include_str!("languages.toml")).expect("languages.toml is valid")
 });
@@ -58,6 +57,11 @@ impl Pattern {
             rest = &rest[at + part.len()..];
         }
         rest.ends_with(last)
+    }
+
+    /// Whether it fits functions of the kernel only.
+    pub fn is_of_kernel(&self) -> bool {
+        self.0.ends_with("_[k]")
     }
 }
 
@@ -117,8 +121,10 @@ impl Languages {
         self.language.iter().any(|it| fits(list(it), name))
     }
 
+    /// Whether a function allocates memory, frees it or collects garbage.
     pub fn is_allocator(&self, name: &str) -> bool {
-        self.any(|it| it.groups.get("allocator").map_or(&[], |it| it), name)
+        let is_in = |group| self.any(|it| it.groups.get(group).map_or(&[], |it| it), name);
+        is_in("allocator") || is_in("gc")
     }
 
     /// The part of a server, outside its own code, that a stack with these functions is in.
@@ -177,48 +183,5 @@ mod tests {
         for cut in ["tokio::task::poll;work", "[libc.so.6]", "[unknown];main", "do_exit_[k]"] {
             assert!(!LANGUAGES.is_rooted(&stack(cut)), "{cut}");
         }
-    }
-
-    #[test]
-    fn one_entry_adds_a_language() {
-        let languages = Languages::parse(
-            r#"
-            [[language]]
-            name = "Toy"
-            programs = ["toy-*"]
-            contains = "TOY MAGIC"
-            frame_pointers = true
-            write_names = ["toyctl", "{pid}"]
-            whole_stacks = "start Toy with `--frames`"
-            starts = ["toy_boot*"]
-            shown = [['^toy\$(\w+)\$(\w+)$', '$1::$2']]
-            glue = ["toy_trampoline"]
-            layers = [["toy loop", ["toy_poll"]]]
-            runtime = ["toy_*"]
-            groups = { allocator = ["toy_new"], json = ["*toy_json*"] }
-            "#,
-        )
-        .unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        let server = dir.path().join("server");
-        std::fs::write(&server, "\u{7f}ELF TOY MAGIC").unwrap();
-        for program in [Path::new("/opt/toy-1.2"), &server] {
-            let toy = languages.of_program(program).unwrap();
-            assert!(toy.frame_pointers && toy.write_names[0] == "toyctl");
-        }
-        assert!(languages.of_program(Path::new("/opt/other")).is_none());
-        assert!(languages.is_rooted(&stack("__toy_boot_main;work")));
-        assert!(!languages.is_rooted(&stack("main;work")));
-        assert_eq!(languages.shown("toy$list$push").unwrap(), "list::push");
-        assert!(
-            languages.any(|it| &it.glue, "toy_trampoline")
-                && languages.any(|it| &it.runtime, "toy_gc")
-        );
-        assert_eq!(languages.layer(&stack("main;toy_poll")).unwrap(), "toy loop");
-        assert!(languages.is_machinery("toy loop") && languages.is_allocator("toy_new"));
-        assert_eq!(languages.advice(|it| it.whole_stacks.as_ref()), "start Toy with `--frames`");
-        let mut groups = BTreeMap::new();
-        languages.add_groups(&mut groups);
-        assert!(groups["json"][0].fits("a toy_json_parse"));
     }
 }

@@ -23,6 +23,7 @@ pub use profiler::{Kernel, Profiler, Unwinder};
 pub use recording::{JIT, Recording, Window};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
-    Folded, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, top, top_inclusive,
+    Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, hottest, top,
+    top_inclusive,
 };
 pub use threads::{State, Thread, ThreadStates, shares};

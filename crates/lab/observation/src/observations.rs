@@ -24,9 +24,6 @@ pub struct Topic {
     pub build: Build,
     /// Whether the build records spans, which costs time.
     pub instrumented: bool,
-    /// A run of `lab bench` from the same commit: its name, and the CPU microseconds per request of
-    /// both servers.
-    pub timed: Option<(String, [f64; 2])>,
     pub view: View,
     /// What the spans of the servers mean, by their names.
     pub spans: BTreeMap<String, SpanKind>,

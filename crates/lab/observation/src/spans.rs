@@ -38,7 +38,6 @@ pub struct Request {
     pub parts: Vec<Part>,
 }
 
-/// A part of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub name: String,

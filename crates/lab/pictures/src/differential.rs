@@ -12,9 +12,6 @@ use super::{
     palette,
 };
 
-/// How many frames that only the fix has are named.
-const NEW: usize = 3;
-
 /// Draws `slow`, in nanoseconds per request, coloured by the change to `fixed`.
 pub fn draw(
     title: String,
@@ -32,7 +29,6 @@ pub fn draw(
         thousands(sampling.frames as f64),
         sampling.limit()
     ));
-    lines.extend(only_fixed(&slow, &fixed, sampling));
     let legend = vec![
         (palette::LESS, "blue: the fix removed it"),
         (palette::SAME, "white: no change beyond the error"),
@@ -66,24 +62,6 @@ pub fn draw(
 fn both(slow: u64, fixed: u64) -> String {
     let unit = Unit::Nanoseconds;
     format!("{}, with the fix {}", unit.per_request(slow), unit.short(fixed))
-}
-
-/// Names the largest frames of the fix alone, because the widths are those of the slow variant.
-fn only_fixed(slow: &Node, fixed: &Node, sampling: &Sampling) -> Option<String> {
-    let mut new = Vec::new();
-    fixed.walk(&mut |path, node| {
-        let caller = path.len() - 1;
-        // Everything that a new function calls is new as well.
-        let is_new = slow.at(path).is_none() && slow.at(&path[..caller]).is_some();
-        if is_new && sampling.differs(0, node.inclusive) {
-            // A line must not break between a number and its unit.
-            let cost = Unit::Nanoseconds.short(node.inclusive).replace(' ', "\u{a0}");
-            new.push((node.inclusive, format!("{} {cost}", path[caller])));
-        }
-    });
-    new.sort_by(|a, b| b.cmp(a));
-    let named: Vec<_> = new.into_iter().take(NEW).map(|(_, name)| name).collect();
-    (!named.is_empty()).then(|| format!("Only with the fix: {}.", named.join(", ")))
 }
 
 /// `−88.0 % ± 3.1 %`, or a factor from 2 on: `×2.5 ± 0.2`. Without an error, the change alone.
@@ -140,12 +118,6 @@ mod tests {
         let rough = "a −15.0 % ± 17.7 % (500 µs per request, with the fix 425 µs)";
         assert_eq!(colour(&few, rough), palette::SAME.to_string());
         assert!(few.contains("takes 2.7 standard errors"));
-    }
-
-    #[test]
-    fn functions_of_the_fix_alone_are_named_once() {
-        let svg = drawn("parse;clone 90\n", "parse;visit;read 20\nparse 1\nparse;rare 1\n", 100);
-        assert!(svg.contains("Only with the fix: visit 20\u{a0}ns."), "{svg}");
     }
 
     #[test]

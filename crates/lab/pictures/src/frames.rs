@@ -41,11 +41,9 @@ pub struct Header {
     pub title: String,
     /// Sentences below the title.
     pub lines: Vec<String>,
-    /// What the colours mean.
     pub legend: Vec<(Colour, &'static str)>,
 }
 
-/// How to show a frame.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub label: String,

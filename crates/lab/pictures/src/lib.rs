@@ -16,5 +16,5 @@ mod timeline;
 mod waits;
 
 pub use meta::meta;
-pub use page::{Page, Section, draw_index};
+pub use page::{Page, Section};
 pub use sections::draw_page;

@@ -78,28 +78,6 @@ fn hash(name: &str) -> u64 {
 mod tests {
     use super::*;
 
-    /// Contrast of black on a colour, by the W3C's formula. Text needs 4.5.
-    fn contrast(colour: Colour) -> f64 {
-        let linear = |channel: u8| match f64::from(channel) / 255.0 {
-            small @ ..=0.04045 => small / 12.92,
-            large => ((large + 0.055) / 1.055).powf(2.4),
-        };
-        let Colour(r, g, b) = colour;
-        (0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) + 0.05) / 0.05
-    }
-
-    #[test]
-    fn dark_text_is_readable_on_every_colour() {
-        for name in ["malloc", "kernel", "parse", "a", "b", "c", "d", "e", "String::clone"] {
-            for kind in [Kind::Cpu, Kind::Waits, Kind::Allocations] {
-                assert!(contrast(of(kind, name)) > 7.0, "{name} {kind:?}");
-            }
-        }
-        for colour in [LESS, SAME, MORE] {
-            assert!(contrast(colour) > 7.0, "{colour}");
-        }
-    }
-
     #[test]
     fn a_larger_change_is_stronger() {
         assert_eq!(of_change(100, 0), LESS);

@@ -29,7 +29,7 @@ const LEAST: f64 = 1.6;
 const BY_NAME: [(&str, f64); 4] =
     [("wait", BAR), ("downstream", 11.0), ("held", INSET), ("dot", 4.0)];
 /// The height of the text above the rows of a variant.
-const HEADING: f64 = 3.0 * LINE + 16.0;
+const HEADING: f64 = 2.0 * LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
@@ -65,7 +65,6 @@ pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
         @for ((name, excerpt), top) in excerpts.into_iter().zip(tops) {
             text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, excerpt, length_us)) }
             text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(excerpt, &styles, kinds)) }
-            text class="muted halo" x="0" y=(px(top - HEADING + 3.0 * LINE + 6.0)) { (left_out(excerpt)) }
             @for (index, request) in excerpt.rows.iter().enumerate() {
                 (row(request, index, excerpt, &styles, &scale, top + index as f64 * PITCH))
             }
@@ -138,11 +137,6 @@ fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> String {
         (Some(only), None) | (None, Some(only)) => format!("each {}", label(only)),
         (None, None) => String::new(),
     }
-}
-
-fn left_out(excerpt: &Excerpt) -> String {
-    let least = if excerpt.incomplete { "at least " } else { "" };
-    format!("not drawn: {least}{} more open requests", thousands(excerpt.not_drawn as f64))
 }
 
 fn row(

@@ -2,7 +2,10 @@
 
 use anyhow::ensure;
 use lab_display::{factor, speedup_or};
-use lab_measure::bench::{Comparison, Effort, Progress};
+use lab_measure::{
+    Progress,
+    bench::{Comparison, Effort},
+};
 use lab_model::{BASELINE, Case, Criteria, MINE, Workspace};
 use lab_servers::{
     Launch, current,
@@ -116,7 +119,7 @@ impl Report {
         effort: Effort,
     ) -> anyhow::Result<()> {
         let comparison = Comparison::of_case(workspace, case, &case.variants)?;
-        let progress = Progress::new(effort.all_runs(comparison.subjects.len()));
+        let progress = Progress::planned(effort.all_runs(comparison.subjects.len()));
         let record = comparison.record(MINE, effort, &progress).await?;
         self.speedup = record.speedup.throughput;
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());

@@ -9,7 +9,6 @@ mod none;
 mod perf;
 mod program;
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;
 mod threads;
 mod window;

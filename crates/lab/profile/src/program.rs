@@ -6,6 +6,10 @@ use std::{
     time::Duration,
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
     process::{Child, Command},
@@ -74,21 +78,11 @@ fn succeeded(output: std::io::Result<Output>, what: &str) -> Result<(), Obstacle
 }
 
 /// Sends Ctrl-C, on which profilers write what they have recorded and exit.
-#[cfg(unix)]
 pub fn interrupt(child: &mut Child) {
-    use nix::{
-        sys::signal::{Signal, kill},
-        unistd::Pid,
-    };
     // Nobody has waited for it yet, so the number is still its own.
     if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
         let _ = kill(Pid::from_raw(pid), Signal::SIGINT);
     }
-}
-
-#[cfg(not(unix))]
-pub fn interrupt(child: &mut Child) {
-    let _ = child.start_kill();
 }
 
 /// The first line with content: later lines are mostly advice.

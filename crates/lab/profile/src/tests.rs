@@ -88,7 +88,6 @@ async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
     record(mode, &WITH_KERNEL).await
 }
 
-/// The obstacle that a recording ran into.
 #[track_caller]
 fn obstacle(recording: Result<Recording, Failure>) -> String {
     match recording {
@@ -99,15 +98,6 @@ fn obstacle(recording: Result<Recording, Failure>) -> String {
 
 fn usable(profilers: &Profilers) -> Vec<&str> {
     profilers.usable().iter().map(|it| it.name).collect()
-}
-
-#[test]
-fn a_healthy_machine_has_all_profilers() {
-    let profilers = Profilers::look(machine("ok").system.clone(), true);
-    let all: Vec<_> = Profilers::all().map(|it| it.name).collect();
-    assert_eq!(all, ["perf-with-kernel", "perf-user-only", "in-process", "none"]);
-    assert_eq!(usable(&profilers), all);
-    assert!(profilers.unusable().is_empty());
 }
 
 /// How `perf` behaves, the kernel's setting, and parts of the obstacles.
@@ -313,7 +303,7 @@ async fn a_sampler_that_hangs_breaks_off_or_is_missing_is_an_obstacle() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_real_perf_sees_a_busy_process_whole() {
-    let system = lab_system::System::this(0);
+    let system = lab_system::System::this();
     let profilers = Profilers::look(system, false);
     let profiler = profilers.usable()[0];
     if profiler == none::None.profiler() {

@@ -1,6 +1,7 @@
 //! Servers as child processes: how they are built, started, found, asked and stopped.
 
 mod announcement;
+mod behind;
 mod cargo;
 pub mod current;
 pub mod instrumented;

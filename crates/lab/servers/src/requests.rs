@@ -164,8 +164,8 @@ async fn learn(
     compare: Compare,
 ) -> anyhow::Result<(Vec<Option<String>>, Vec<String>)> {
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = answers(baseline, asks, Some(A_WHILE)).await?;
-    let [fresh, _] = answers(baseline, asks, None).await?;
+    let [first, again] = answers(baseline, asks, A_WHILE, true).await?;
+    let [fresh, _] = answers(baseline, asks, Duration::ZERO, false).await?;
     let (mut types, mut notes) = (Vec::new(), Vec::new());
     for (index, ask) in asks.iter_mut().enumerate() {
         let Fetched { status, body, .. } = &first[index];
@@ -230,7 +230,7 @@ async fn check(
     asks: &[Ask],
     types: &[Option<String>],
 ) -> anyhow::Result<()> {
-    let [found, _] = answers(subject, asks, None).await?;
+    let [found, _] = answers(subject, asks, Duration::ZERO, true).await?;
     for ((ask, answer), of_baseline) in asks.iter().zip(found).zip(types) {
         let of_candidate = answer.header("content-type");
         let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
@@ -250,17 +250,22 @@ fn title(ask: &Ask) -> String {
     format!("{} {}", ask.method, without_secrets(&ask.path))
 }
 
-/// The answers of a fresh server to two visits, with a pause between them.
+/// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
+/// this server was found.
 pub async fn answers(
     launch: &Launch,
     asks: &[Ask],
-    pause: Option<Duration>,
+    pause: Duration,
+    is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
     let stage = Stage::set(launch).await?;
+    if let Some(listener) = stage.server.listener().filter(|_| is_first) {
+        eprintln!("  {:<10} {listener}", launch.name);
+    }
     let asked = async {
         let mut visitor = Visitor::open(stage.server.target(), asks).await?;
         let first = visitor.answers().await?;
-        sleep(pause.unwrap_or_default()).await;
+        sleep(pause).await;
         anyhow::Ok([first, visitor.answers().await?])
     };
     let rounds = asked.await.with_context(|| launch.name.clone())?;

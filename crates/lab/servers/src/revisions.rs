@@ -2,7 +2,8 @@
 
 use std::{
     env,
-    fs::{self, File},
+    fs::{self, DirBuilder, File},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -47,7 +48,9 @@ impl Revisions {
     pub async fn open(results: &Path) -> anyhow::Result<Self> {
         let here = env::current_dir().context("cannot read the current directory")?;
         let trees = trees()?;
-        fs::create_dir_all(&trees).with_context(|| format!("cannot make {}", trees.display()))?;
+        // The sources in it need not be for everybody.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&trees);
+        made.with_context(|| format!("cannot make {}", trees.display()))?;
         let lock = File::open(&trees)?;
         let lock = match lock.try_lock() {
             Ok(()) => lock,
@@ -128,7 +131,7 @@ impl Drop for Revisions {
     }
 }
 
-/// A directory for worktrees that only this user can write in, outside any repository.
+/// A directory for worktrees that only this user can use, outside any repository.
 fn trees() -> anyhow::Result<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(env::home_dir()?.join(".cache")));

@@ -1,10 +1,5 @@
 //! Servers that run already: nobody starts or stops them here.
 
-use std::net::TcpListener;
-
-use lab_model::Target;
-use lab_system::process;
-
 /// The most load on a machine that is not this one. It keeps a typo from becoming an attack.
 pub const REMOTE_USERS: usize = 8;
 pub const REMOTE_REQUESTS_PER_S: u64 = 100;
@@ -13,13 +8,6 @@ pub const REMOTE_REQUESTS_PER_S: u64 = 100;
 /// never exceeds the limit for remote hosts, however fast they answer.
 pub fn remote_pause_ms(users: usize, requests: usize) -> u64 {
     (1000 * users as u64 * requests as u64).div_ceil(REMOTE_REQUESTS_PER_S)
-}
-
-/// The process behind an address, if it is on this machine and can be seen.
-pub fn process_behind(target: &Target) -> Option<u32> {
-    // Only an address of this machine can be listened on.
-    let is_here = TcpListener::bind((target.address.ip(), 0)).is_ok();
-    process::listener_on(target.address.port()).filter(|_| is_here)
 }
 
 #[cfg(test)]

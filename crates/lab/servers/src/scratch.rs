@@ -1,7 +1,8 @@
 //! Temporary directories that do not outlive `lab` for long, even if it is killed.
 
 use std::{
-    fs::{File, remove_dir_all},
+    fs::{File, Permissions, remove_dir_all},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "lab-scratch-";
 
-/// A temporary directory, removed when dropped. If `lab` is killed instead, the next one removes it.
+/// A temporary directory that only its user can look into, removed when dropped. If `lab` is killed instead, the next one removes it.
 #[derive(Debug)]
 pub struct Scratch {
     dir: TempDir,
@@ -28,8 +29,11 @@ impl Scratch {
     /// A directory in `parent`.
     pub fn within(parent: &Path) -> anyhow::Result<Self> {
         remove_stale(parent);
+        // Profiles, the bodies of requests and what servers leave here may be secret.
+        let private = Permissions::from_mode(0o700);
         loop {
-            let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
+            let mut dir = tempfile::Builder::new();
+            let dir = dir.prefix(PREFIX).permissions(private.clone()).tempdir_in(parent);
             let dir = dir.context("cannot make a temporary directory")?;
             // Another `lab` may take it for a stale one before it is locked. Without locks in the
             // file system nobody removes it.
@@ -63,9 +67,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_that_was_left_behind_is_removed_and_one_in_use_is_not() {
+    fn a_directory_is_private_and_removed_if_it_was_left_behind_but_not_in_use() {
         let parent = tempfile::tempdir().unwrap();
         let used = Scratch::within(parent.path()).unwrap();
+        assert_eq!(used.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
         // As a killed `lab` leaves it: there, and not locked.
         let left = parent.path().join(format!("{PREFIX}left"));
         std::fs::create_dir(&left).unwrap();

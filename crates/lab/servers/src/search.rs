@@ -24,12 +24,16 @@ const STABLE: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Waits until the process `pid` or a descendant listens, and until it is ready: it accepts a
-/// connection or, if given, a GET of `ready` succeeds.
+/// connection or, if given, a GET of `ready` succeeds. Also returns all ports that it listens on.
 ///
 /// # Errors
 ///
 /// If it listens on several ports and announces none of them, or more than one.
-pub async fn search(pid: u32, output: &Output, ready: Option<&str>) -> anyhow::Result<SocketAddr> {
+pub async fn search(
+    pid: u32,
+    output: &Output,
+    ready: Option<&str>,
+) -> anyhow::Result<(SocketAddr, BTreeSet<u16>)> {
     let mut seen = (BTreeSet::new(), Instant::now());
     loop {
         let mut choice = output.ports();
@@ -44,7 +48,7 @@ pub async fn search(pid: u32, output: &Output, ready: Option<&str>) -> anyhow::R
         match &choice[..] {
             [port] if age >= STABLE => {
                 if let Some(found) = first_ready(ways(&seen.0, *port), ready).await {
-                    return Ok(found);
+                    return Ok((found, ports(&seen.0)));
                 }
             }
             [_, _, ..] if age >= PATIENCE => bail!(
@@ -67,9 +71,13 @@ pub async fn wait_for(port: u16, ready: Option<&str>) -> SocketAddr {
     }
 }
 
+pub fn ports(listeners: &BTreeSet<SocketAddr>) -> BTreeSet<u16> {
+    listeners.iter().map(SocketAddr::port).collect()
+}
+
 /// The ports that a server listens on; of several, only those that it announced, if any.
 fn choose(listeners: &BTreeSet<SocketAddr>, announced: &BTreeSet<u16>) -> BTreeSet<u16> {
-    let ports: BTreeSet<_> = listeners.iter().map(SocketAddr::port).collect();
+    let ports = ports(listeners);
     let named = &ports & announced;
     if named.is_empty() { ports } else { named }
 }

@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeSet,
-    net::SocketAddr,
+    net::Ipv4Addr,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
-use lab_model::{Target, lab_itself};
+use lab_model::{Listener, Target, lab_itself};
 use lab_system::process;
 use tokio::{
     process::{Child, ChildStdin, Command},
@@ -18,10 +18,10 @@ use tokio::{
 
 use super::{
     Address, Launch,
+    behind::Behind,
     output::Output,
     placeholders::Placeholders,
-    running,
-    search::{search, wait_for},
+    search::{ports, search, wait_for},
 };
 
 /// How long a server may take to listen.
@@ -31,8 +31,8 @@ const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-e
      has the same one";
 /// How long an earlier server may take to release its port.
 const RELEASE: Duration = Duration::from_secs(1);
-/// How long a server may take to exit after it was asked to.
-const STOP: Duration = Duration::from_secs(4);
+/// How long a server may take to exit: it is killed three seconds after it was asked to.
+const STOP: Duration = Duration::from_secs(10);
 
 /// A running server.
 #[derive(Debug)]
@@ -44,12 +44,15 @@ pub struct Server {
     busy_with: Option<&'static str>,
     url: Uri,
     target: Target,
-    /// The process to measure, if it can be seen.
-    studied: Option<u32>,
+    behind: Behind,
+    /// The ports that it had when one of them was chosen; absent if nothing had to be chosen.
+    ports: Option<BTreeSet<u16>>,
+    is_announced: bool,
 }
 
 /// `lab supervise`, with the server as its child. It ends the server when its standard input closes,
-/// which happens when this is dropped, and even if this process is killed. So do not kill it.
+/// which happens when this is dropped, and even if this process is killed. So do not kill it. A signal
+/// to the process group of `lab` does not reach it.
 #[derive(Debug)]
 struct Supervisor {
     process: Child,
@@ -65,6 +68,7 @@ impl Supervisor {
             command.current_dir(dir);
         }
         let mut process = command
+            .process_group(0)
             .args(launch.args.iter().map(|arg| placeholders.fill(arg)))
             .envs(launch.env.iter().map(|(key, value)| (key, placeholders.fill(value))))
             .stdin(Stdio::piped())
@@ -90,9 +94,16 @@ impl Server {
         let mut placeholders = placeholders.clone();
         let port = match &launch.address {
             Address::Running { url, target } => {
-                let (url, target) = (url.clone(), target.clone());
-                let studied = running::process_behind(&target);
-                return Ok(Self { name, supervisor: None, busy_with: None, url, target, studied });
+                return Ok(Self {
+                    name,
+                    supervisor: None,
+                    busy_with: None,
+                    url: url.clone(),
+                    target: target.clone(),
+                    behind: Behind::running(target.address),
+                    ports: None,
+                    is_announced: false,
+                });
             }
             Address::Announced | Address::Found => None,
             Address::Chosen => Some(free_port()?),
@@ -108,11 +119,11 @@ impl Server {
         let pid = supervisor.process.id().context("the child was not waited for")?;
 
         let listening = timeout(START, find(launch, port, pid, &supervisor.output));
-        let url = tokio::select! {
+        let (url, ports) = tokio::select! {
             // What it announced before it exited counts.
             biased;
             listening = listening => match listening {
-                Ok(url) => url.with_context(|| name.clone())?,
+                Ok(found) => found.with_context(|| name.clone())?,
                 Err(_) => {
                     let (trouble, advice) = unreachable(&launch.address, port, pid);
                     bail!("{name} {trouble}{}{advice}", supervisor.output.words().await)
@@ -124,23 +135,46 @@ impl Server {
             }
         };
         let target: Target = lab_load::address(&url)?.into();
-        let port = target.address.port();
-        let is_relayed = process::listens_on(pid, port) == Some(false);
-        // A fixed port was free before the start, so the command made somebody else listen, such as
-        // Docker.
-        ensure!(
-            !is_relayed || matches!(launch.address, Address::Fixed(_)),
-            "{name} should listen on port {port} but another process does"
-        );
-        let studied = (!is_relayed).then(|| process::first_child(pid).unwrap_or(pid));
+        let behind = match Behind::started(target.address, pid) {
+            Ok(behind) => behind,
+            // It was free before the start, so the command made somebody else listen, such as Docker.
+            Err(behind) if matches!(launch.address, Address::Fixed(_)) => behind,
+            Err(_) => bail!(
+                "{name} should listen on port {} but another process does",
+                target.address.port()
+            ),
+        };
         let busy_with = supervisor.output.found();
-        Ok(Self { name, supervisor: Some(supervisor), busy_with, url, target, studied })
+        let (supervisor, is_announced) = (Some(supervisor), launch.address == Address::Announced);
+        Ok(Self { name, supervisor, busy_with, url, target, behind, ports, is_announced })
     }
 
     /// The process to measure: the one that was started, or that of a running server.
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
-        let unseen = || format!("the process of the {} cannot be seen from here", self.name);
-        self.studied.with_context(unseen)
+        let why = |why| anyhow!("no process of the {} can be measured: {why}", self.name);
+        self.behind.studied.clone().map_err(why)
+    }
+
+    /// Where it was found, unless it announced that itself.
+    pub fn listener(&self) -> Option<Listener> {
+        (!self.is_announced).then(|| self.behind.listener())
+    }
+
+    /// Fails if one of several ports was chosen too early: a server may open that of its metrics first.
+    pub(super) fn ensure_its_port_is_certain(&self) -> anyhow::Result<()> {
+        let Some((then, supervisor)) = self.ports.as_ref().zip(self.supervisor.as_ref()) else {
+            return Ok(());
+        };
+        let now = supervisor.process.id().and_then(process::listeners).unwrap_or_default();
+        if let Some(later) = ports(&now).difference(then).next() {
+            bail!(
+                "the {} was reached on port {}, and since then it also listens on port {later}: name the \
+                 one to measure with --port N",
+                self.name,
+                self.target.address.port()
+            );
+        }
+        Ok(())
     }
 
     /// Fails for a server that counts or records profiles: it is slower than the one users run.
@@ -175,7 +209,7 @@ impl Server {
         match supervisor.process.wait().await {
             Ok(status) => {
                 let last_words = supervisor.output.words().await;
-                anyhow::anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
+                anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
             }
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
         }
@@ -185,11 +219,12 @@ impl Server {
     pub async fn stop(self) -> anyhow::Result<()> {
         let Some(mut supervisor) = self.supervisor else { return Ok(()) };
         drop(supervisor.stdin.take());
-        if timeout(STOP, supervisor.process.wait()).await.is_err() {
-            let killed = supervisor.process.kill().await;
-            killed.with_context(|| format!("cannot stop {}", self.name))?;
-        }
-        // A killed descendant may take a moment, and the next server may need the same port.
+        let ended = timeout(STOP, supervisor.process.wait()).await;
+        ended.ok().with_context(|| {
+            format!("{} still runs {} s after it was asked to end", self.name, STOP.as_secs())
+        })??;
+        // What listens outside the process tree may take a moment, such as a container, and the next
+        // server may need the same port.
         let end = Instant::now() + RELEASE;
         while is_taken(self.target.address.port()) && Instant::now() < end {
             sleep(Duration::from_millis(5)).await;
@@ -198,20 +233,24 @@ impl Server {
     }
 }
 
-/// Waits until a server that was just started can be reached.
+/// Waits until a server that was just started can be reached. Also returns all its ports, if it was
+/// searched for.
 async fn find(
     launch: &Launch,
     port: Option<u16>,
     pid: u32,
     output: &Output,
-) -> anyhow::Result<Uri> {
+) -> anyhow::Result<(Uri, Option<BTreeSet<u16>>)> {
     let ready = launch.ready.as_deref();
-    let found = match port {
-        _ if launch.address == Address::Announced => return output.url().await,
-        Some(port) => wait_for(port, ready).await,
-        None => search(pid, output, ready).await?,
+    let (found, ports) = match port {
+        _ if launch.address == Address::Announced => return Ok((output.url().await?, None)),
+        Some(port) => (wait_for(port, ready).await, None),
+        None => {
+            let (found, ports) = search(pid, output, ready).await?;
+            (found, Some(ports))
+        }
     };
-    Ok(format!("http://{found}").parse()?)
+    Ok((format!("http://{found}").parse()?, ports))
 }
 
 /// Why a server was not found in time, and what to try.
@@ -219,8 +258,7 @@ fn unreachable(address: &Address, port: Option<u16>, pid: u32) -> (String, &'sta
     if *address == Address::Announced {
         return (format!("did not print `listening on URL` within {} s", START.as_secs()), "");
     }
-    let ports: BTreeSet<_> =
-        process::listeners(pid).iter().flatten().map(SocketAddr::port).collect();
+    let ports = ports(&process::listeners(pid).unwrap_or_default());
     let shown = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
     let (trouble, advice) = match port {
         _ if ports.is_empty() => ("does not listen on any port".to_owned(), GIVE_PORT),
@@ -238,11 +276,14 @@ fn unreachable(address: &Address, port: Option<u16>, pid: u32) -> (String, &'sta
 
 /// Fails if a process listens on the port that a server needs.
 fn ensure_is_free(port: u16) -> anyhow::Result<()> {
-    let who = || process::listener_on(port).map_or(String::new(), |pid| format!(" {pid}"));
+    let who = || {
+        let pids = process::reached_at((Ipv4Addr::LOCALHOST, port).into())?;
+        Some(format!(" {}", pids.first()?))
+    };
     ensure!(
         !is_taken(port),
         "another process{} already listens on port {port}: stop it first",
-        who()
+        who().unwrap_or_default()
     );
     Ok(())
 }

@@ -65,12 +65,14 @@ impl Stage {
         &self.companions
     }
 
-    /// Stops the server and then its companions.
+    /// Stops the server and then its companions. Fails if it is not known any more whether the server was
+    /// measured at the right port.
     pub async fn clear(self) -> anyhow::Result<()> {
+        let is_certain = self.server.ensure_its_port_is_certain();
         self.server.stop().await?;
         for companion in self.companions.into_iter().rev() {
             companion.stop().await?;
         }
-        Ok(())
+        is_certain
     }
 }

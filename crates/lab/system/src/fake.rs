@@ -6,10 +6,8 @@ use lab_system::System;
 use tempfile::TempDir;
 
 /// What a healthy machine exposes.
-const FILES: [(&str, &str); 8] = [
-    ("sys/devices/system/cpu/online", "0-3"),
+const FILES: [(&str, &str); 6] = [
     ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance"),
-    ("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance"),
     ("sys/fs/cgroup/cpu.max", "max 100000"),
     ("proc/loadavg", "0.05 0.04 0.01 1/200 4242"),
     ("proc/stat", "cpu  900 0 100 9000 10 0 0 0 0 0\n"),
@@ -31,9 +29,7 @@ impl Fake {
             root: dir.path().to_owned(),
             path: OsString::from(dir.path().join("bin")),
             cores: Some(4),
-            open_files: Some(1 << 20),
             debug_build: false,
-            open_files_needed: 6_100,
         };
         let fake = Self { system, dir };
         FILES.iter().for_each(|(path, text)| fake.write(path, text));

@@ -5,10 +5,10 @@
 
 pub mod doctor;
 #[cfg(test)]
-#[cfg(unix)]
 mod fake;
 mod open_files;
 pub mod process;
+mod processors;
 mod program;
 mod system;
 
@@ -16,6 +16,7 @@ mod system;
 #[cfg(test)]
 extern crate self as lab_system;
 
-pub use open_files::{allow_connections, open_files};
+pub use open_files::allow_connections;
+pub use processors::Processors;
 pub use program::{last_lines, run};
 pub use system::System;

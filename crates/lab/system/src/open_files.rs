@@ -2,15 +2,10 @@
 
 use anyhow::{Context as _, ensure};
 
-/// How many open files `connections` need. A proxy has two sockets per connection; the rest is for
-/// standard streams, epoll and the like.
-pub fn open_files(connections: usize) -> u64 {
-    connections as u64 * 2 + 100
-}
-
 /// Raises the limit for `connections` in this process. Servers and generator inherit it.
 pub fn allow_connections(connections: usize) -> anyhow::Result<()> {
-    let needed = open_files(connections);
+    // A proxy has two sockets per connection; the rest is for standard streams, epoll and the like.
+    let needed = connections as u64 * 2 + 100;
     let allowed = rlimit::increase_nofile_limit(needed).context("cannot read the limits")?;
     ensure!(
         allowed >= needed,

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread::sleep,
@@ -17,27 +18,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct System {
     /// Contains `proc`, `sys` and `etc`: `/`, or a test's directory.
     pub root: PathBuf,
-    /// The value of `PATH`.
     pub path: OsString,
     /// Cores that this process may use.
     pub cores: Option<usize>,
-    /// The hard limit of open files. `lab` raises the soft one itself.
-    pub open_files: Option<u64>,
     /// Whether `lab` itself is a debug build.
     pub debug_build: bool,
-    /// Open files of the case with the most connections.
-    pub open_files_needed: u64,
 }
 
 impl System {
-    pub fn this(open_files_needed: u64) -> Self {
+    pub fn this() -> Self {
         Self {
             root: PathBuf::from("/"),
             path: std::env::var_os("PATH").unwrap_or_default(),
             cores: std::thread::available_parallelism().ok().map(usize::from),
-            open_files: rlimit::getrlimit(rlimit::Resource::NOFILE).ok().map(|(_, hard)| hard),
             debug_build: cfg!(debug_assertions),
-            open_files_needed,
         }
     }
 
@@ -53,15 +47,6 @@ impl System {
 
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
-    }
-
-    /// The sorted entries of a directory, if it exists.
-    pub(super) fn entries(&self, dir: &str) -> Vec<String> {
-        let entries = self.root.join(dir).read_dir().into_iter().flatten().flatten();
-        let mut names: Vec<_> =
-            entries.map(|entry| format!("{dir}/{}", entry.file_name().to_string_lossy())).collect();
-        names.sort();
-        names
     }
 
     /// A program on the path.
@@ -102,13 +87,6 @@ impl System {
     }
 }
 
-#[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.with_extension(std::env::consts::EXE_EXTENSION).is_file()
 }

@@ -1,8 +1,8 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{Table, out, paragraph, percent, significant, time_ms};
-use lab_observation::{LANGUAGES, View, top_inclusive};
+use lab_display::{Table, out, paragraph, percent, plural, significant, time_ms};
+use lab_observation::{Function, JIT, hottest};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
 
@@ -10,6 +10,12 @@ use super::{Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, limit::Limit
 
 /// How many functions the card names.
 const FUNCTIONS: usize = 6;
+/// A function of the handler with this share of the CPU time is worth a look, even if no rule names it.
+const WIDE: f64 = 0.3;
+/// The heading of the first section.
+const LIMITS: &str = "What limits it";
+/// A server that wants as many cores keeps the CPU busy.
+const BUSY: f64 = 0.5;
 /// From this share on, a server that waits for a core is worth a note.
 const STARVED: f64 = 0.3;
 
@@ -25,8 +31,8 @@ pub struct Card {
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
     pub levels: Vec<Level>,
-    /// The functions that cost most, with what they call, and their share of the CPU time.
-    pub functions: Vec<(String, f64)>,
+    /// The functions that cost most, with what they call, as shares of the CPU time.
+    pub functions: Vec<Function>,
     pub facts: Facts,
     pub notices: Vec<String>,
 }
@@ -35,6 +41,7 @@ pub struct Card {
 pub struct Level {
     pub users: usize,
     pub throughput_rps: f64,
+    /// Latencies of a visit.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     /// Latencies from here on are lower bounds: requests of this age had no answer yet.
@@ -56,11 +63,13 @@ impl Card {
         let limit = Limit::of(&facts);
         let levels = measured.levels.iter().map(|(users, outcome)| Level {
             users: *users,
-            throughput_rps: outcome.throughput(),
+            throughput_rps: outcome.throughput() * requests_per_visit as f64,
             p50_ms: outcome.latency.percentile_ms(50.0),
             p99_ms: outcome.latency.percentile_ms(99.0),
             exact_below_ms: outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3),
-            cpu_us_per_request: outcome.cpu_us_per_request(),
+            cpu_us_per_request: outcome
+                .cpu_us_per_request()
+                .map(|us| us / requests_per_visit as f64),
             cpu_share: outcome.server_cpu.map(|cpu| {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),
@@ -73,7 +82,10 @@ impl Card {
             unchecked,
             requests_per_visit,
             levels: levels.collect(),
-            functions: functions(measured),
+            functions: match measured.recording() {
+                Some(it) if it.samples >= ENOUGH_SAMPLES => hottest(&it.stacks, FUNCTIONS),
+                _ => Vec::new(),
+            },
             facts,
             // What few samples say of an idle server is said above, from better figures.
             notices: match measured.recording() {
@@ -84,18 +96,27 @@ impl Card {
     }
 
     pub fn print(&self) {
-        out!("\n{}  what limits it?", style(&self.server).bold().cyan());
-        out!("{}", paragraph(&self.limited_by));
-        out!("{}", paragraph(&self.shape()));
+        let heading = |text: &str| out!("\n  {}", style(text).bold());
+        out!("\n{}", style(&self.server).bold().cyan());
+        heading(LIMITS);
+        out!("{}", paragraph(&format!("{} {}", self.limited_by, self.shape())));
         out!("\n{}", self.table().text());
         out!("\n{}", self.counted().text());
-        if !self.functions.is_empty() {
-            out!("\n  {}", style("Largest functions, with what they call").bold());
-            for (name, share) in &self.functions {
-                out!("  {:>6}  {}", percent(*share), console::truncate_str(name, 68, "…"));
+        // In front of a name are a margin and its share.
+        let width = usize::from(console::Term::stdout().size().1).saturating_sub(12);
+        for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
+            let mut functions =
+                self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
+            if functions.peek().is_some() {
+                heading(&format!(
+                    "CPU time of the largest functions in {part}, with what they call"
+                ));
+            }
+            for Function { name, share, .. } in functions {
+                out!("  {:>6}  {}", percent(*share), console::truncate_str(name, width, "…"));
             }
         }
-        out!("\n  {}", style(self.headline()).bold());
+        heading(&self.headline());
         for (index, suspect) in self.suspects.iter().enumerate() {
             out!("\n  {}", style(format!("{}. {}", index + 1, suspect.title)).yellow());
             if let Some(share) = &suspect.accounts_for {
@@ -123,8 +144,7 @@ impl Card {
             section.tables.push(Table::new("", ["", ""], rows));
             suspects.push(section);
         }
-        let mut limits =
-            Section::new("What limits it", format!("{} {}", self.limited_by, self.shape()));
+        let mut limits = Section::new(LIMITS, format!("{} {}", self.limited_by, self.shape()));
         limits.tables.push(self.table());
         limits.tables.push(self.counted());
         suspects.push(limits);
@@ -133,23 +153,39 @@ impl Card {
     }
 
     fn headline(&self) -> String {
-        match self.suspects.len() {
-            0 => "Nothing unusual".to_owned(),
-            1 => "One suspect".to_owned(),
-            many => format!("{many} suspects, the likeliest first"),
+        match (self.suspects.len(), self.widest()) {
+            (0, None) => "Nothing unusual".to_owned(),
+            (0, Some(Function { name, share, .. })) => {
+                format!(
+                    "Nothing unusual; the largest function is {name}, {} of the CPU time",
+                    percent(*share)
+                )
+            }
+            (1, _) => "One suspect".to_owned(),
+            (many, _) => format!("{many} suspects, the likeliest first"),
         }
     }
 
-    /// The form of the throughput curve.
+    /// The largest function of a handler that keeps the CPU busy, if it has a name.
+    fn widest(&self) -> Option<&Function> {
+        let is_busy = self.facts.get("wanted_cores").is_some_and(|cores| cores >= BUSY);
+        let is_wide = |it: &&Function| it.in_handler && it.share >= WIDE && it.name != JIT;
+        self.functions.first().filter(is_wide).filter(|_| is_busy)
+    }
+
+    /// Where throughput stops growing.
     fn shape(&self) -> String {
-        let bend = match self.facts.get("at_once") {
-            Some(at_once) if at_once < 60.0 => {
-                format!("bends at about {} users", significant(at_once))
-            }
-            _ => "does not bend up to 64 users".to_owned(),
-        };
         let peak = self.facts.shown("peak_rps").unwrap_or_default();
-        format!("The throughput curve {bend}, and its peak is {peak}.")
+        match (self.facts.get("at_once"), self.facts.get("users")) {
+            (Some(at_once), Some(users)) if at_once < 0.9 * users => {
+                let users = plural(at_once.round().max(1.0) as usize, "user");
+                format!("Throughput stops growing at about {users}; its peak is {peak}.")
+            }
+            (_, users) => {
+                let users = plural(users.unwrap_or(1.0) as usize, "user");
+                format!("Throughput still grows at {users}, where it is {peak}.")
+            }
+        }
     }
 
     fn table(&self) -> Table {
@@ -172,7 +208,7 @@ impl Card {
         Table::new("Closed loop, by users", head, self.levels.iter().map(row))
     }
 
-    /// What a visit costs.
+    /// What a request costs, on average of a visit.
     fn counted(&self) -> Table {
         let names = [
             ("CPU time", "cpu_ms"),
@@ -185,24 +221,28 @@ impl Card {
         ];
         let row =
             |(name, fact): &(&str, &str)| Some(vec![(*name).to_owned(), self.facts.shown(fact)?]);
-        let visit = if self.requests_per_visit == 1 { "request" } else { "visit" };
+        let visit = "request";
         let rows = names.iter().filter_map(row);
-        Table::new(format!("What a {visit} costs"), [visit, ""], rows)
+        let title = format!("What a {visit} costs");
+        Table::new("", [&*title, ""], rows)
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notices.clone();
         let starved = self.facts.get("starved_share").filter(|share| *share >= STARVED);
-        let wants = self.facts.get("wanted_cores").is_some_and(|cores| cores >= 0.5);
+        let wants = self.facts.get("wanted_cores").is_some_and(|cores| cores >= BUSY);
         if let Some(share) = starved.filter(|_| wants && self.limit != Limit::Generator) {
             notes.push(format!(
-                "its threads waited for a core in {} of the time that they wanted one: end other programs, \
-                 or the machine is too small for server and generator",
+                "{} of the time that the server's threads wanted a core, they waited for one: end other \
+                 programs, or use a machine with more cores for server and generator",
                 percent(share)
             ));
         }
         if !self.unchecked.is_empty() {
-            notes.push(format!("could not be checked here: {}", self.unchecked.join("; ")));
+            notes.push(format!(
+                "these suspects could not be checked here: {}",
+                self.unchecked.join("; ")
+            ));
         }
         notes
     }
@@ -219,15 +259,42 @@ impl Suspect {
     }
 }
 
-/// The server's own functions that cost most, without those that are in nearly every stack.
-fn functions(measured: &Measured) -> Vec<(String, f64)> {
-    let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) else {
-        return Vec::new();
-    };
-    let stacks = View::default().of(&recording.stacks);
-    let total = stacks.total().max(1) as f64;
-    let rows = top_inclusive(&stacks, usize::MAX).into_iter();
-    let own = rows.filter(|row| !LANGUAGES.any(|it| &it.runtime, &row.name));
-    let shares = own.map(|row| (row.name, row.inclusive as f64 / total));
-    shares.filter(|(_, share)| *share < 0.999).take(FUNCTIONS).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_without_a_suspect_names_the_widest_function_of_a_busy_handler() {
+        let function =
+            |name: &str, share, in_handler| Function { name: name.to_owned(), share, in_handler };
+        let headline = |functions: &[Function], cores| {
+            let mut facts = Facts::default();
+            facts.put("wanted_cores", cores);
+            let card = Card {
+                server: "shop".to_owned(),
+                limit: Limit::Cpu,
+                limited_by: String::new(),
+                suspects: Vec::new(),
+                unchecked: Vec::new(),
+                requests_per_visit: 1,
+                levels: Vec::new(),
+                functions: functions.to_vec(),
+                facts,
+                notices: Vec::new(),
+            };
+            card.headline()
+        };
+        let wide = [function("shop::price", 0.92, true), function("writev", 0.04, false)];
+        let named = "Nothing unusual; the largest function is shop::price, 92 % of the CPU time";
+        assert_eq!(headline(&wide, 1.9), named);
+        for (functions, cores) in [
+            (&wide[..], 0.1),
+            (&[function("shop::price", 0.05, true)], 1.9),
+            (&[function("writev", 0.6, false)], 1.9),
+            (&[function(JIT, 0.9, true)], 1.9),
+            (&[], 1.9),
+        ] {
+            assert_eq!(headline(functions, cores), "Nothing unusual");
+        }
+    }
 }

@@ -42,41 +42,43 @@ impl Limit {
 
     pub fn sentence(self, facts: &Facts) -> String {
         let shown = |name| facts.shown(name).unwrap_or_else(|| lab_display::NONE.to_owned());
+        // With few answers, their cost is not known.
+        let cost = facts.shown("cpu_ms");
+        let costs =
+            cost.as_ref().map_or("".to_owned(), |it| format!(" A request takes {it} of CPU time."));
+        let of_which = cost.map_or("".to_owned(), |it| format!(", of which {it} is CPU time"));
         match self {
             Self::Generator => format!(
-                "The generator: it was saturated at {}, so the server may be faster.",
+                "The load generator: it was saturated at {}, so the server may be faster.",
                 shown("peak_rps")
             ),
             Self::Cpu => format!(
-                "The CPU: {} per request. With {WATCHED} users, {} threads ran or waited for a core, on average.",
-                shown("cpu_ms"),
+                "The CPU: with {WATCHED} users, {} threads ran or waited for a core at a time.{costs}",
                 shown("wanted_cores")
             ),
-            Self::OneThread => format!(
-                "One thread: it was busy {} of the time, with {} of CPU time per request.",
-                shown("busiest_thread_share"),
-                shown("cpu_ms")
-            ),
+            Self::OneThread => {
+                format!(
+                    "One thread: it was busy {} of the time.{costs}",
+                    shown("busiest_thread_share")
+                )
+            }
             Self::OneAtATime => format!(
-                "A wait, one request at a time: each holds the others up for {}, of which {} is CPU time.",
-                shown("turn_ms"),
-                shown("cpu_ms")
+                "Requests wait for each other: the server answers one at a time. Each takes {}{of_which}.",
+                shown("turn_ms")
             ),
             Self::FewAtOnce => format!(
-                "A wait, {} requests at a time: each takes {}, of which {} is CPU time.",
+                "Requests wait for each other: the server answers {} at a time. Each takes {}{of_which}.",
                 shown("at_once"),
-                shown("alone_ms"),
-                shown("cpu_ms")
+                shown("alone_ms")
             ),
             Self::Waits => format!(
-                "Nothing up to {} users: each request waits for most of its {} ({} of CPU time), and the \
-                 waits overlap.",
+                "Nothing up to {} users: a request takes {}{of_which}. It waits for the rest, and other \
+                 requests run meanwhile.",
                 shown("users"),
-                shown("alone_ms"),
-                shown("cpu_ms")
+                shown("alone_ms")
             ),
             Self::Unclear => format!(
-                "Unclear: {} at most, while {} threads ran or waited for a core, on average.",
+                "Not clear: {} at most, while {} threads ran or waited for a core at a time.",
                 shown("peak_rps"),
                 shown("wanted_cores")
             ),
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_core_is_told_from_a_wait() {
+    fn a_busy_core_and_a_wait_are_different_limits() {
         let one = [("at_once", 1.0), ("wanted_core_share", 0.5)];
         let with = |cores, thread| {
             limit(

@@ -60,7 +60,12 @@ fn echo(request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let _ = writeln!(echo, "{line}");
     }
     let mut response = reply(StatusCode::OK, "text/plain; charset=utf-8", echo.into());
-    for (name, value) in [("connection", "keep-alive"), ("keep-alive", "timeout=120")] {
+    for (name, value) in [
+        ("connection", "keep-alive, x-next-hop"),
+        ("keep-alive", "timeout=120"),
+        ("trailer", "expires"),
+        ("x-next-hop", "1"),
+    ] {
         response.headers_mut().insert(name, header::HeaderValue::from_static(value));
     }
     response

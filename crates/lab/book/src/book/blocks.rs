@@ -1,9 +1,6 @@
 //! The functions of expressions: excerpts, differences, tables, pictures, and what a function cost.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
@@ -20,17 +17,7 @@ use super::{
     tables::table,
 };
 
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// Its path below `docs/src`.
-    pub path: String,
-    pub svg: String,
-}
-
-/// Pictures of the expression that is being evaluated.
-pub type Drawn = Arc<Mutex<Vec<Picture>>>;
-
-pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>, drawn: &Drawn) {
+pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("table", move |kind: &str, of: Option<Value>| {
         table(&its, kind, &of.unwrap_or_default())
@@ -72,31 +59,38 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>, dra
         let alt = bracketed(caption);
         Ok::<_, Error>(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
     });
-    let (its, drawn) = (Arc::clone(sources), Arc::clone(drawn));
+    let its = Arc::clone(sources);
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
-        let (name, chart) = chart(&its, kind, &of).map_err(failed)?;
-        let path = format!("charts/{name}.svg");
-        let link = link(state, &its.root.join(CHAPTERS).join(&path))?;
-        let picture = Picture { path, svg: chart.svg };
-        drawn.lock().unwrap_or_else(PoisonError::into_inner).push(picture);
+        let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
+        let link = link(state, &its.root.join(path))?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
 }
 
-/// A chart and its file's name: of slow and fixed of a case, or of a group of benches.
+/// All charts that a page can show, with their paths below the workspace.
+pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
+    let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
+    let pairs = pairs.map(|case| ("pair", &case.case));
+    let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|it| ("sweep", it));
+    // One that cannot be drawn is an error of the marker that wants it.
+    pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
+}
+
+/// A chart and its path below the workspace: of slow and fixed of a case, or of a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
+    let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     match kind {
         "pair" => {
             let case = sources.record()?.cases.iter().find(|it| it.case == of);
             let pair = sources.pair(case.with_context(|| format!("the record has no {of}"))?);
-            Ok((format!("pair-{}", pair.case), chart::throughput(&pair)))
+            Ok((path(format!("pair-{}", pair.case)), chart::throughput(&pair)))
         }
         "sweep" => {
             let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
             let points = points(&benches.collect::<Vec<_>>());
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
-            Ok((of.to_owned(), chart::sweep(&points, sources.sweep(of)?)))
+            Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
         kind => Err(unknown("chart", kind, ["pair", "sweep"])),
     }

@@ -2,21 +2,16 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError},
+    sync::Arc,
 };
 
 use anyhow::{anyhow, bail, ensure};
+use lab_course::chart::Chart;
 use lab_display::NONE;
 use lab_model::Workspace;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
-use super::{
-    blocks::{self, Drawn, Picture},
-    filters,
-    mine::Mine,
-    page::CHAPTERS,
-    sources::Sources,
-};
+use super::{blocks, filters, sources::Sources};
 
 /// Expressions, with the names that they can use.
 #[derive(Debug)]
@@ -24,7 +19,8 @@ pub struct Book {
     /// The workspace, as an absolute path.
     pub root: PathBuf,
     env: Environment<'static>,
-    drawn: Drawn,
+    /// Those that the pages can show, with their paths below the workspace.
+    pub charts: Vec<(String, Chart)>,
     /// The error for a name that has no value.
     missing: String,
 }
@@ -33,32 +29,25 @@ const MISSING: &str = "the record has no such figure, or one that must not be qu
                        `just docs --eval CASE` lists what it has, and `just record` makes a new one";
 
 impl Book {
-    /// Reads what the pages quote. Tables come with those of the reader's own runs, if there are any.
-    pub fn of(workspace: &Workspace, mine: Mine) -> anyhow::Result<Self> {
-        let sources = Arc::new(Sources::of(workspace, mine)?);
-        let drawn = Drawn::default();
+    /// Reads what the pages quote.
+    pub fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+        let sources = Arc::new(Sources::of(workspace)?);
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         filters::add_to(&mut env);
-        blocks::add_to(&mut env, &sources, &drawn);
+        blocks::add_to(&mut env, &sources);
         for (name, value) in sources.names()? {
             env.add_global(name, Value::from(Serde(value)));
         }
         let absent = sources.record().err().or(sources.benches().err());
         let missing = absent.map_or(MISSING.to_owned(), |why| why.to_string());
-        Ok(Self { root: sources.root.clone(), env, drawn, missing })
+        Ok(Self { root: sources.root.clone(), env, charts: blocks::charts(&sources), missing })
     }
 
     /// Evaluates an expression for a page in this directory, where its links start.
-    pub fn eval(
-        &self,
-        expression: &str,
-        page_dir: &Path,
-    ) -> anyhow::Result<(String, Vec<Picture>)> {
+    pub fn eval(&self, expression: &str, page_dir: &Path) -> anyhow::Result<String> {
         let context = context! { page => page_dir.to_string_lossy() };
         let value = self.env.compile_expression(expression).and_then(|it| it.eval(context));
-        // Taken even if the expression failed: the next one must not find them.
-        let drawn = std::mem::take(&mut *self.drawn.lock().unwrap_or_else(PoisonError::into_inner));
         let value = value.map_err(|error| self.in_words(&error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| name.to_string());
@@ -67,15 +56,7 @@ impl Book {
         let text = value.to_string();
         let is_missing = value.is_undefined() || value.is_none() || text == NONE;
         ensure!(!is_missing, "{}", self.missing);
-        Ok((text, drawn))
-    }
-
-    pub fn place(&self, picture: &Picture) -> PathBuf {
-        self.root.join(CHAPTERS).join(&picture.path)
-    }
-
-    pub fn is_stale(&self, picture: &Picture) -> bool {
-        std::fs::read_to_string(self.place(picture)).ok().as_ref() != Some(&picture.svg)
+        Ok(text)
     }
 
     fn in_words(&self, error: &Error) -> anyhow::Error {

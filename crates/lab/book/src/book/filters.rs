@@ -15,7 +15,7 @@ pub fn add_to(env: &mut Environment<'_>) {
         ("figure", significant),
         ("thousands", lab_display::thousands),
         ("rps", |value| format!("{} req/s", significant(value))),
-        ("percent", percent),
+        ("percent", lab_display::percent),
         ("bytes", |bytes| Unit::Bytes.short(bytes.max(0.0) as u64)),
         ("mib", |mib| format!("{} MiB", significant(mib))),
         ("ns", time_ns),
@@ -34,14 +34,6 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_filter("noise", |it: Serde<Speedup>| lab_display::noise(&it));
     for at in Percentile::all() {
         env.add_filter(at.key(), move |latencies: Serde<Latencies>| latencies.at(at));
-    }
-}
-
-/// `87 %`, `6.3 %`.
-fn percent(share: f64) -> String {
-    match share * 100.0 {
-        percent if percent < 9.95 => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
     }
 }
 

@@ -2,26 +2,29 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ops::Range,
     path::Path,
 };
 
-use pulldown_cmark::{Event, Tag, TagEnd};
-
 use super::{
     Page,
-    markdown::{self, attributes},
-    page::{Problem, line_of},
+    page::{Problem, is_code, line_of},
 };
+
+/// What the target of a link follows, in Markdown and in HTML.
+const BEFORE: [&str; 4] = ["](", "href=\"", "src=\"", "data=\""];
 
 /// The broken links of a page. Links to other sites are not followed.
 pub fn broken(page: &Page, root: &Path) -> Vec<Problem> {
-    let problem = |(range, target): (Range<usize>, String)| {
-        let what = fault(page, root, &target)?;
-        let (page, line) = (page.name.clone(), line_of(&page.text, range.start));
-        Some(Problem { page, line, what: format!("the link `{target}` is broken: {what}") })
+    let text = &page.text;
+    let places = BEFORE.into_iter().flat_map(|before| text.match_indices(before));
+    let problem = |(at, before): (usize, &str)| {
+        let rest = &text[at + before.len()..];
+        let target = rest.split([')', '"', ' ', '\n']).next().unwrap_or_default();
+        let what = fault(page, root, target).filter(|_| !is_code(text, at))?;
+        let what = format!("the link `{target}` is broken: {what}");
+        Some(Problem { page: page.name.clone(), line: line_of(text, at), what })
     };
-    targets(&page.text).into_iter().filter_map(problem).collect()
+    places.filter_map(problem).collect()
 }
 
 fn fault(page: &Page, root: &Path, target: &str) -> Option<&'static str> {
@@ -45,44 +48,21 @@ fn fault(page: &Page, root: &Path, target: &str) -> Option<&'static str> {
     (is_chapter && !anchor.is_empty() && !has_anchor()).then_some("no heading has this name")
 }
 
-/// The targets of all links and images, with their places in the page.
-fn targets(text: &str) -> Vec<(Range<usize>, String)> {
-    let mut targets = Vec::new();
-    for (event, range) in markdown::events(text) {
-        match event {
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                targets.push((range, dest_url.into_string()));
-            }
-            Event::Html(html) | Event::InlineHtml(html) => {
-                let found =
-                    ["href", "src", "data"].into_iter().flat_map(|it| attributes(&html, it));
-                targets.extend(found.map(|target| (range.clone(), target.to_owned())));
-            }
-            _ => {}
-        }
-    }
-    targets
-}
-
 /// What `#` may be followed by: the headings as the book and the code host name them, and ids.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let mut anchors = BTreeSet::new();
+    let ids = text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut anchors: BTreeSet<_> = ids.map(str::to_owned).collect();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut words = String::new();
-    for (event, _) in markdown::events(text) {
-        match event {
-            Event::Start(Tag::Heading { .. }) => words.clear(),
-            Event::Text(part) | Event::Code(part) => words.push_str(&part),
-            Event::End(TagEnd::Heading(_)) => {
-                let slug = slug(&words);
-                let count = seen.entry(slug.clone()).or_default();
-                anchors.insert(if *count == 0 { slug } else { format!("{slug}-{count}") });
-                *count += 1;
-            }
-            Event::Html(html) | Event::InlineHtml(html) => {
-                anchors.extend(attributes(&html, "id").into_iter().map(str::to_owned));
-            }
-            _ => {}
+    let mut is_fenced = false;
+    for line in text.lines() {
+        is_fenced ^= line.starts_with("```");
+        if let Some((_, heading)) =
+            line.split_once("# ").filter(|_| !is_fenced && line.starts_with('#'))
+        {
+            let slug = slug(heading);
+            let count = seen.entry(slug.clone()).or_default();
+            anchors.insert(if *count == 0 { slug } else { format!("{slug}-{count}") });
+            *count += 1;
         }
     }
     anchors

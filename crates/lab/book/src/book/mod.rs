@@ -32,9 +32,7 @@ mod evaluate;
 mod excerpt;
 mod filters;
 mod links;
-mod markdown;
 mod marker;
-mod mine;
 mod page;
 mod sources;
 mod splice;
@@ -44,6 +42,7 @@ mod tests;
 
 pub use evaluate::Book;
 pub use links::broken;
-pub use mine::{Mine, write_mine};
 pub use page::{CHAPTERS, Page, Problem, pages};
-pub use splice::{Spliced, splice};
+#[cfg(test)]
+pub use splice::Spliced;
+pub use splice::splice;

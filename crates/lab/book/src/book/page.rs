@@ -54,39 +54,37 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
+/// Whether a byte is in code, where a comment or a link is text: in a fence, or between backticks of its
+/// line.
+pub fn is_code(text: &str, at: usize) -> bool {
+    let (above, line) = text[..at].rsplit_once('\n').unwrap_or(("", &text[..at]));
+    let is_fence = |line: &&str| line.trim_start_matches([' ', '>']).starts_with("```");
+    above.lines().filter(is_fence).count() % 2 == 1 || line.matches('`').count() % 2 == 1
+}
+
 /// All chapters, and the pages of the top level.
 pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
-    let mut pages = chapters(root)?;
-    for name in ["README.md", "CONTRIBUTING.md"].into_iter().filter(|it| root.join(it).is_file()) {
-        pages.push(Page::read(root, name)?);
-    }
-    Ok(pages)
-}
-
-pub fn chapters(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
     ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
-    let mut pages = Vec::new();
-    for name in files_below(&dir)?.iter().filter(|name| name.ends_with(".md")) {
-        pages.push(Page::read(root, &format!("{CHAPTERS}/{name}"))?);
-    }
-    Ok(pages)
+    let mut names = Vec::new();
+    collect(root, CHAPTERS, &mut names)?;
+    names.sort();
+    let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|it| root.join(it).is_file());
+    names.extend(top.map(str::to_owned));
+    names.iter().map(|name| Page::read(root, name)).collect()
 }
 
-/// The paths of all files below a directory, from there on, sorted.
-pub fn files_below(dir: &Path) -> anyhow::Result<Vec<String>> {
-    let mut files = Vec::new();
-    let entries = dir.read_dir().with_context(|| format!("cannot read {}", dir.display()))?;
+/// Adds the paths of all pages below a directory.
+fn collect(root: &Path, dir: &str, names: &mut Vec<String>) -> anyhow::Result<()> {
+    let entries = root.join(dir).read_dir().with_context(|| format!("cannot read {dir}"))?;
     for entry in entries {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = format!("{dir}/{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
-            let below = files_below(&entry.path())?;
-            files.extend(below.into_iter().map(|file| format!("{name}/{file}")));
-        } else {
-            files.push(name);
+            collect(root, &name, names)?;
+        } else if name.ends_with(".md") {
+            names.push(name);
         }
     }
-    files.sort();
-    Ok(files)
+    Ok(())
 }

@@ -13,7 +13,6 @@ use lab_observation::{Folded, top_inclusive};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value as Json, json};
 
-use super::Mine;
 use crate::publish::{Benches, RECORDS};
 
 /// The records of the replications, whose scripts write them: a JSON file each.
@@ -25,15 +24,13 @@ pub struct Sources {
     /// The workspace, as an absolute path.
     pub root: PathBuf,
     pub cases: Vec<Case>,
-    /// The reader's own runs; empty without `--mine`.
-    pub mine: Mine,
     dir: Result<PathBuf, String>,
     record: Result<Record, String>,
     benches: Result<Benches, String>,
 }
 
 impl Sources {
-    pub fn of(workspace: &Workspace, mine: Mine) -> anyhow::Result<Self> {
+    pub fn of(workspace: &Workspace) -> anyhow::Result<Self> {
         let root = workspace.root();
         let root =
             root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
@@ -46,7 +43,7 @@ impl Sources {
             record.map_err(why)
         });
         let benches = dir.clone().and_then(|dir| read(&dir.join("benches.json")).map_err(why));
-        Ok(Self { root, cases: workspace.cases()?, mine, dir, record, benches })
+        Ok(Self { root, cases: workspace.cases()?, dir, record, benches })
     }
 
     pub fn record(&self) -> anyhow::Result<&Record> {

@@ -2,7 +2,6 @@
 
 use super::{
     Page,
-    blocks::Picture,
     evaluate::Book,
     marker::{Marker, markers},
     page::Problem,
@@ -12,9 +11,7 @@ use super::{
 pub struct Spliced {
     /// The page anew. What could not be made is left as it was.
     pub text: String,
-    /// Pictures next to the pages.
-    pub pictures: Vec<Picture>,
-    /// Markers and pictures that are not what they should be.
+    /// Markers that are not what they should be.
     pub stale: Vec<Problem>,
     /// Malformed markers, and expressions that failed.
     pub faults: Vec<Problem>,
@@ -26,7 +23,6 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
     let mut spliced = Spliced {
         text: String::with_capacity(page.text.len()),
-        pictures: Vec::new(),
         stale: Vec::new(),
         faults: malformed.into_iter().map(|(line, what)| problem(line, what)).collect(),
         markers: found.len(),
@@ -37,18 +33,13 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
         spliced.text.push_str(&page.text[copied..marker.content.start]);
         copied = marker.content.end;
         match make(&marker, page, book) {
-            Ok((content, pictures)) => {
+            Ok(content) => {
                 if content != old {
                     let state = if old.trim().is_empty() { "empty" } else { "stale" };
                     let what = format!("`{}` is {state}: `just docs` fills it", marker.expression);
                     spliced.stale.push(problem(marker.line, what));
                 }
                 spliced.text.push_str(&content);
-                for picture in pictures.iter().filter(|picture| book.is_stale(picture)) {
-                    let what = format!("{} is stale: `just docs` draws it", picture.path);
-                    spliced.stale.push(problem(marker.line, what));
-                }
-                spliced.pictures.extend(pictures);
             }
             Err(error) => {
                 // Paths are shown from the workspace on.
@@ -65,18 +56,15 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
 }
 
 /// What belongs between the ends of a marker.
-fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<Picture>)> {
-    let (markdown, pictures) = book.eval(&marker.expression, page.dir())?;
-    let content = match &marker.block {
-        Some(prefix) => {
-            let line = |line: &str| format!("{}\n", format!("{prefix}{line}").trim_end());
-            format!("\n{}{prefix}", markdown.lines().map(line).collect::<String>())
-        }
-        None => {
-            let is_block = markdown.contains('\n') || !pictures.is_empty();
-            anyhow::ensure!(!is_block, "it makes a block: give its marker a line of its own");
-            markdown
-        }
+fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<String> {
+    let markdown = book.eval(&marker.expression, page.dir())?;
+    let Some(prefix) = &marker.block else {
+        anyhow::ensure!(
+            !markdown.contains('\n'),
+            "it makes a block: give its marker a line of its own"
+        );
+        return Ok(markdown);
     };
-    Ok((content, pictures))
+    let line = |line: &str| format!("{}\n", format!("{prefix}{line}").trim_end());
+    Ok(format!("\n{}{prefix}", markdown.lines().map(line).collect::<String>()))
 }

@@ -2,7 +2,7 @@
 
 use lab_display::{Table, count_table, factor, percent};
 use lab_model::{
-    BASELINE, CANDIDATE, CaseRecord, Machine,
+    BASELINE, CANDIDATE, Machine,
     origin::{day, machine_in_words, origin},
     tables, unknown,
 };
@@ -39,31 +39,17 @@ fn with_caption(table: &Table, origin: &str) -> String {
     format!("{}\n*{}{origin}*", table.markdown(), table.caption)
 }
 
-/// A table of the record, and below it that of the reader's own runs, if there are any.
+/// A table of one case of the record, or of all.
 fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<String> {
-    let is_wanted = |it: &&CaseRecord| case.is_empty() || it.case == case;
-    let make = |cases: &[&CaseRecord], origin: &str| {
-        let table = match (kind, cases) {
-            ("steps", [case, ..]) => tables::claims(case),
-            ("pair", [case, ..]) => tables::pair(&sources.pair(case)),
-            _ => tables::summary(cases.iter().copied()),
-        };
-        with_caption(&table, &format!(" Made by {origin}."))
+    let cases = sources.record()?.cases.iter().filter(|it| case.is_empty() || it.case == case);
+    let cases: Vec<_> = cases.collect();
+    let table = match (kind, &cases[..]) {
+        (_, []) => anyhow::bail!("the record has nothing of `{case}`: `just record` makes one"),
+        ("steps", [case, ..]) => tables::claims(case),
+        ("pair", [case, ..]) => tables::pair(&sources.pair(case)),
+        _ => tables::summary(cases.iter().copied()),
     };
-    let quoted: Vec<_> = sources.record()?.cases.iter().filter(is_wanted).collect();
-    anyhow::ensure!(
-        !quoted.is_empty(),
-        "the record has nothing of `{case}`: `just record` makes one"
-    );
-    let table = make(&quoted, &sources.origin()?);
-    let own: Vec<_> = sources.mine.0.iter().filter(|(it, _)| is_wanted(&it)).collect();
-    if own.is_empty() {
-        return Ok(table);
-    }
-    let mut origins: Vec<_> = own.iter().map(|(_, origin)| origin.as_str()).collect();
-    origins.dedup();
-    let own = make(&own.iter().map(|(case, _)| case).collect::<Vec<_>>(), &origins.join("; "));
-    Ok(format!("{table}\n\n**On your machine:**\n\n{own}"))
+    Ok(with_caption(&table, &format!(" Made by {}.", sources.origin()?)))
 }
 
 /// The exact counts of each variant.

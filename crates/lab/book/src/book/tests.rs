@@ -1,6 +1,6 @@
 //! A small workspace, and a page with every function and filter.
 
-use crate::fixture::{Fixture, record};
+use crate::fixture::Fixture;
 
 /// The page as it should be. `LAB_BLESS=1` writes it anew, to be read before it is committed.
 const PAGE: &str = include_str!("tests/page.md");
@@ -15,12 +15,10 @@ fn a_page_is_filled_and_stays_as_it_is() {
         std::fs::write(path, &filled.text).unwrap();
     }
     assert_eq!(filled.text, PAGE);
-    let stale: Vec<_> = filled.stale.iter().map(|problem| problem.what.as_str()).collect();
-    let drawn = "charts/pair-toy.svg is stale: `just docs` draws it";
-    assert_eq!(stale, [drawn, &drawn.replace("pair", "sweep")], "no marker is");
-    let charts: Vec<_> = filled.pictures.iter().map(|chart| chart.path.as_str()).collect();
-    let all = ["pair-toy", "sweep-toy"].map(|name| format!("charts/{name}.svg"));
-    assert_eq!(charts, all);
+    assert!(filled.stale.is_empty(), "{:?}", filled.stale);
+    let book = fixture.book();
+    let charts: Vec<_> = book.charts.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(charts, ["pair-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg")));
 }
 
 #[test]
@@ -72,20 +70,6 @@ fn a_mistake_in_an_expression_is_explained() {
 }
 
 #[test]
-fn a_table_of_steps_has_every_variant() {
-    let fixture = Fixture::new();
-    let mut record = record(280.0);
-    let variants = record["cases"][0]["variants"].as_array_mut().unwrap();
-    let mut step = variants[1].clone();
-    step["variant"] = "no-clone".into();
-    variants.insert(1, step);
-    fixture.write("docs/record/2026-11-21-a/record.json", &record.to_string());
-    let table = fixture.eval("table(\"steps\", toy)").unwrap();
-    assert!(table.contains("| slow | 19.4 |  | 308 µs |  |"), "{table}");
-    assert!(table.contains("| no-clone | 5,435 | 280× (279–282) |"), "{table}");
-}
-
-#[test]
 fn a_missing_source_is_an_error_of_what_needs_it() {
     let fixture = Fixture::new();
     fixture.remove("docs/record/2026-11-21-a/benches.json");
@@ -98,26 +82,4 @@ fn a_missing_source_is_an_error_of_what_needs_it() {
     std::fs::remove_dir_all(fixture.path().join("docs/record")).unwrap();
     let error = fixture.eval("toy.users").unwrap_err();
     assert_eq!(error, "no record is in docs/record: `just record` makes one");
-}
-
-#[test]
-fn the_readers_own_figures_come_below_the_records() {
-    let fixture = Fixture::new();
-    let mut own = record(263.0);
-    own["created"] = "2027-01-02T03:04:05Z".into();
-    own["command"] = serde_json::json!(["lab", "bench", "--quick"]);
-    fixture.write("target/lab/runs/20270102T030405000Z.json", &own.to_string());
-    fixture.write("target/lab/runs/20270103T030405000Z.json", "damaged");
-    for call in ["table(\"summary\")", "table(\"pair\", toy)"] {
-        let table = fixture.eval(call).unwrap();
-        let (quoted, own) = table.split_once("**On your machine:**").unwrap();
-        assert!(quoted.contains("280× (279–282)") && own.contains("263× (262–265)"), "{table}");
-        assert!(own.contains("`lab bench --quick` on AMD EPYC"), "{table}");
-    }
-    let page = "# T\n\n<!-- lab: table(\"pair\", toy) -->\n<!-- /lab -->\n";
-    fixture.write("docs/src/README.md", page);
-    let faults = super::write_mine(&fixture.workspace(), &fixture.book()).unwrap();
-    assert_eq!(faults, []);
-    assert!(fixture.read("target/lab/book-src/README.md").contains("**On your machine:**"));
-    assert_eq!(fixture.read("docs/src/README.md"), page, "docs/ stays as it is");
 }

@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
-use lab_display::{out, plural};
-use lab_measure::bench::{self, Comparison, Progress};
+use lab_display::{err, out, plural};
+use lab_measure::{
+    Progress,
+    bench::{self, Comparison},
+};
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record, Store, Workspace, criterion,
 };
@@ -56,6 +59,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         eprintln!("note: this is a debug build; its figures say nothing about a release build");
     }
 
+    Store::new(&workspace.results()).ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
         // Servers that the reader put in a directory are taken as they are.
@@ -101,12 +105,12 @@ fn print(
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record)?;
-    eprintln!("\n  Results    {}", lab_display::path(&kept));
+    err!("\n  Results    {}", lab_display::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {
         let page = report::page(&results);
         report::write(Some(workspace), &results, record, &page)?;
-        eprintln!("  Report     {}", lab_display::path(&page));
+        err!("  Report     {}", lab_display::path(&page));
     }
     Ok(())
 }
@@ -126,7 +130,7 @@ async fn measure(
         comparisons.push((case, Comparison::of_case(workspace, case, &variants)?));
     }
     let runs = comparisons.iter().map(|(_, it)| effort.all_runs(it.subjects.len()));
-    let progress = Progress::new(runs.sum());
+    let progress = Progress::planned(runs.sum());
     for (case, comparison) in &comparisons {
         let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
         record.promised_throughput = case.promise.map(|promise| promise.throughput);

@@ -3,12 +3,15 @@
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use lab_display::out;
+use lab_display::{err, out};
 use lab_measure::{
-    bench::{self, Engine, Progress},
+    Progress,
+    bench::{self, Engine},
     count,
 };
-use lab_model::{Build, EngineOptions, Record, Store, Workspace, notes, write_whole};
+use lab_model::{
+    Build, EngineOptions, Record, Store, Workspace, ensure_writable, notes, write_whole,
+};
 use lab_servers::Scratch;
 use lab_stats::Verdict;
 use serde_json::json;
@@ -68,8 +71,11 @@ pub struct Options {
 
 /// Returns the exit code of the verdict.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let store = Store::new(&places.results()?);
+    store.ensure_writable()?;
+    options.markdown.as_deref().map_or(Ok(()), ensure_writable)?;
     match interruptible(measure(places, options))? {
-        Some(record) => report(places, options, &record),
+        Some(record) => report(&store, options, &record),
         None => Ok(interrupted("nothing was written")),
     }
 }
@@ -99,10 +105,10 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let subjects = comparison.subjects.iter().enumerate();
     let counting = count::LONGEST * subjects.len() as u32;
-    let progress = Progress::new(effort.all_runs(subjects.len()) + counting);
+    let progress = Progress::planned(effort.all_runs(subjects.len()) + counting);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     for ((index, (name, launch)), variant) in subjects.zip(&mut case.variants) {
-        progress.step("system calls", name, count::LONGEST);
+        progress.run("system calls", name, count::LONGEST);
         match count::system_calls(launch, comparison.asks_of(index)).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
@@ -139,12 +145,12 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
 }
 
 /// Prints and keeps the record; returns the exit code of the verdict.
-fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result<ExitCode> {
-    let path = Store::new(&places.results()?).keep(record)?;
+fn report(store: &Store, options: &Options, record: &Record) -> anyhow::Result<ExitCode> {
     let case = record.cases.first().context("there is one comparison")?;
-    if let Some(file) = &options.markdown {
-        write_whole(file, &bench::markdown(record, case))?;
-    }
+    // The figures are printed even if a disk is full.
+    let kept = store.keep(record);
+    let comment = options.markdown.as_ref();
+    let commented = comment.map(|file| write_whole(file, &bench::markdown(record, case)));
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
@@ -158,13 +164,14 @@ fn report(places: &Places, options: &Options, record: &Record) -> anyhow::Result
             "aa": case.control.speedup,
             "exact": exact,
             "notes": notes(case),
-            "record": path,
+            "record": kept.as_ref().ok().map(|path| path.to_string_lossy()),
         });
         out!("{document}");
     } else {
         bench::print_case(&options.sides.title(), case);
     }
-    eprintln!("  Results    {}", path.display());
+    err!("  Results    {}", kept?.display());
+    commented.transpose()?;
     ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
     Ok(ExitCode::from(exit_code(case.verdict)))
 }

@@ -14,9 +14,9 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output, Store, write_whole};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output};
 use lab_observation::{Observations, Profiler, Unwinder};
-use lab_pictures::{Page, draw_index, draw_page, meta};
+use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
 use lab_servers::{
     Scratch,
@@ -76,7 +76,7 @@ fn profiler() -> impl TypedValueParser<Value = Profiler> {
 
 /// The profilers that work here.
 fn profilers(options: &Options, has_sampler: bool) -> Profilers {
-    let mut found = Profilers::look(lab_system::System::this(0), has_sampler);
+    let mut found = Profilers::look(lab_system::System::this(), has_sampler);
     found.unwinder = options.call_graph;
     found
 }
@@ -89,20 +89,20 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let drawing = async {
         match options.exec.is_empty() {
             true => cases(places, options).await,
-            false => own(places, options).await,
+            false => own(places, options).await.map(|page| vec![page]),
         }
     };
-    let Some(page) = interruptible(drawing)? else {
+    let Some(pages) = interruptible(drawing)? else {
         return Ok(interrupted("nothing was written"));
     };
-    if options.open {
-        super::open(&page)?;
+    for page in pages.iter().filter(|_| options.open) {
+        super::open(page)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A page a case, and one that leads to them if there are several; returns where to begin.
-async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
+/// A page a case; returns their paths.
+async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf>> {
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_with_mine(names)?;
@@ -126,7 +126,6 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
-    let store = Store::new(&ordinary.results());
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
@@ -134,21 +133,12 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         let variants = [BASELINE, if has_mine { MINE } else { CANDIDATE }].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
-        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built, &store)?;
+        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built)?;
         // Published pages are those of the case's own variants.
         let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
         pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);
     }
-    match &pages[..] {
-        [(_, path)] => Ok(path.clone()),
-        _ => {
-            let path = results.join("index.html");
-            let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
-            write_whole(&path, &draw_index(&pages))?;
-            out!("\n  All pages   {}", path.display());
-            Ok(path)
-        }
-    }
+    Ok(pages)
 }
 
 /// One page of your own server, or of two.
@@ -160,30 +150,47 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     };
     let commands: Vec<_> =
         names.iter().zip(&options.exec).map(|(name, exec)| (*name, exec.as_str(), None)).collect();
-    let name = program(&options.exec[0]);
-    let comparison = options.server.comparison(&name, options.load, &commands).await?;
-    let dir = places.results()?.join("flame").join(&name);
+    let command = &options.exec[0];
+    let comparison = options.server.comparison(&title(command), options.load, &commands).await?;
+    let dir = places.results()?.join("flame").join(directory(command));
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
     let subjects = Subjects::own(comparison, options.spans.clone())?;
-    Ok(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?.1)
+    draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await
 }
 
-/// The name of the program in a command, fit for a directory.
-pub fn program(command: &str) -> String {
+/// A command as a title: programs and files without their directories.
+pub fn title(command: &str) -> String {
     let words = shell_words::split(command).unwrap_or_default();
-    let name = words.first().and_then(|word| Path::new(word).file_stem());
-    name.map_or_else(|| "server".to_owned(), |name| name.to_string_lossy().into_owned())
+    let name = |word: &String| {
+        Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into())
+    };
+    words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
-/// Records the servers and draws their page into `dir`; returns the page and its path.
+/// The directory for the results of a command: its text, with a hyphen for each run of characters that a path
+/// should not have.
+pub fn directory(command: &str) -> String {
+    let parts = command.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
+    let parts: Vec<_> = parts.filter(|part| part.contains(char::is_alphanumeric)).collect();
+    let name = parts.join("-");
+    // A file name has at most 255 bytes. The end of a command distinguishes it.
+    let cut = name.char_indices().rev().nth(99).map_or(0, |(at, _)| at);
+    if name.is_empty() {
+        "server".to_owned()
+    } else {
+        name[cut..].trim_start_matches('.').to_owned()
+    }
+}
+
+/// Records the servers and draws their page into `dir`; returns its path.
 async fn draw(
     subjects: &Subjects,
     profilers: &Profilers,
     flamegraph: Option<&Path>,
     options: &Options,
     dir: PathBuf,
-) -> anyhow::Result<(Page, PathBuf)> {
+) -> anyhow::Result<PathBuf> {
     let results = dir.parent().context("a page has a directory above it")?.to_owned();
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
@@ -201,7 +208,7 @@ async fn draw(
     drop(progress);
     let path = output.finish()?.join("index.html");
     report(&page, &seen, &path);
-    Ok((page, path))
+    Ok(path)
 }
 
 /// Prints what the page says, without its pictures.
@@ -230,4 +237,24 @@ const ROWS: usize = 6;
 fn fit(row: &[String]) -> Vec<String> {
     let longest = if row.len() > 4 { 25 } else { 36 };
     row.iter().map(|cell| console::truncate_str(cell, longest, "…").into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_has_results_and_a_title_of_its_own() {
+        for (command, named, titled) in [
+            ("lock-scope-slow", "lock-scope-slow", "lock-scope-slow"),
+            ("python3 a.py", "python3-a.py", "python3 a.py"),
+            ("./old/server -p {port}", "old-server-p-port", "server -p {port}"),
+            ("./new/server -p {port}", "new-server-p-port", "server -p {port}"),
+            ("/opt/x/.hidden", "opt-x-.hidden", ".hidden"),
+            ("../..", "server", "../.."),
+        ] {
+            assert_eq!((&*directory(command), &*title(command)), (named, titled));
+        }
+        assert_eq!(directory(&"x".repeat(300)).len(), 100);
+    }
 }

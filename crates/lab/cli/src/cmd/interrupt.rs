@@ -1,28 +1,49 @@
-//! Ctrl-C ends a verb and stops its servers.
+//! What ends a verb early: Ctrl-C, SIGTERM, a closed terminal. Nothing that it started outlives it.
 
-use std::{future::Future, process::ExitCode};
+use std::{
+    future::{Future, poll_fn},
+    process::ExitCode,
+    task::Poll,
+    time::Duration,
+};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use lab_display::err;
+use lab_system::process;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     signal::unix::{SignalKind, signal},
+    time::{sleep, timeout},
 };
 
-/// Runs a verb to its end; `None` after Ctrl-C, which drops everything that the verb holds and so stops
-/// its servers.
+/// How long the end of everything that a verb started may take. A supervisor gives its server three
+/// seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(5);
+
+/// Runs a verb to its end; `None` after a signal, which drops everything that the verb holds and so
+/// stops its servers. Returns once they have ended, after an error too.
 pub fn interruptible<T>(
     verb: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<Option<T>> {
     block_on(async {
-        tokio::select! {
-            // The signal first: a terminal sends it to the servers as well, and their ends are no error.
+        let signalled = signalled()?;
+        // A shell that became `lab` by `exec` may have left some.
+        let others = descendants();
+        let result = tokio::select! {
+            // The signal first: a terminal sends it to other programs as well, and their ends are no
+            // error.
             biased;
-            signal = signalled() => {
-                signal.context("cannot wait for signals")?;
-                Ok(None)
-            }
+            () = signalled => Ok(None),
             result = verb => result.map(Some),
+        };
+        let ended = timeout(PATIENCE, all_ended(&others)).await;
+        if ended.is_err() && matches!(result, Ok(None)) {
+            let running = descendants().into_iter().filter(|pid| !others.contains(pid));
+            let running: Vec<_> = running.map(|pid| pid.to_string()).collect();
+            bail!("interrupted, but some processes still run: `kill -9 {}`", running.join(" "));
         }
+        result
     })
 }
 
@@ -36,18 +57,48 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
     result
 }
 
-/// Completes on Ctrl-C and on SIGTERM.
-async fn signalled() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
+/// Listens from now on; completes on Ctrl-C, on SIGTERM, and when the terminal closes.
+pub fn signalled() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+    if !ignores_hangup() {
+        kinds.push(SignalKind::hangup());
+    }
+    let signals = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>();
+    let mut signals = signals.context("cannot wait for signals")?;
+    Ok(poll_fn(move |context| {
+        match signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }))
+}
+
+/// Whether this process was started to outlive its terminal, as with `nohup`.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The lowest bit is signal 1.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}
+
+/// The processes below this one that run.
+pub fn descendants() -> Vec<u32> {
+    let this = std::process::id();
+    let below = process::pids(this).into_iter().filter(|pid| *pid != this);
+    below.filter(|pid| process::is_alive(*pid)).collect()
+}
+
+/// Waits until no process below this one runs, except these.
+pub async fn all_ended(others: &[u32]) {
+    while descendants().iter().any(|pid| !others.contains(pid)) {
+        sleep(POLL).await;
     }
 }
 
 /// Reports an interruption and what is left of the work; returns the exit code that shells use for it.
 pub fn interrupted(left: &str) -> ExitCode {
-    eprintln!("\ninterrupted: the servers are stopped and {left}");
+    err!("\ninterrupted: the servers are stopped and {left}");
     ExitCode::from(130)
 }
 

@@ -9,7 +9,6 @@ mod flame;
 mod generate;
 mod interrupt;
 mod list;
-mod new_case;
 mod own_server;
 mod places;
 mod practice;
@@ -23,6 +22,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use lab_display::err;
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -69,9 +69,6 @@ enum Command {
     Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
-    // The workspace.
-    /// Write a new case that compiles and runs, for you to fill in
-    NewCase(new_case::Options),
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
@@ -90,13 +87,12 @@ pub fn run() -> ExitCode {
     };
     let result = match lab.command {
         Command::List => list::run(&lab.places),
-        Command::Doctor => doctor::run(&lab.places),
+        Command::Doctor => Ok(doctor::run()),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),
         Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::NewCase(options) => new_case::run(&lab.places, &options),
         Command::Practice(verb) => practice::run(&lab.places, &verb),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
@@ -106,7 +102,7 @@ pub fn run() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            err!("error: {error:#}");
             ExitCode::from(failure)
         }
     }

@@ -27,7 +27,7 @@ impl Places {
     /// `PATH`. If it is missing, a line says how to get it.
     pub fn flamegraph(&self) -> anyhow::Result<Option<PathBuf>> {
         let ours = find_bin_dir(self.bin_dir.as_deref())?.join(FLAMEGRAPH);
-        let found = if ours.is_file() { Some(ours) } else { System::this(0).program(FLAMEGRAPH) };
+        let found = if ours.is_file() { Some(ours) } else { System::this().program(FLAMEGRAPH) };
         if found.is_none() {
             eprintln!(
                 "note: no standard flame graph, because {FLAMEGRAPH} is missing: \

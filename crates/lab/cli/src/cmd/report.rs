@@ -5,9 +5,12 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::ensure;
 use lab_course::report;
 use lab_display::out;
-use lab_model::{Record, Store, Workspace, read};
+use lab_measure::bench;
+use lab_model::{Record, Store, Workspace, read, write_whole};
+use lab_stats::Verdict;
 
 use super::Places;
 
@@ -22,12 +25,20 @@ pub struct Options {
     /// Write the page to this file, instead of `report.html` next to the runs
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write a comment for a pull request to this file, instead of the page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["open", "output"])]
+    pub markdown: Option<PathBuf>,
 }
 
 /// Writes the page and prints where it is.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let results = places.results()?;
     let record = read(&Store::new(&results).find(&options.run)?)?;
+    if let Some(file) = &options.markdown {
+        write_whole(file, &comment(&record)?)?;
+        out!("  Comment    {}", lab_display::path(file));
+        return Ok(ExitCode::SUCCESS);
+    }
     let workspace = places.workspace().ok();
     let path = options.output.clone().unwrap_or_else(|| page(&results));
     write(workspace.as_ref(), &results, &record, &path)?;
@@ -36,6 +47,20 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         super::open(&path)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The comment on a record that may come from anywhere: its verdict has to agree with its figures.
+fn comment(record: &Record) -> anyhow::Result<String> {
+    ensure!(!record.cases.is_empty(), "the record has no comparison");
+    for case in &record.cases {
+        let shown = case.judged_by(case.metric).verdict;
+        ensure!(
+            [shown, Verdict::Undecided].contains(&case.verdict),
+            "the record says `{}`, but its figures say `{shown}`: measure again",
+            case.verdict
+        );
+    }
+    Ok(record.cases.iter().map(|case| bench::markdown(record, case)).collect())
 }
 
 pub fn page(results: &Path) -> PathBuf {

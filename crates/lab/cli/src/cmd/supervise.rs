@@ -2,66 +2,96 @@
 //!
 //! A killed `lab` cannot stop its servers. So `lab` starts this process, which starts the server, and
 //! notices the end of `lab` because its standard input closes.
+//!
+//! A server may put a process into the background, whose parent then ends. The server adopts it, as the
+//! first process of a container does, so it stays in the tree that is measured. What is left when the
+//! server has ended is adopted and ended here.
 
 use std::{
-    os::unix::process::ExitStatusExt as _,
+    os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    pin::pin,
     process::{ExitCode, Stdio},
     time::Duration,
 };
 
 use anyhow::Context as _;
+use lab_model::lab_itself;
+use lab_system::process;
 use nix::{
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
+    sys::signal::{Signal, kill, killpg},
+    unistd::{Pid, getpgid},
 };
-use tokio::{
-    process::Command,
-    signal::unix::{SignalKind, signal},
-    time::timeout,
+use tokio::{process::Command, time::timeout};
+
+use super::{
+    block_on, closed,
+    interrupt::{all_ended, descendants, signalled},
 };
 
-use super::{block_on, closed};
-
-/// How long the server may take to end after SIGTERM.
+/// How long the server and its children may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the system may take to end what was killed. Then look again: a process that was being
+/// started goes unseen.
+const KILLED: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
+    /// Become the program, with its orphans as children, instead of its parent
+    #[arg(long)]
+    pub adopt: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<String>,
 }
 
 /// Runs the command in its own process group until it ends, standard input closes, or a signal comes.
-/// Then ends the whole group.
+/// Then ends all that it started, and returns once nothing of that runs.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    block_on(async {
+    process::adopt_orphans().context("cannot adopt what a server leaves behind")?;
+    if options.adopt {
         let (program, args) = options.command.split_first().context("there is no command")?;
-        let mut server = Command::new(program)
-            .args(args)
+        let error = std::process::Command::new(program).args(args).exec();
+        return Err(error).with_context(|| format!("cannot start {program}"));
+    }
+    block_on(async {
+        let signalled = signalled()?;
+        let mut server = Command::new(lab_itself()?)
+            .args(["supervise", "--adopt", "--"])
+            .args(&options.command)
             .stdin(Stdio::null())
             .process_group(0)
             .spawn()
-            .with_context(|| format!("cannot start {program}"))?;
+            .context("cannot start `lab` again")?;
         let group = Pid::from_raw(i32::try_from(server.id().context("the server has ended")?)?);
-        let mut terminated = signal(SignalKind::terminate())?;
-        let mut interrupted = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            status = server.wait() => {
-                // Also stops processes that the server started.
-                let _ = killpg(group, Signal::SIGKILL);
-                let status = status?;
-                let code = status.code().or(status.signal().map(|signal| 128 + signal));
-                return Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)));
+        let (mut signal, mut patience) = tokio::select! {
+            _ = server.wait() => (Signal::SIGKILL, KILLED),
+            () = closed(tokio::io::stdin()) => (Signal::SIGTERM, PATIENCE),
+            () = signalled => (Signal::SIGTERM, PATIENCE),
+        };
+        let mut ended = pin!(async {
+            let status = server.wait().await;
+            all_ended(&[]).await;
+            status
+        });
+        let status = loop {
+            send(signal, group);
+            if let Ok(status) = timeout(patience, &mut ended).await {
+                break status?;
             }
-            () = closed(tokio::io::stdin()) => {}
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
-        }
-        let _ = killpg(group, Signal::SIGTERM);
-        let _ = timeout(PATIENCE, server.wait()).await;
-        let _ = killpg(group, Signal::SIGKILL);
-        server.wait().await?;
-        Ok(ExitCode::SUCCESS)
+            (signal, patience) = (Signal::SIGKILL, KILLED);
+        };
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
+        Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
     })
+}
+
+/// Sends a signal to the server's process group, and to the processes that have left it.
+fn send(signal: Signal, group: Pid) {
+    let _ = killpg(group, signal);
+    for pid in descendants().into_iter().filter_map(|pid| i32::try_from(pid).ok()) {
+        let pid = Pid::from_raw(pid);
+        if getpgid(Some(pid)).is_ok_and(|its| its != group) {
+            let _ = kill(pid, signal);
+        }
+    }
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     Places,
-    flame::program,
+    flame::{directory, title},
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
 };
@@ -62,9 +62,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 
 /// Measures and reports; returns the path of the page.
 async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
-    let name = program(&options.command);
+    let name = title(&options.command);
     let results = places.results()?.join("triage");
-    let output = Output::begin(results.join(&name))?;
+    let output = Output::begin(results.join(directory(&options.command)))?;
     let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&name);
     progress.step("asking it for its answers");
@@ -82,7 +82,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
             options.server.comparison(&name, ALONE, &servers).await?
         }
     };
-    let profilers = Profilers::look(lab_system::System::this(0), false);
+    let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
     subjects.topic.load = Triage::load_in_words();

@@ -57,7 +57,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 /// What a case has to have before it proves anything: a fault, a fix, a counter, and no text that is
-/// left from `lab new-case`. A case whose source is elsewhere lacks nothing.
+/// left from `just new-case`. A case whose source is elsewhere lacks nothing.
 fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     let dir = workspace.case_dir(case);
     let variant = |name: &str| {

@@ -1,10 +1,16 @@
 //! `lab compare` on servers that take a port and print nothing.
 
-use std::process::Output;
+use std::{
+    ffi::OsStr,
+    os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
+    process::{Command, Output, Stdio},
+};
 
 use serde_json::Value;
 
-use crate::toy::{CALM, SHORT, STAND_IN, Toy, has_ended, send, stderr, stdout, wait_until};
+use crate::toy::{
+    CALM, SHORT, STAND_IN, Toy, has_ended, send_to_group, stderr, stdout, wait_until,
+};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 fn server(toy: &Toy, args: &str) -> String {
@@ -14,6 +20,12 @@ fn server(toy: &Toy, args: &str) -> String {
 pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
     let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
     toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
+}
+
+/// A comparison of a server with itself.
+fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
+    let sides = ["compare", "--baseline", server, "--candidate", server, "--get=/"];
+    toy.lab(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
 }
 
 #[test]
@@ -83,6 +95,15 @@ fn a_request_that_never_gets_an_answer_is_lost() {
 }
 
 #[test]
+fn a_connection_that_closes_under_a_request_is_a_note() {
+    let toy = Toy::new(&[]);
+    let output = with_itself(&toy, &server(&toy, "--close-at-request 50"), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains("candidate: 2 requests sent again over a new"), "{printed}");
+}
+
+#[test]
 fn requests_come_from_a_file_and_changing_answers_are_checked_by_length() {
     let toy = Toy::new(&[]);
     let requests = "[[request]]\npath = \"/a\"\nheaders = { accept = \"text/plain\" }\n\
@@ -147,13 +168,13 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let command = format!("sh -c '{}; true'", server(&toy, ""));
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
     let mut lab = toy.lab(&[&sides[..], &["--measurement", "60"]].concat());
-    let mut lab = lab.env("TMPDIR", &temporary).spawn().unwrap();
+    let mut lab = lab.env("TMPDIR", &temporary).process_group(0).spawn().unwrap();
     let children = format!("/proc/{0}/task/{0}/children", lab.id());
     let children = || std::fs::read_to_string(&children).unwrap_or_default();
     // The supervisor of a server, and the generator.
     wait_until("the generator runs", || children().split_whitespace().count() == 2);
     let children: Vec<_> = children().split_whitespace().map(str::to_owned).collect();
-    send("KILL", lab.id());
+    send_to_group("KILL", lab.id());
     lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
     wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
@@ -162,6 +183,83 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
     assert!(next.status.success(), "{}", stderr(&next));
     assert_eq!(left(), 0);
+}
+
+#[test]
+fn every_server_has_ended_when_lab_says_that_it_was_interrupted() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    for (signal, command) in [
+        // A closed terminal, and a server that only ends when it is killed.
+        ("HUP", format!("sh -c 'trap \"\" HUP TERM; exec {server}'")),
+        // One that leaves the process group, and one that leaves the process tree as well.
+        ("INT", format!("sh -c 'setsid {server} & exec sleep 60'")),
+        ("TERM", format!("sh -c '(setsid {server} &); exec sleep 60'")),
+    ] {
+        let started = toy.started().len();
+        let lab = with_itself(&toy, &command, &[]).process_group(0).spawn().unwrap();
+        wait_until("a server runs", || toy.started().len() > started);
+        send_to_group(signal, lab.id());
+        let output = lab.wait_with_output().unwrap();
+        assert!(toy.all_servers_ended(), "{command}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(130), "{command}: {}", stderr(&output));
+        let message = "interrupted: the servers are stopped and nothing was written";
+        assert!(stderr(&output).contains(message), "{command}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn nohup_keeps_a_comparison_when_its_terminal_closes() {
+    let toy = Toy::new(&[]);
+    let lab = with_itself(&toy, &server(&toy, ""), &[]);
+    let mut nohup = Command::new("nohup");
+    nohup.arg(lab.get_program()).args(lab.get_args()).current_dir(toy.path("."));
+    nohup.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let lab = nohup.spawn().unwrap();
+    toy.wait_for_a_server();
+    send_to_group("HUP", lab.id());
+    let output = lab.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+}
+
+#[test]
+fn figures_are_printed_even_if_they_cannot_be_kept() {
+    let toy = Toy::new(&[]);
+    let lab = with_itself(&toy, &server(&toy, ""), &[]).spawn().unwrap();
+    toy.wait_for_a_server();
+    let runs = toy.path("target/lab/runs");
+    std::fs::remove_dir(&runs).unwrap();
+    std::fs::write(&runs, "in the way").unwrap();
+    let output = lab.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stdout(&output).contains("throughput (decides)"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("target/lab/runs: "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_result_that_could_not_be_written_is_an_error_before_a_server_starts() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    let output = compare(&toy, &server, &server, &["--get", "/", "--markdown", "pids"]);
+    assert!(stderr(&output).contains("pids is a directory: name a file"), "{}", stderr(&output));
+    std::fs::remove_dir_all(toy.path("target/lab")).unwrap();
+    std::fs::write(toy.path("target/lab"), "in the way").unwrap();
+    for output in [compare(&toy, &server, &server, &["--get", "/"]), toy.bench(&[])] {
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{}", stderr(&output));
+        assert!(stderr(&output).contains("start `lab` elsewhere"), "{}", stderr(&output));
+    }
+    assert!(toy.started().is_empty());
+    assert_eq!(std::fs::read_to_string(toy.path("target/lab")).unwrap(), "in the way");
+}
+
+#[test]
+fn the_name_of_the_comment_need_not_be_text() {
+    let toy = Toy::new(&[]);
+    let name = OsStr::from_bytes(b"\xff.md");
+    let mut lab = with_itself(&toy, &server(&toy, ""), &[]);
+    let output = lab.arg("--markdown").arg(name).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(toy.path(".").join(name).is_file());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::toy::{CALM, STAND_IN, Toy, send, stderr, wait_until};
+use crate::toy::{CALM, Toy, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -54,7 +54,6 @@ impl Studio {
         lab
     }
 
-    /// The files of a page.
     fn files(&self, page: &str) -> Vec<String> {
         let dir = self.toy.path("target/lab/flame").join(page);
         let Ok(entries) = dir.read_dir() else { return Vec::new() };
@@ -132,16 +131,17 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
     }
 
     // Your own servers: one, and then two builds of it.
-    let command = format!("{STAND_IN} --port {{port}}");
-    let one = [&["--exec", &command, "--get", "/"], &CALM[..]].concat();
+    let command = "target/bin/toy-slow --port {port}";
+    let page = "target-bin-toy-slow-port-port";
+    let one = [&["--exec", command, "--get", "/"], &CALM[..]].concat();
     let output = studio.lab(&one).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(studio.read("lab-stand-in/raw.svg").contains("clone3;server::work 300"));
-    let page = studio.read("lab-stand-in/index.html");
-    assert!(page.contains("href=\"raw.svg\">The standard flame graph"), "{page}");
-    let output = studio.lab(&[&one[..], &["--exec", &command]].concat()).output().unwrap();
+    assert!(studio.read(&format!("{page}/raw.svg")).contains("clone3;server::work 300"));
+    let html = studio.read(&format!("{page}/index.html"));
+    assert!(html.contains("href=\"raw.svg\">The standard flame graph"), "{html}");
+    let output = studio.lab(&[&one[..], &["--exec", command]].concat()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let files = studio.files("lab-stand-in");
+    let files = studio.files(page);
     for file in ["baseline.svg", "candidate.svg", "diff.svg", "baseline.threads.svg"] {
         assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
     }

@@ -9,6 +9,7 @@ mod engine;
 mod flame;
 mod packages;
 mod practice;
+mod processes;
 mod pull_request;
 mod reach;
 mod records;

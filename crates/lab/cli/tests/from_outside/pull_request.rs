@@ -84,9 +84,9 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
     assert_eq!(graph, !comment.contains("There is no flame graph"), "{comment}");
 }
 
-/// Ends with the exit code $CODE; 2 comes without a record.
+/// Ends with the exit code $CODE, or $REPORT for a report; 2 comes without a record.
 const LAB: &str = r#"#!/bin/sh
-[ "$1" = compare ] || exit 0
+[ "$1" = compare ] || exit ${REPORT:-0}
 [ "$CODE" != 2 ] || { echo "error: no server" >&2; exit 2; }
 echo '{}' > record.json
 echo "  Results    record.json"
@@ -109,9 +109,9 @@ fn you_choose_which_verdicts_fail() {
             .unwrap()
     };
     for (fail_on, codes) in [
-        ("undecided", [("0", 0), ("1", 1), ("2", 2), ("3", 3)]),
-        ("slower", [("0", 0), ("1", 1), ("2", 2), ("3", 0)]),
-        ("never", [("0", 0), ("1", 0), ("2", 2), ("3", 0)]),
+        ("undecided", [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("101", 2)]),
+        ("slower", [("0", 0), ("1", 1), ("2", 2), ("3", 0), ("101", 2)]),
+        ("never", [("0", 0), ("1", 0), ("2", 2), ("3", 0), ("101", 2)]),
     ] {
         for (code, expected) in codes {
             let output = run(code, fail_on);
@@ -122,6 +122,31 @@ fn you_choose_which_verdicts_fail() {
     let comment = read(toy, "artifacts/comment.md");
     assert!(comment.starts_with("### `lab compare`: error\n"), "{comment}");
     assert!(comment.contains("error: no server"), "{comment}");
+}
+
+#[test]
+fn a_failure_of_the_script_is_no_verdict() {
+    let repository = Repository::new();
+    let toy = &repository.0;
+    toy.program("lab", LAB);
+    event(toy, "first", "same");
+    for (variable, value) in [
+        ("MINUTES", "0.5"),
+        ("FLAME_SECONDS", "soon"),
+        ("FAIL_ON", "Slower"),
+        ("OUT", "/dev/null/artifacts"),
+        // `lab report` fails with 1.
+        ("REPORT", "1"),
+    ] {
+        let output = script(toy)
+            .env("PATH", toy.path_variable())
+            .envs([("CODE", "0"), ("FLAME_SECONDS", "0"), (variable, value)])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{variable}={value}: {}", stderr(&output));
+        assert!(read(toy, "output").starts_with("verdict=error\n"), "{variable}={value}");
+        fs::remove_file(toy.path("output")).unwrap();
+    }
 }
 
 #[test]

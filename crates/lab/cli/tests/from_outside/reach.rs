@@ -59,6 +59,17 @@ fn of_several_ports_none_is_guessed() {
 }
 
 #[test]
+fn a_port_that_appears_after_another_one_was_chosen_is_an_error() {
+    let toy = Toy::new(&[]);
+    let port = free_port().to_string();
+    let server = format!("--port {port} --early-port");
+    let error = is_reached(&toy, &server, &[]).unwrap_err();
+    let expected =
+        format!("since then it also listens on port {port}: name the one to measure with");
+    assert!(error.contains(&expected) && error.contains("--port N"), "{error}");
+}
+
+#[test]
 fn a_port_that_somebody_else_has_is_an_error_before_the_start() {
     let toy = Toy::new(&[]);
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -73,7 +84,8 @@ fn a_port_that_somebody_else_has_is_an_error_before_the_start() {
 fn an_error_names_its_own_cause() {
     let toy = Toy::new(&[]);
     let error = is_reached(&toy, "--port 0 --status 502 --answer overloaded", &[]).unwrap_err();
-    assert_eq!(error, "error: the baseline answers GET / with status 502: overloaded\n");
+    let expected = "error: the baseline answers GET / with status 502: overloaded\n";
+    assert!(error.ends_with(expected) && error.lines().count() == 2, "{error}");
 }
 
 #[test]
@@ -89,11 +101,11 @@ fn each_side_may_have_requests_of_its_own() {
     assert!(error.contains("each --baseline-get needs a --candidate-get"), "{error}");
 }
 
-/// A stand-in that somebody else runs; killed when dropped.
-struct Running(Child, String);
+/// A stand-in that somebody else runs, and its URL; killed when dropped.
+pub struct Running(pub Child, pub String);
 
 impl Running {
-    fn new(args: &[&str]) -> Self {
+    pub fn new(args: &[&str]) -> Self {
         let port = free_port().to_string();
         let child = Command::new(STAND_IN).args(["--port", &port]).args(args).spawn().unwrap();
         let address = format!("127.0.0.1:{port}");

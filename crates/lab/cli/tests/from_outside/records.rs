@@ -31,6 +31,23 @@ fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
 }
 
 #[test]
+fn a_comment_comes_from_a_record_whose_verdict_agrees_with_its_figures() {
+    let toy = Toy::with_record();
+    let comment = |name: &str| toy.run(&["report", "--markdown", name]);
+    assert!(comment("it.md").status.success(), "{}", stderr(&comment("it.md")));
+    let text = std::fs::read_to_string(toy.path("it.md")).unwrap();
+    assert!(text.starts_with("### `lab compare`: faster\n"), "{text}");
+
+    let path = toy.results()[0].clone();
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    record["cases"][0]["verdict"] = "slower".into();
+    std::fs::write(&path, record.to_string()).unwrap();
+    let output = comment("other.md");
+    assert!(stderr(&output).contains("its figures say `faster`"), "{}", stderr(&output));
+    assert!(!toy.path("other.md").exists() && !toy.path("target/lab/report.html").exists());
+}
+
+#[test]
 fn a_damaged_or_foreign_file_is_an_error_and_stays() {
     let toy = Toy::with_record();
     let path = toy.results()[0].clone();

@@ -1,6 +1,9 @@
 //! `lab compare --rev`, on a small git repository.
 
-use std::process::{Command, Output};
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    process::{Command, Output},
+};
 
 use crate::toy::{SHORT, Toy, send, stderr, wait_until};
 
@@ -60,6 +63,8 @@ fn revisions_are_built_from_worktrees_and_compared() {
     let output = repository.compare("first", "same");
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("building tiny at first"), "{}", stderr(&output));
+    let trees = repository.0.path("cache/lab/worktrees").metadata().unwrap();
+    assert_eq!(trees.permissions().mode() & 0o777, 0o700);
     // A second time, both are there.
     let again = repository.compare("first", "same");
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));

@@ -82,7 +82,6 @@ impl Toy {
         toy
     }
 
-    /// A path in the workspace.
     pub fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
@@ -149,9 +148,11 @@ impl Toy {
     }
 
     pub fn wait_until_all_servers_ended(&self) {
-        wait_until("all servers have ended", || {
-            self.started().iter().all(|pid| has_ended(&pid.to_string()))
-        });
+        wait_until("all servers have ended", || self.all_servers_ended());
+    }
+
+    pub fn all_servers_ended(&self) -> bool {
+        self.started().iter().all(|pid| has_ended(&pid.to_string()))
     }
 }
 
@@ -179,7 +180,15 @@ pub fn stdout(output: &Output) -> String {
 }
 
 pub fn send(signal: &str, pid: u32) {
-    let pid = pid.to_string();
-    let sent = Command::new("kill").arg(format!("-{signal}")).arg(&pid).status().unwrap();
+    kill(signal, &pid.to_string());
+}
+
+/// To a process and the others of its group, as a terminal does.
+pub fn send_to_group(signal: &str, pid: u32) {
+    kill(signal, &format!("-{pid}"));
+}
+
+fn kill(signal: &str, target: &str) {
+    let sent = Command::new("kill").args(["-s", signal, "--", target]).status().unwrap();
     assert!(sent.success());
 }

@@ -76,11 +76,11 @@ fn count_refuses_and_stops_a_server_that_does_not_count() {
 }
 
 #[test]
-fn doctor_prints_every_finding_and_a_failure_is_the_exit_code() {
+fn doctor_prints_every_finding() {
     let output = Toy::new(&[]).run(&["doctor"]);
     let printed = stdout(&output);
-    for topic in ["cores", "open files", " ok, "] {
+    for topic in ["cores", "perf rights", "build"] {
         assert!(printed.contains(topic), "{topic}: {printed}{}", stderr(&output));
     }
-    assert_eq!(output.status.success(), printed.contains(" 0 failures: "), "{printed}");
+    assert!(output.status.success());
 }

@@ -1,8 +1,8 @@
 //! Both sides over a parameter: where the fix pays, where it does not, and where that changes.
 
-use lab_display::picture::{FIGURE_WIDTH, LogScale, Scale, figure_text_width, fit, px};
+use lab_display::picture::{FIGURE_WIDTH, LogScale, figure_text_width, fit, px};
 use lab_model::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
-use maud::{Markup, html};
+use maud::html;
 
 use super::{
     Chart,
@@ -13,7 +13,7 @@ use super::{
 /// Both sides at one value of the parameter.
 #[derive(Clone, Debug)]
 pub struct SweepPoint {
-    /// What is varied. If it is 0 anywhere, its axis is linear, as 0 has no logarithm.
+    /// What is varied.
     pub parameter: f64,
     pub slow: Bench,
     pub fixed: Bench,
@@ -26,7 +26,7 @@ const HEIGHT: f64 = 270.0;
 /// The width of a sentence in characters.
 const COLUMNS: usize = 58;
 
-/// Both sides on logarithmic axes, below what is found of a crossover.
+/// Both sides over the points in their order, on a logarithmic scale, below what is found of a crossover.
 pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let mut points = points.to_vec();
     points.sort_by(|one, other| one.parameter.total_cmp(&other.parameter));
@@ -34,10 +34,12 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let sentence = textwrap::wrap(&finding, COLUMNS);
     let axes = format!("Up: {}", labels.time);
     let top = 62.0 + sentence.len() as f64 * 22.0;
-    let (bottom, names) = (top + HEIGHT, [BASELINE, CANDIDATE].map(|name| fit(name, 140.0)));
-    let right =
-        FIGURE_WIDTH - names.iter().map(|name| figure_text_width(name)).fold(0.0, f64::max) - 26.0;
-    let across = Across::new(&points, right);
+    let bottom = top + HEIGHT;
+    let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 26.0;
+    let pitch = (right - LEFT - 40.0) / (points.len().max(2) - 1) as f64;
+    let across = |index: usize| LEFT + 20.0 + index as f64 * pitch;
+    let values = points.iter().enumerate();
+    let values = values.map(|(index, it)| (across(index), parts::number(it.parameter)));
     let times = points.iter().flat_map(|point| [&point.slow, &point.fixed]);
     let up = LogScale::covering(
         times.flat_map(|time| [time.ns, time.low_ns, time.high_ns]),
@@ -47,66 +49,29 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let up_ticks = up.ticks().into_iter().map(|ns| (up.at(ns), parts::time(ns)));
     let title = fit(&labels.title, FIGURE_WIDTH);
     let sides: [(&str, Side); 2] = [("slow", |point| &point.slow), ("fixed", |point| &point.fixed)];
-    let ends = names.into_iter().zip(sides).filter_map(|(text, (_, side))| {
-        let last = points.last()?;
-        Some(Label { text, x: across.at(last.parameter), y: up.at(side(last).ns) })
-    });
     let body = html! {
         text class="head" x="0" y="16" { (title) }
         @for (index, line) in sentence.iter().enumerate() {
             text class="finding" x="0" y=(px(40.0 + index as f64 * 22.0)) { (line) }
         }
         text class="small muted" x="0" y=(px(top - 16.0)) { (fit(&axes, FIGURE_WIDTH)) }
-        (parts::axis_below(across.ticks(), &fit(&labels.parameter, right - LEFT), (LEFT, right), (top, bottom)))
+        (parts::axis_below(values, &fit(&labels.parameter, right - LEFT), (LEFT, right), (top, bottom)))
         (parts::axis_left(up_ticks, (LEFT, right)))
-        @for (class, side) in sides { (draw(class, &points, side, &across, &up)) }
-        (parts::labels(&ends.collect::<Vec<_>>(), right + 26.0, (top + 6.0, bottom - 6.0)))
+        @for (class, side) in sides {
+            (parts::line(class, points.iter().enumerate().map(|(at, it)| (across(at), up.at(side(it).ns)))))
+            @for (at, point) in points.iter().enumerate() {
+                @let Bench { ns, low_ns, high_ns, .. } = *side(point);
+                (parts::upright(class, across(at), up.at(low_ns), up.at(ns), up.at(high_ns)))
+            }
+        }
+        @if let Some(last) = points.last() {
+            @let [slow, fixed] = [&last.slow, &last.fixed].map(|bench| up.at(bench.ns));
+            @let name = |text: &str, y| Label { text: text.to_owned(), x: across(points.len() - 1), y };
+            @let names = [name(BASELINE, slow), name(CANDIDATE, fixed)];
+            (parts::labels(&names, right + 26.0, (top + 6.0, bottom - 6.0)))
+        }
     };
     let alt =
         format!("{}. Across: {}; up: {}. {finding}", labels.title, labels.parameter, labels.time);
     Chart::new(bottom + parts::BELOW, &title, alt, body)
-}
-
-fn draw(class: &str, points: &[SweepPoint], side: Side, across: &Across, up: &LogScale) -> Markup {
-    html! {
-        (parts::line(class, points.iter().map(|it| (across.at(it.parameter), up.at(side(it).ns)))))
-        @for point in points {
-            @let Bench { ns, low_ns, high_ns, .. } = *side(point);
-            (parts::upright(class, across.at(point.parameter), up.at(low_ns), up.at(ns), up.at(high_ns)))
-        }
-    }
-}
-
-enum Across {
-    Logarithmic(LogScale),
-    Linear(Scale),
-}
-
-impl Across {
-    fn new(points: &[SweepPoint], right: f64) -> Self {
-        let parameters = || points.iter().map(|point| point.parameter);
-        match parameters().all(|parameter| parameter > 0.0) {
-            true => Self::Logarithmic(LogScale::covering(parameters(), LEFT, right)),
-            false => Self::Linear(Scale {
-                max: parameters().fold(0.0, f64::max),
-                start: LEFT + 10.0,
-                end: right - 10.0,
-            }),
-        }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        match self {
-            Self::Logarithmic(scale) => scale.at(value),
-            Self::Linear(scale) => scale.at(value),
-        }
-    }
-
-    fn ticks(&self) -> Vec<(f64, String)> {
-        let ticks = match self {
-            Self::Logarithmic(scale) => scale.ticks(),
-            Self::Linear(scale) => scale.ticks(4),
-        };
-        ticks.into_iter().map(|tick| (self.at(tick), parts::number(tick))).collect()
-    }
 }

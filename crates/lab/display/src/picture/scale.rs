@@ -76,13 +76,6 @@ mod tests {
     }
 
     #[test]
-    fn values_outside_the_scale_are_at_its_ends() {
-        assert_eq!(scale(50.0).at(25.0), 200.0);
-        assert_eq!(scale(50.0).at(60.0), 300.0);
-        assert_eq!(scale(0.0).at(1.0), 100.0);
-    }
-
-    #[test]
     fn ticks_have_a_unit() {
         let axis = |max| time_axis(&scale(max), 0.0, 10.0, 4).into_string();
         assert!(axis(640.0).contains(">200 ms<"));

@@ -16,7 +16,6 @@ pub enum Body {
     ToClose,
     /// The line with the length of the next chunk.
     ChunkSize,
-    /// The rest of a chunk.
     Chunk(u64),
     /// The line break after a chunk.
     ChunkEnd,

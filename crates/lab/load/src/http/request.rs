@@ -14,6 +14,8 @@ pub struct Prepared {
     pub(crate) bytes: Vec<u8>,
     /// Whether this is a `HEAD` request, whose answer has no body whatever its head says.
     pub(crate) head_only: bool,
+    /// Whether it may be sent twice: its method promises the same effect (RFC 9110, 9.2.2).
+    pub(crate) is_idempotent: bool,
     pub(crate) expected: Expected,
 }
 
@@ -54,7 +56,8 @@ impl Prepared {
         bytes.extend(b"\r\n");
         bytes.extend(body);
         let head_only = request.method() == Method::HEAD;
-        Ok(Self { name, bytes, head_only, expected: ask.expected.clone() })
+        let is_idempotent = request.method().is_idempotent();
+        Ok(Self { name, bytes, head_only, is_idempotent, expected: ask.expected.clone() })
     }
 }
 

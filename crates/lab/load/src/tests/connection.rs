@@ -116,6 +116,33 @@ async fn a_closed_connection_is_reopened() {
     }
 }
 
+/// Answers the first request of each connection and sends these bytes, but not more, as the second one's.
+fn closing_on_the_second(bytes: &'static [u8]) -> impl Fn(DuplexStream) {
+    move |mut stream| {
+        tokio::task::spawn_local(async move {
+            read_request(&mut stream).await;
+            stream.write_all(SIX).await.unwrap();
+            read_request(&mut stream).await;
+            let _ = stream.write_all(bytes).await;
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_sent_again_if_a_used_connection_closes_instead_of_answering() {
+    let (results, connections) = ask_times::<4>(closing_on_the_second(b""), &ask()).await;
+    assert_eq!((results, connections), ([const { Ok(()) }; 4], 4));
+    // Not if an answer has begun, if sending it twice may do harm, or if the connection is new.
+    let post = Ask { method: "POST".to_owned(), ..ask() };
+    for (bytes, ask) in [(&b"H"[..], ask()), (b"", post)] {
+        let (results, connections) = ask_times::<3>(closing_on_the_second(bytes), &ask).await;
+        assert!(matches!(results, [Ok(()), Err(Fault::Failure(_)), Ok(())]), "{results:?}");
+        assert_eq!(connections, 2);
+    }
+    let ([result], connections) = ask_times(in_pieces(&[b""], true), &ask()).await;
+    assert!(result.is_err() && connections == 1, "{result:?}");
+}
+
 #[tokio::test]
 async fn answers_without_a_body_leave_the_connection_usable() {
     const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\ncontent-length: 1\r\n\r\n";

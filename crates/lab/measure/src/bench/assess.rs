@@ -9,7 +9,8 @@ use lab_model::{
 };
 use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, count_error, median_of};
 
-use super::{Comparison, Effort, Progress};
+use super::{Comparison, Effort};
+use crate::Progress;
 
 impl Comparison {
     /// Measures all servers, in the closed loop and then in the open one. The verdict is about

@@ -13,7 +13,8 @@ use lab_servers::{Address, Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::time::timeout;
 
-use super::{Effort, Engine, Progress};
+use super::{Effort, Engine, neighbours::Before};
+use crate::Progress;
 
 /// Servers to compare, and their load.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ impl Comparison {
                 Arrivals::ClosedLoop(_) => which,
                 Arrivals::OpenLoop(_) => format!("open loop  {which}"),
             };
-            progress.step(&self.name, &which, effort.run());
+            progress.run(&self.name, &which, effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
             let run = self.run(subject, nth, effort, arrivals, progress).await?;
             runs.push(Run { pair, ..run });
@@ -173,7 +174,7 @@ impl Comparison {
         }
         let mut runs = Vec::new();
         for (subject, (variant, _)) in self.subjects.iter().enumerate() {
-            progress.step(&self.name, &format!("open loop  {variant}"), planned);
+            progress.run(&self.name, &format!("open loop  {variant}"), planned);
             runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open), progress).await?);
         }
         Ok(runs)
@@ -204,6 +205,7 @@ impl Comparison {
             asks: self.asks_of(subject).to_vec(),
             options: self.engine.options,
         };
+        let (server, before) = (stage.server.listener(), Before::look(&stage.server));
         let mut outcome = stage
             .watch(async {
                 // One that announces itself, or runs already, is ready.
@@ -214,11 +216,13 @@ impl Comparison {
                 self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
             })
             .await?;
+        let neighbours = before.until_now();
         if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
             outcome.lost = 0;
         }
         stage.clear().await?;
-        Ok(Run { variant: variant.clone(), pair: None, load_average, outcome })
+        let variant = variant.clone();
+        Ok(Run { variant, pair: None, load_average, server, neighbours, outcome })
     }
 }
 

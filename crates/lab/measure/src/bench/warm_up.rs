@@ -8,7 +8,8 @@ use std::time::Duration;
 use lab_display::factor;
 use lab_model::{Arrivals, Outcome};
 
-use super::{Comparison, Effort, Progress};
+use super::{Comparison, Effort};
+use crate::Progress;
 
 /// How long a server is watched after the usual warm-up.
 const WATCHED: Duration = Duration::from_secs(5);
@@ -33,7 +34,7 @@ impl Comparison {
     /// Makes the warm-up as long as the slowest server needs; returns why, if it had to.
     pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<String>> {
         let watching = Effort { measurement: WATCHED, ..*effort };
-        let progress = Progress::new(watching.run() * self.subjects.len() as u32);
+        let progress = Progress::planned(watching.run() * self.subjects.len() as u32);
         let mut note = None;
         for (subject, (name, _)) in self.subjects.iter().enumerate() {
             let Some(slow) = self.watch_it_warm_up(subject, *effort, &progress).await? else {
@@ -70,11 +71,8 @@ impl Comparison {
         let mut watched = WATCHED;
         loop {
             let effort = Effort { measurement: watched, ..effort };
-            progress.step(
-                &self.name,
-                &format!("is it warm?  {}", self.subjects[subject].0),
-                effort.run(),
-            );
+            let which = format!("is it warm?  {}", self.subjects[subject].0);
+            progress.run(&self.name, &which, effort.run());
             let arrivals = Arrivals::ClosedLoop(self.load);
             let run = self.run(subject, 0, effort, arrivals, progress).await?;
             let Some(slow) = slow(&run.outcome, effort.warm_up, watched) else { return Ok(None) };

@@ -2,9 +2,8 @@
 
 mod heap;
 mod observe;
-mod progress;
 mod subjects;
 
+pub use crate::Progress;
 pub use observe::{Watch, first_that_works};
-pub use progress::Progress;
 pub use subjects::Subjects;

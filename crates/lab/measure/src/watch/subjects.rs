@@ -6,18 +6,16 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{
-    BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Store, Workspace, own_command, usual,
-};
+use lab_model::{Build, Case, Exhibit, MINE, Workspace, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 
 use super::{
-    Progress, heap,
+    heap,
     observe::{Watch, first_that_works},
 };
-use crate::bench::Comparison;
+use crate::{Progress, bench::Comparison};
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
@@ -34,14 +32,13 @@ pub struct Subjects {
 
 impl Subjects {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
-    /// sample their allocations, if an exhibit shows any. `store` may have a run that timed the same.
+    /// sample their allocations, if an exhibit shows any.
     pub fn of_case(
         workspace: &Workspace,
         case: &Case,
         comparison: Comparison,
         sampling: Option<&Workspace>,
         build: Build,
-        store: &Store,
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
         if let Some(workspace) = sampling {
@@ -49,7 +46,7 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
-        // No file and no commit has the counts and the time of the reader's own variant.
+        // No counts.toml has the reader's own variant.
         let is_known = comparison.subjects.iter().all(|(variant, _)| variant != MINE);
         let counts = workspace.counts(case)?;
         let counts = comparison.subjects.iter().map(|(variant, _)| {
@@ -67,7 +64,6 @@ impl Subjects {
             spans: case.spans.clone(),
             counts: if is_known { counts.collect() } else { Vec::new() },
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
-            timed: timed(store, case, &build, comparison.asks.len()).filter(|_| is_known),
             build,
             instrumented: true,
             ..topic(&comparison)?
@@ -164,24 +160,10 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         requests_per_visit: comparison.asks.len(),
         build: Build::unknown(),
         instrumented: false,
-        timed: None,
         view: View::default(),
         spans: Default::default(),
         counts: Vec::new(),
         commands: vec![format!("lab {}", shell_words::join(own_command().iter().skip(1)))],
-    })
-}
-
-/// What the newest run of `lab bench` with the same build measured of both servers of a case.
-fn timed(store: &Store, case: &Case, build: &Build, asks: usize) -> Option<(String, [f64; 2])> {
-    build.commit.as_ref()?;
-    store.paths().ok()?.into_iter().rev().find_map(|path| {
-        let record = lab_model::read(&path).ok().filter(|record| record.build == *build)?;
-        let record = record.cases.into_iter().find(|it| it.case == case.name)?;
-        // A run counts visits.
-        let cost = |name| Some(record.variant(name)?.cpu_us_per_request? / asks as f64);
-        let run = path.file_stem()?.to_string_lossy().into_owned();
-        Some((run, [cost(BASELINE)?, cost(CANDIDATE)?]))
     })
 }
 

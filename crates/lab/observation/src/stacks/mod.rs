@@ -1,6 +1,7 @@
 //! Stacks of a profile as plain data: folded text, a tree, and names that a reader can follow.
 
 mod folded;
+mod hottest;
 mod names;
 mod path;
 mod sampling;
@@ -10,6 +11,7 @@ mod unit;
 mod view;
 
 pub use folded::Folded;
+pub use hottest::{Function, hottest};
 pub use sampling::Sampling;
 pub use top::{Row, changed, top, top_inclusive};
 pub use tree::Node;

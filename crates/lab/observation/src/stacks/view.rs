@@ -97,7 +97,7 @@ fn outside(stack: &[String], names: &[Name]) -> Option<String> {
 }
 
 /// Whether a frame only passes a call on.
-fn is_glue(name: &Name) -> bool {
+pub fn is_glue(name: &Name) -> bool {
     !matches!(name, Name::Drop(_)) && LANGUAGES.any(|it| &it.glue, &name.path())
 }
 

@@ -1,6 +1,6 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
-use lab_display::{Table, thousands, time_ms};
+use lab_display::{Table, thousands};
 use lab_observation::{Folded, Observation, Observations, Row, Topic, Unit, top, top_inclusive};
 
 use super::{
@@ -94,18 +94,9 @@ fn cpu_lead(topic: &Topic, stacks: &[Folded]) -> String {
     let costs: Vec<_> = stacks.iter().map(|stacks| time(stacks.total())).collect();
     match (topic.servers.as_slice(), costs.as_slice()) {
         ([slow, fixed], [slow_costs, fixed_costs]) => {
-            let timed = topic.timed.as_ref().map(|(run, [slow_us, fixed_us])| {
-                format!(
-                    "In the build that is timed, `lab bench` measured {} in {slow} and {} in \
-                     {fixed} (run {run}). ",
-                    time_ms(slow_us / 1e3),
-                    time_ms(fixed_us / 1e3)
-                )
-            });
             format!(
                 "{build}, a request costs {slow_costs} of CPU time in {slow} and {fixed_costs} in \
-                 {fixed}. {}Both graphs have the same scale: a width means the same in both.",
-                timed.unwrap_or_default(),
+                 {fixed}. Both graphs have the same scale: a width means the same in both."
             )
         }
         (_, [costs]) => {

@@ -21,12 +21,8 @@ pub struct Excerpt {
     pub rows: Vec<Request>,
     /// How many requests, drawn or not, got their turn and were answered within the window.
     pub answered: usize,
-    /// How many were open at some time in the window and are not drawn.
-    pub not_drawn: usize,
     /// How many were at work at once, at most.
     pub at_once: usize,
-    /// Whether the server dropped spans: the numbers are lower bounds.
-    pub incomplete: bool,
     /// How many spans of each name were open at once, at most.
     pub parts_at_once: BTreeMap<String, usize>,
 }
@@ -58,14 +54,11 @@ impl Excerpt {
             let end = request.end_us.is_some_and(|end| end as f64 <= end_us);
             end && request.turn_us() as f64 >= begin_us
         };
-        let all_open = requests.iter().filter(open).count();
         Self {
             begin_us,
             answered: requests.iter().filter(answered).count(),
-            not_drawn: all_open.saturating_sub(rows.len()),
             at_once: most_at_once(requests.iter().filter(open).filter_map(at_work(spans.now_us))),
             parts_at_once: parts_at_once(requests.iter().filter(open)),
-            incomplete: spans.dropped > 0,
             rows,
         }
     }

@@ -83,6 +83,11 @@ impl CpuTime {
         self.0.values().map(|process| process.clock).sum::<Duration>() + self.inherited()
     }
 
+    /// The CPU time used since an earlier reading, as far as the system shows it.
+    pub fn about(&self, earlier: &Self) -> Duration {
+        self.total().saturating_sub(earlier.total())
+    }
+
     /// The CPU time used since an earlier reading; `None` if that is not known exactly.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
         let ids: BTreeSet<_> = self.0.keys().chain(earlier.0.keys()).collect();
@@ -104,9 +109,9 @@ impl CpuTime {
 
 #[cfg(target_os = "linux")]
 fn read(pid: u32) -> Option<(Id, Process)> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, which may contain anything, is the second field. `proc(5)` numbers them from 1.
-    let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let stat = super::stat(&format!("/proc/{pid}"))?;
+    // `proc(5)` numbers them from 1, and the name is the second.
+    let fields: Vec<_> = stat.split(' ').collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     let clock = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
     let clock = nix::time::ClockId::pid_cpu_clock_id(clock).ok()?.now().ok()?.into();

@@ -8,7 +8,9 @@ mod sockets;
 use std::{fs, path::Path, time::Duration};
 
 pub use cpu::CpuTime;
-pub use sockets::{is_taken, listener_on, listeners, listens_on, outbound_connections};
+pub use sockets::{
+    is_taken, listeners, outbound_connections, reached_at, refused_connections, round_trips,
+};
 
 /// The CPU time of this process.
 pub fn own_cpu_time() -> Option<Duration> {
@@ -57,6 +59,41 @@ pub fn pids(pid: u32) -> Vec<u32> {
     found
 }
 
+/// The process whose tree has all of these: the only one, or the closest that is an ancestor of all
+/// others or one of them, and runs the same program, as the master of several workers does. `None` if
+/// they are not related.
+pub fn root_of(pids: &[u32]) -> Option<u32> {
+    let program = |pid| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let same = |pid: &u32| {
+        parent(*pid).filter(|it| program(*it).is_some_and(|one| Some(one) == program(*pid)))
+    };
+    let masters = |pid| std::iter::successors(Some(pid), same).collect::<Vec<_>>();
+    let (first, others) = pids.split_first()?;
+    let others: Vec<_> = others.iter().map(|pid| masters(*pid)).collect();
+    masters(*first).into_iter().find(|pid| others.iter().all(|it| it.contains(pid)))
+}
+
+/// The program and the arguments of a process.
+pub fn command(pid: u32) -> Option<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&line).trim_end_matches('\0').replace('\0', " ");
+    (!line.is_empty()).then_some(line)
+}
+
+/// From now on, this process is the parent of all descendants whose own parents have ended. A program
+/// that it becomes by `exec` goes on with that; its children do not.
+///
+/// A server that puts a helper into the background would lose it from its tree without this.
+///
+/// # Errors
+///
+/// If the system refuses. Systems other than Linux cannot do it, which is no error.
+pub fn adopt_orphans() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    Ok(())
+}
+
 /// Whether a process runs. One that has ended and was not waited for does not.
 ///
 /// Always true on systems that do not show it: the parent learns when the process ends.
@@ -87,10 +124,20 @@ fn children(thread: &str) -> Vec<u32> {
     list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// The state letter of a process or thread. It follows the name, which may contain anything.
+/// The state letter of a process or thread.
 fn state(dir: &str) -> Option<char> {
+    stat(dir)?.chars().next()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    stat(&format!("/proc/{pid}"))?.split(' ').nth(1)?.parse().ok()
+}
+
+/// What follows the name of a process or thread, which may contain anything: the state, the parent and
+/// so on.
+fn stat(dir: &str) -> Option<String> {
     let stat = fs::read_to_string(format!("{dir}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
+    Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -104,11 +151,12 @@ mod tests {
             let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
             let port = listener.local_addr().unwrap().port();
             let this = std::process::id();
-            assert!(listeners(this).unwrap().contains(&listener.local_addr().unwrap()));
-            assert_eq!((listens_on(this, port), is_taken(port)), (Some(true), Some(true)));
-            assert_eq!(listener_on(port), Some(this));
+            let address = listener.local_addr().unwrap();
+            assert!(listeners(this).unwrap().contains(&address));
+            assert_eq!((reached_at(address), is_taken(port)), (Some(vec![this]), Some(true)));
             drop(listener);
-            assert_eq!((listens_on(this, port), listener_on(port)), (Some(false), None));
+            assert!(!listeners(this).unwrap().contains(&address));
+            assert_eq!((reached_at(address), is_taken(port)), (Some(vec![]), Some(false)));
         }
 
         assert!(is_alive(std::process::id()) && !is_asleep(std::process::id()));

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Loads all fixed servers side by side for an hour, next to broken clients, and checks that they hold: `just soak`.
+
+First, all servers are saturated at once. Then each gets random arrivals at a third of the rate that it answered. For
+every 100 visits, and at least twice a second, a client comes that is broken: it sends its request byte by byte, stops in
+the middle, closes its side within a body, or sends garbage or a header of a megabyte. The load pauses after each minute,
+and once all clients are gone, memory and open descriptors are read.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import math
+import os
+import random
+import re
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness import cases, engines
+from harness.cases import ROOT, Problem
+from harness.processes import allow_connections, run, serving
+from harness.report import SHORT, add_options, number, positive, save, say, table
+from soak import broken
+
+SHARE = 1 / 3
+# Broken clients: a share of the visits, and at least so many per second.
+BROKEN, LEAST_BROKEN = 0.01, 2
+# In seconds: a window with its end takes a minute. A slow client needs about two of these seconds.
+WINDOW, STRAGGLERS, QUIET = 57, 2.5, 0.5
+SATURATION, WARM_UP, GRACE = 10, 2, 30
+# How long a visit may take before arrivals wait for a free connection, in seconds.
+ROOM = 0.25
+# How much more the second half may have, as a factor and a constant: a step of the allocator, and a pool's idle connections.
+MORE_MIB, MORE_DESCRIPTORS = (1.05, 4), (1.2, 0)
+
+
+@dataclass
+class Soaked:
+    """A server under load, with those that it needs."""
+
+    case: cases.Case
+    servers: list
+    url: str
+    scratch: Path
+    bin_dir: str
+    rate: float = 0
+    sent: int = 0
+    ok: int = 0
+    first_fault: str | None = None
+    kinds: itertools.cycle = field(default_factory=lambda: itertools.cycle(broken.KINDS))
+    # How broken clients ended, as (kind, end).
+    ends: Counter = field(default_factory=Counter)
+    # Of each server, after each window.
+    mib: list = field(default_factory=list)
+    descriptors: list = field(default_factory=list)
+
+    @property
+    def name(self):
+        return self.servers[0].name
+
+    def load(self, arrivals, seconds, warm_up=0):
+        plan = engines.plan_for(self.case, arrivals, seconds, warm_up, GRACE)
+        return engines.load("lab", plan, self.servers, self.url, self.bin_dir, self.scratch)
+
+    def saturate(self, seconds):
+        case = self.case
+        outcome = self.load({"closed_loop": {"users": case.users, "think_ms": case.think_ms, "connections": case.connections}}, seconds, WARM_UP)
+        if outcome["first_fault"] or not outcome["ok_in_time"]:
+            raise Problem(f"{self.name}: {outcome['first_fault'] or 'no answer'}")
+        self.rate = SHARE * outcome["ok_in_time"] / outcome["measured_s"]
+
+    def soak(self, seconds, seed):
+        each = self.case.connections
+        connections = max(4, math.ceil(self.rate * ROOM)) * each
+        arrivals = {"rate_per_s": self.rate, "connections": connections, "connections_per_user": each, "spacing": {"random": {"seed": seed}}}
+        outcome = self.load({"open_loop": arrivals}, seconds)
+        self.sent += outcome["sent"]
+        self.ok += outcome["ok"]
+        self.first_fault = self.first_fault or outcome["first_fault"]
+
+    async def meet(self, kind):
+        host = self.url.partition("://")[2].strip("/")
+        end = await broken.visit(kind, host, random.choice(self.case.requests).message(host))
+        self.ends[kind.__name__, end] += 1
+
+    async def meet_broken_clients(self, seconds):
+        end, clients = time.monotonic() + seconds, []
+        while (pause := random.expovariate(max(LEAST_BROKEN, BROKEN * self.rate))) < end - time.monotonic():
+            await asyncio.sleep(pause)
+            clients.append(asyncio.create_task(self.meet(next(self.kinds))))
+        if clients:
+            done, waiting = await asyncio.wait(clients, timeout=STRAGGLERS)
+            for client in waiting:
+                client.cancel()
+            await asyncio.gather(*done)
+
+    def look(self):
+        self.mib.append([int(re.search(r"VmRSS:\s+(\d+)", proc(server, "status").read_text())[1]) / 1024 for server in self.servers])
+        self.descriptors.append([len(os.listdir(proc(server, "fd"))) for server in self.servers])
+
+    def faults(self, short):
+        """Why this server did not hold."""
+        if self.ok < self.sent:
+            yield f"{self.sent - self.ok} of {self.sent} visits got no right answer: {self.first_fault or 'unfinished'}"
+        for (kind, end), count in self.ends.items():
+            if end in ("open", "refused") or end.startswith("5") or (kind == "slow" and end != "200"):
+                yield f"{count} {kind} clients ended with `{end}`"
+        for index, server in enumerate(self.servers):
+            if "panicked" in server.err.read_text(errors="replace"):
+                yield f"{server.name} panicked"
+            # A short run ends before the memory of a server has its size.
+            for what, values, more in [("MiB", self.mib, MORE_MIB)] * (not short) + [("descriptors", self.descriptors, MORE_DESCRIPTORS)]:
+                if grew(halves(values, index), *more):
+                    yield "{} grew from {:.1f} to {:.1f} {}".format(server.name, *halves(values, index), what)
+
+    def rows(self):
+        for index, server in enumerate(self.servers):
+            load = [number(self.rate), f"{self.ok:,}", f"{self.sent - self.ok:,}", f"{self.ends.total():,}"]
+            sizes = [number(size) for size in halves(self.mib, index)] + [f"{size}" for size in halves(self.descriptors, index)]
+            yield [server.name, *(load if index == 0 else ["-"] * 4), *sizes]
+
+
+def proc(server, name):
+    return Path(f"/proc/{server.child.pid}/{name}")
+
+
+def halves(samples, index):
+    """The highest value of one server in the first half, and in the second. The first window, in which a server warms up, is not in it."""
+    values = [sample[index] for sample in samples[1:]]
+    middle = len(values) // 2
+    return max(values[:middle]), max(values[middle:])
+
+
+def grew(halves, factor, constant):
+    first, second = halves
+    return second > factor * first + constant
+
+
+async def soak(chosen, directory, windows, window):
+    with contextlib.ExitStack() as stack:
+        soaked = []
+        for name in sorted(file.parent.name for file in (ROOT / "crates").glob("*/case.toml")):
+            scratch, case = directory / name, cases.read(name)
+            scratch.mkdir()
+            allow_connections(case.users * case.connections)
+            soaked.append(Soaked(case, *stack.enter_context(serving(case, "fixed", chosen.bin_dir, scratch)), scratch, chosen.bin_dir))
+        say(f"{len(soaked)} servers, all saturated at once")
+        await asyncio.gather(*(asyncio.to_thread(it.saturate, window if chosen.short else SATURATION) for it in soaked))
+        for turn in range(windows):
+            say(f"window {turn + 1} of {windows}: {', '.join(f'{it.name} {number(it.rate)}/s' for it in soaked)}")
+            loads = [asyncio.to_thread(it.soak, window, turn) for it in soaked]
+            await asyncio.gather(*loads, *(it.meet_broken_clients(window) for it in soaked))
+            await asyncio.sleep(QUIET)
+            for it in soaked:
+                it.look()
+        return soaked, [f"{it.name}: {fault}" for it in soaked for fault in it.faults(chosen.short)]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="just soak", description=__doc__)
+    parser.add_argument("minutes", nargs="?", type=positive, default=60, help="how long, at least 3 [60]")
+    add_options(parser, "three windows of a second")
+    chosen = parser.parse_args()
+    windows, window = (3, 1) if chosen.short else (max(3, chosen.minutes), WINDOW)
+    if not Path("/proc/self/fd").is_dir():
+        print("skipped: no /proc, which says what a process uses")
+        return 0
+    # The same clients in each run.
+    random.seed(1)
+    with tempfile.TemporaryDirectory() as directory:
+        soaked, faults = asyncio.run(soak(chosen, Path(directory), windows, window))
+
+    load = (["", "visits/s", "answered", "lost", "broken clients", "MiB", "2nd half", "descriptors", "2nd half"], [row for it in soaked for row in it.rows()])
+    ends = sum((it.ends for it in soaked), Counter())
+    how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items()) if name == kind.__name__) for kind in broken.KINDS}
+    clients = (["client", "how it ended"], [[kind.replace("_", "-"), end or "-"] for kind, end in how.items()])
+    print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}")
+    notes = ["memory and descriptors are the highest after a window, in the first half and in the second"] + [SHORT] * chosen.short
+    print("".join(f"\nnote: {note}" for note in notes))
+    servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
+    sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}
+             for it in soaked for index, server in enumerate(it.servers)}
+    record = {"windows": windows, "window_s": window, "load": servers, "after_each_window": sizes, "faults": faults, "notes": notes}
+    save("soak", record, chosen, [], load=load, clients=clients)
+    if faults:
+        raise Problem("; ".join(faults))
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

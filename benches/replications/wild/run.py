@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Released servers under `lab triage`, each suspect checked with wrk and strace: `just replicate wild`.
+
+Takes about half an hour, and as long again to install them. With `--releases`, compares two releases of a server instead.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import data
+from harness import engines, tools
+from harness.cases import ROOT, TARGET, Problem, find_binary
+from harness.processes import free_port, run, started, wait_for
+from harness.report import SHORT, add_options, number, save, say, table
+from harness.tools import TOOLS, require
+
+HERE = Path(__file__).parent
+HOME = TARGET / "wild"
+DATA = HOME / "data"
+LISTS = tomllib.loads((HERE / "servers.toml").read_text(encoding="utf-8"))
+# What installs a package into a directory, and where its programs are then.
+INSTALLERS = {
+    "cargo": ("bin", lambda place, package, release: [["cargo", "install", "--locked", "--root", place, "--version", release, package]]),
+    "go": ("bin", lambda place, package, release: [["go", "install", f"{package}@v{release}"]]),
+    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--silent", "--prefix", place, f"{package}@{release}"]]),
+    "pip": ("bin", lambda place, package, release: [["python3", "-m", "venv", place], [f"{place}/bin/pip", "install", "-q", f"{package}=={release}"]]),
+    "maven": (".", lambda place, package, release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
+}
+RULES = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(encoding="utf-8"))["rule"]
+INSTEAD_OF = {rule["id"]: rule.get("instead_of", []) for rule in RULES}
+NEEDS = {"maven": "mvn", "pip": None}
+LIMITS = {
+    "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time", "few-at-once": "waits, few at a time",
+    "waits": "nothing up to 64 users", "generator": "the load generator", "unclear": "not clear",
+}
+CONNECTIONS = (1, 16, 64)
+# A delayed acknowledgement comes after 40 ms.
+DELAYED_MS = (38, 60)
+# Of fewer answers, strace counts more of the connections than of the requests.
+ENOUGH = 20
+READS_AND_WRITES = ("read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "recvmsg", "sendto", "sendmsg", "sendfile")
+# These suspects all mean that requests wait for their turn.
+QUEUES = ("lock", "limit", "blocking", "pool")
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="just replicate wild", description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these servers")
+    parser.add_argument("--releases", action="store_true", help="compare two releases of a server, for those that became faster")
+    parser.add_argument("--install", action="store_true", help="only install what is missing")
+    parser.add_argument("--installed", action="store_true", help="leave out what is not installed, instead of installing it")
+    add_options(parser, "1 s a run of wrk, and only the first server")
+    chosen = parser.parse_args()
+    known = {it["name"] for it in LISTS["server"]}
+    for name in chosen.names:
+        if name not in known:
+            raise Problem(f"no server `{name}`; the servers are {', '.join(sorted(known))}")
+    if chosen.publish and chosen.names:
+        raise Problem("the published record has all servers; leave out their names")
+    return chosen
+
+
+def install(server, release, only_installed=False):
+    """Where the programs of a release are. Raises a problem if its tool is missing or fails."""
+    how, name = server["install"], server["name"]
+    tool = name if how == "system" else NEEDS.get(how, how)
+    if tool and not TOOLS[tool].find(tool):
+        raise Problem(f"no {tool}; {TOOLS[tool].install}")
+    if how == "system":
+        return Path(TOOLS[name].find(name)).parent
+    programs, commands = INSTALLERS[how]
+    place = HOME / how / f"{name}-{release}"
+    if not (place / "complete").exists():
+        if only_installed:
+            raise Problem("not installed")
+        say(f"installing {name} {release} with {how}")
+        place.mkdir(parents=True, exist_ok=True)
+        env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin")}
+        for command in commands(str(place), server.get("package", name), release):
+            # A build must not disturb a measurement.
+            done = subprocess.run(["nice", *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                raise Problem(f"{name} {release} cannot be installed: {' '.join(done.stdout.strip().splitlines()[-1:])}")
+        (place / "complete").touch()
+    return place / programs
+
+
+def filled(command, programs):
+    return command.replace("{bin}", str(programs)).replace("{data}", str(DATA))
+
+
+def lab(chosen, scratch, *arguments, codes=(0,)):
+    """What `lab` prints as JSON."""
+    with started("lab", [find_binary(chosen.bin_dir, "lab"), *arguments, "--json"], scratch) as process:
+        wait_for([process], [], 900)
+        if process.child.returncode not in codes:
+            said = [line for line in process.err.read_text(errors="replace").splitlines() if line.startswith("error:")]
+            raise Problem(said[-1].removeprefix("error: ") if said else process.died())
+        return json.loads(process.output())
+
+
+def wanted_seconds(process):
+    """How long the threads of a server have run, or waited for a core that others used."""
+    files = [file for pid in process.family() for file in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return sum(sum(map(int, file.read_text().split()[:2])) for file in files) / 1e9
+
+
+def wrk(url, connections, seconds, process, scratch):
+    """What wrk measures, and how many cores the server wanted meanwhile."""
+    before = wanted_seconds(process)
+    with started("wrk", ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url], scratch) as load:
+        wait_for([load], [process], seconds + 60)
+        figures = engines.parsed("wrk", load.output())
+        answers = int(re.search(r"(\d+) requests in", load.output()).group(1))
+    return {**figures, "answers": answers, "cores": (wanted_seconds(process) - before) / seconds}
+
+
+def system_calls(text):
+    """How often each system call is in a log of strace. An option of a socket is a name of its own."""
+    counts = Counter(re.findall(r"^\d+\s+(\w+)\(", text, re.MULTILINE))
+    counts["TCP_NODELAY"] = len(re.findall(r"TCP_NODELAY, \[1\]", text))
+    return counts
+
+
+def traced(url, process, seconds, scratch):
+    """System calls per answer under a light load of wrk."""
+    log = scratch / "strace"
+    with started("strace", ["strace", "-f", "-qq", "-o", log, *(f"-p{pid}" for pid in process.family())], scratch) as tracer:
+        time.sleep(1)
+        answers = wrk(url, 4, seconds, process, scratch)["answers"]
+        tracer.child.send_signal(signal.SIGINT)
+        tracer.child.wait(timeout=30)
+    counts = system_calls(log.read_text(errors="replace"))
+    return {"answers": answers, "per_answer": {name: count / max(answers, 1) for name, count in counts.most_common()}}
+
+
+def second_opinion(server, command, chosen, scratch):
+    seconds, port = 1 if chosen.short else 3, free_port()
+    with started("server", shlex.split(command.replace("{port}", str(port))), scratch) as process:
+        wait_until_it_answers(process, url := f"http://127.0.0.1:{port}{server['get']}")
+        loads = {str(connections): wrk(url, connections, seconds, process, scratch) for connections in CONNECTIONS}
+        return {"wrk": loads, "strace": traced(url, process, seconds, scratch)}
+
+
+def wait_until_it_answers(process, url):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if not process.running():
+            raise Problem(process.died())
+        if subprocess.run(["curl", "-sf", "-o", os.devnull, url], stderr=subprocess.DEVNULL).returncode == 0:
+            return
+        time.sleep(0.2)
+    raise Problem(f"{process.name} does not answer {url} after 60 s")
+
+
+def checks(opinion):
+    """By the suspect: whether wrk and strace agree with it, and what they saw."""
+    loads, calls = opinion["wrk"], opinion["strace"]["per_answer"]
+    one, most = loads["1"], max(loads.values(), key=lambda it: it["req_per_s"])
+    at_once, cores = most["req_per_s"] / one["req_per_s"], loads["64"]["cores"]
+    failed = sum(it["failed"] for it in loads.values())
+    # On a busy machine, the slowest answers wait for other reasons.
+    is_delayed = DELAYED_MS[0] <= one["p50_ms"] <= DELAYED_MS[1]
+    after_peak = loads["64"]["req_per_s"] / most["req_per_s"]
+
+    def per_answer(least, what, names):
+        count = sum(calls.get(name, 0) for name in names)
+        return count >= least, f"strace: {number(count, 2)} {what} per request"
+
+    queue = at_once <= 16 and cores <= 0.6, f"wrk: throughput of {number(at_once)} requests at once, {number(cores, 2)} cores"
+    by_wrk = {
+        "errors": (failed > 0, f"wrk: {failed} requests failed"),
+        "nagle": (is_delayed and not calls.get("TCP_NODELAY"),
+                  f"wrk: p50 {number(one['p50_ms'])} ms with one connection; strace: TCP_NODELAY set "
+                  f"{number(calls.get('TCP_NODELAY', 0) * opinion['strace']['answers'], 0)} times"),
+        "contention": (after_peak <= 0.7, f"wrk: {100 * after_peak:.0f} % of the peak with 64 connections"),
+        **dict.fromkeys(QUEUES, queue),
+    }
+    if opinion["strace"]["answers"] < ENOUGH:
+        return by_wrk
+    return by_wrk | {
+        "flush": per_answer(0.3, "flushes", ("fsync", "fdatasync")),
+        "keep-alive": per_answer(0.9, "new connections", ("accept4", "accept")),
+        "connect": per_answer(0.1, "connects", ("connect",)),
+        "opens": per_answer(3, "opened files", ("openat", "open")),
+        "threads": per_answer(0.9, "new threads", ("clone", "clone3", "fork", "vfork")),
+        "small-io": per_answer(100, "reads and writes", READS_AND_WRITES),
+    }
+
+
+def judged(server, card, opinion):
+    """The suspects of a card with what the other tools say, and what only those say."""
+    found, by_hand, named = checks(opinion), server.get("judged", {}), [it["id"] for it in card["suspects"]]
+    suspects = []
+    for suspect in card["suspects"]:
+        agrees, seen = found.get(suspect["id"], (None, "not checked"))
+        verdict = {True: "confirmed", False: "refuted", None: "open"}[agrees]
+        verdict, seen = by_hand.get(suspect["id"], (verdict, seen))
+        suspects.append({key: suspect[key] for key in ("id", "title", "accounts_for", "evidence")} | {"verdict": verdict, "by": seen})
+    # What a suspect explains is not missed. Less throughput with 64 connections on few cores is no fault of a server.
+    seen = {*named, *(it for name in named for it in INSTEAD_OF.get(name, ())), "contention", *(QUEUES if set(QUEUES) & set(named) else QUEUES[1:])}
+    return suspects, {name: found[name][1] for name in found.keys() - seen if found[name][0]}
+
+
+def examine(server, chosen):
+    """One server: the card, the second opinion, and what the two say of each other."""
+    release = server["release"]
+    programs = install(server, release, chosen.installed)
+    command = filled(server["command"], programs)
+    if "prepare" in server and not (done := DATA / f"{server['name']}.complete").exists():
+        subprocess.run(shlex.split(filled(server["prepare"], programs)), check=True, stdout=subprocess.DEVNULL)
+        done.touch()
+    with tempfile.TemporaryDirectory() as directory:
+        scratch = Path(directory)
+        load = os.getloadavg()[0]
+        card = lab(chosen, scratch, "triage", command, "--get", server["get"])
+        opinion = second_opinion(server, command, chosen, scratch)
+    suspects, missed = judged(server, card, opinion)
+    return {
+        "release": tools.version(server["name"]) if server["install"] == "system" else release,
+        **{key: server[key] for key in ("language", "what", "get")}, "load_before": load,
+        "limit": card["limit"], "limited_by": card["limited_by"], "suspects": suspects, "missed": missed,
+        "functions": card["functions"], "levels": card["levels"], "notices": card["notices"], **opinion,
+    }
+
+
+def tables(results, left_out):
+    """What the page shows: the servers, their suspects, what was missed, and what could not be measured."""
+
+    def largest(functions):
+        named = [it for it in functions if it["in_handler"] and not it["name"].startswith("[")]
+        return f"{named[0]['name']}, {100 * named[0]['share']:.0f} %" if named else "n/a"
+
+    def peak(levels):
+        return number(max(level["throughput_rps"] for level in levels), 0)
+
+    programs = {name: f"{name} {it['release']}" for name, it in results.items()}
+    suspects = [(programs[name], it) for name, found in results.items() for it in found["suspects"]]
+    return {
+        "servers": (["program", "language", "it answers with", "what limits it", "peak, req/s", "largest function of the handler"], [
+            [programs[name], it["language"], it["what"], LIMITS[it["limit"]], peak(it["levels"]), largest(it["functions"])]
+            for name, it in results.items()]),
+        "suspects": (["program", "suspect", "accounts for", "verdict", "another tool"], [
+            [program, it["title"], it["accounts_for"] or "n/a", it["verdict"], it["by"]] for program, it in suspects
+        ] or [["none", "", "", "", ""]]),
+        "missed": (["program", "what", "another tool"], [
+            [programs[name], what, seen] for name, it in results.items() for what, seen in it["missed"].items()] or [["none", "", ""]]),
+        "left_out": (["program", "why"], [[name, why] for name, why in left_out.items()] or [["none", ""]]),
+    }
+
+
+def totals(results):
+    verdicts = Counter(suspect["verdict"] for it in results.values() for suspect in it["suspects"])
+    return {
+        "servers": len(results), "without_suspect": sum(not it["suspects"] for it in results.values()),
+        **{verdict: verdicts[verdict] for verdict in ("confirmed", "refuted", "open")},
+        "missed": sum(len(it["missed"]) for it in results.values()),
+    }
+
+
+def triage_all(servers, chosen):
+    results, left_out = {}, {}
+    for server in servers:
+        say(f"{server['name']}: triage, then wrk and strace")
+        try:
+            results[server["name"]] = examine(server, chosen)
+        except (Problem, subprocess.SubprocessError, OSError) as problem:
+            left_out[server["name"]] = str(problem)
+            say(f"note: {server['name']} is left out: {problem}")
+    if not results:
+        raise Problem("no server could be measured")
+    count, shown = totals(results), tables(results, left_out)
+    for name in ("servers", "suspects", "missed"):
+        print(f"\n{table(*shown[name])}")
+    print(f"\n{json.dumps(count)}")
+    record = {"totals": count, "servers": results, "left_out": left_out}
+    save("replicate-wild", record, chosen, ["wrk", "strace", "perf"], **shown)
+    return 0
+
+
+def compare_releases(chosen):
+    results, rows = {}, []
+    for pair in LISTS["comparison"]:
+        server = next(it for it in LISTS["server"] if it["name"] == pair["server"])
+        commands = [filled(pair["command"], install(server, release, chosen.installed)) for release in pair["releases"]]
+        say(f"{pair['server']} {' and '.join(pair['releases'])}")
+        with tempfile.TemporaryDirectory() as directory:
+            # Two releases seldom write a list in the same way.
+            found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
+                        "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
+        results[pair["server"]] = {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
+        ratios = [f"{number(it['estimate'], 2)} ({number(it['low'], 2)} to {number(it['high'], 2)})" if it else "n/a"
+                  for it in (found["speedup"].get(metric) for metric in ("throughput", "cpu"))]
+        rows.append([f"{pair['server']} {pair['releases'][0]}", pair["releases"][1], pair["get"], *ratios, found["verdict"]])
+    head = ["program", "against", "request", "throughput", "CPU per request", "verdict"]
+    print(f"\n{table(head, rows)}")
+    save("replicate-wild-releases", {"comparisons": results}, chosen, ["cargo"], releases=(head, rows))
+    return 0
+
+
+def main():
+    chosen = options()
+    require("wrk", "strace")
+    data.make(DATA)
+    servers = [it for it in LISTS["server"] if not chosen.names or it["name"] in chosen.names]
+    if chosen.short:
+        servers = servers[:1]
+        print(f"note: {SHORT}")
+    if chosen.install:
+        for server in servers:
+            try:
+                install(server, server["release"])
+            except Problem as problem:
+                say(f"note: {problem}")
+        return 0
+    return compare_releases(chosen) if chosen.releases else triage_all(servers, chosen)
+
+
+if __name__ == "__main__":
+    run(main)

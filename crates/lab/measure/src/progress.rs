@@ -1,0 +1,76 @@
+//! What is being done, on standard error.
+
+use std::{
+    cell::{Cell, RefCell},
+    io::{IsTerminal as _, stderr},
+    time::Duration,
+};
+
+/// Moves to the begin of a terminal's line, and clears it.
+const CLEAR: &str = "\r\x1b[2K";
+
+/// A line that each step overwrites; without a terminal, a line for each thing that is measured.
+#[derive(Debug)]
+pub struct Progress {
+    name: String,
+    /// The planned time of the steps that have not begun.
+    left: Cell<Duration>,
+    said: RefCell<String>,
+}
+
+impl Progress {
+    /// Steps of one thing, of unknown length.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), left: Cell::default(), said: RefCell::default() }
+    }
+
+    /// Runs that take so long together.
+    pub fn planned(time: Duration) -> Self {
+        Self { name: String::new(), left: time.into(), said: RefCell::default() }
+    }
+
+    pub fn step(&self, what: &str) {
+        let line = format!("{}: {what}", self.name);
+        self.show(&line, &line);
+    }
+
+    /// The next run of a thing begins, for which so much time is planned.
+    pub fn run(&self, what: &str, which: &str, planned: Duration) {
+        let left = self.left.get().as_millis().div_ceil(1000);
+        self.left.set(self.left.get().saturating_sub(planned));
+        let line =
+            format!("{:<56} {}:{:02} left", format!("{what}  {which}"), left / 60, left % 60);
+        self.show(&line, &format!("measuring {what}"));
+    }
+
+    /// Prints what stays.
+    pub fn aside(&self, print: impl FnOnce()) {
+        self.clear();
+        print();
+    }
+
+    /// Prints a line that stays.
+    pub fn note(&self, line: &str) {
+        self.aside(|| eprintln!("{line}"));
+    }
+
+    fn show(&self, line: &str, plain: &str) {
+        if stderr().is_terminal() {
+            eprint!("{CLEAR}  {}", console::truncate_str(line, 76, "…"));
+        } else if self.said.replace(plain.to_owned()) != plain {
+            eprintln!("{plain}");
+        }
+    }
+
+    fn clear(&self) {
+        if stderr().is_terminal() {
+            eprint!("{CLEAR}");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

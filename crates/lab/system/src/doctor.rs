@@ -1,0 +1,189 @@
+//! What distorts figures on this machine, and the command that fixes it.
+//!
+//! The checks read `/proc`, `/sys` and the programs on `PATH` only through a [`System`], so that a test can
+//! show them any machine. What a system does not expose is reported as unknown, never as a fault.
+
+use std::fmt::Write as _;
+
+use console::style;
+
+use crate::{Processors, System};
+
+/// Debian's command, and the names of the package elsewhere.
+pub const INSTALL_PERF: &str =
+    "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic, others: perf";
+
+/// What a check found and, if it distorts figures or makes a tool useless, what to do about it.
+type Finding = (String, Option<&'static str>);
+
+/// It returns `None` for what it cannot know.
+type Check = fn(&System) -> Option<Finding>;
+
+/// In the order in which they are printed.
+const CHECKS: [(&str, Check); 7] = [
+    ("cores", cores),
+    ("CPU quota", quota),
+    ("governor", governor),
+    ("load", load),
+    ("steal", steal),
+    ("perf rights", perf_rights),
+    ("build", build),
+];
+
+/// The columns of mark and topic, with the space around them.
+const INDENT: usize = 2 + 6 + 13;
+
+/// All findings as text, for a terminal of this width. A fix has a line of its own and is never broken, so
+/// that it can be copied.
+pub fn examine(system: &System, width: usize) -> String {
+    let (mut text, mut warnings) = (String::new(), 0);
+    for (topic, check) in CHECKS {
+        let unknown = || ("unknown on this system".to_owned(), None);
+        let (found, fix) = check(system).unwrap_or_else(unknown);
+        let mark =
+            if fix.is_none() { style("ok  ").green() } else { style("warn").yellow().bold() };
+        let found = textwrap::wrap(&found, width.saturating_sub(INDENT).max(20));
+        let found = found.join(&format!("\n{:INDENT$}", ""));
+        let _ = writeln!(text, "  {mark}  {topic:<13}{found}");
+        if let Some(fix) = fix {
+            warnings += 1;
+            let _ = writeln!(text, "{:INDENT$}{}", "", style(format!("> {fix}")).cyan());
+        }
+    }
+    let advice = match warnings {
+        0 => "ready to measure".to_owned(),
+        1 => "1 warning: fix it for good figures".to_owned(),
+        _ => format!("{warnings} warnings: fix them for good figures"),
+    };
+    format!("{text}\n{advice}")
+}
+
+/// Server and generator need a core each, or they slow each other down.
+fn cores(system: &System) -> Option<Finding> {
+    Some(match system.cores? {
+        0 | 1 => (
+            "1 usable: server and load generator share it".to_owned(),
+            Some("taskset -cp 0-99 $$  # or use a machine with two cores"),
+        ),
+        usable => (format!("{usable} usable"), None),
+    })
+}
+
+/// A process that has used up its quota stops for the rest of each 100 ms.
+fn quota(system: &System) -> Option<Finding> {
+    let max = system.read("sys/fs/cgroup/cpu.max")?;
+    let (quota, period) = max.split_once(' ')?;
+    let Ok(quota) = quota.parse::<f64>() else { return Some(("none".to_owned(), None)) };
+    let cores = quota / period.parse::<f64>().ok()?;
+    let found = format!("the container may use {cores:.1} cores and is stopped beyond that");
+    Some((found, Some("docker update --cpu-quota=-1 CONTAINER")))
+}
+
+/// A governor that follows the load changes the clock speed during a run.
+fn governor(system: &System) -> Option<Finding> {
+    let governor = system.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")?;
+    if governor == "performance" {
+        return Some((governor, None));
+    }
+    let fix = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
+    Some((format!("{governor}: the clock speed follows the load"), Some(fix)))
+}
+
+/// Other busy programs are the most common source of noise.
+fn load(system: &System) -> Option<Finding> {
+    let load: f64 = system.read("proc/loadavg")?.split_whitespace().next()?.parse().ok()?;
+    let cores = system.cores?;
+    let found = format!("{load:.2} over the last minute on {cores} cores");
+    if load < 0.3 * cores as f64 {
+        return Some((found, None));
+    }
+    let fix = "ps -eo pcpu,pid,args --sort=-pcpu | head";
+    Some((format!("{found}: other programs are busy"), Some(fix)))
+}
+
+/// In a virtual machine, the host gives time to its neighbours.
+fn steal(system: &System) -> Option<Finding> {
+    let times = Processors::read(system)?;
+    let share = times.stolen / (times.programs + times.stolen).max(1.0);
+    let found = format!("{:.1} % of the busy time since boot", 100.0 * share);
+    if share <= 0.01 {
+        return Some((found, None));
+    }
+    let fix = "vmstat 1 10  # column st: wait until it stays at 0";
+    Some((format!("{found}: the host runs others instead"), Some(fix)))
+}
+
+/// From level 2 on, `perf` cannot see the kernel; from 3 on, Debian and Ubuntu allow only root.
+fn perf_rights(system: &System) -> Option<Finding> {
+    let level = system.number("proc/sys/kernel/perf_event_paranoid")?;
+    if system.program("perf").is_none() {
+        let found = "perf is missing: flame graphs come from the server's own sampler";
+        return Some((found.to_owned(), Some(INSTALL_PERF)));
+    }
+    let setting = format!("perf_event_paranoid is {level}");
+    let fix = Some("sudo sysctl kernel.perf_event_paranoid=1");
+    Some(match level {
+        _ if system.is_root() => (format!("{setting}; root ignores it"), None),
+        ..=1 => (setting, None),
+        2 => (format!("{setting}: no kernel frames"), fix),
+        _ => (format!("{setting}: only root may profile"), fix),
+    })
+}
+
+/// A debug build is slower by a factor that differs from place to place. The servers have the profile of
+/// `lab`, which builds them.
+fn build(system: &System) -> Option<Finding> {
+    Some(match system.debug_build {
+        false => ("release".to_owned(), None),
+        true => (
+            "a debug build: figures mean nothing".to_owned(),
+            Some("cargo build --release --workspace && just doctor"),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    /// What breaks, and a part of what is found or of the fix.
+    type Fault = (fn(&mut Fake), &'static str);
+
+    const FAULTS: [Fault; 9] = [
+        (|fake| fake.system.cores = Some(1), "taskset -cp"),
+        (|fake| fake.write("sys/fs/cgroup/cpu.max", "150000 100000"), "1.5 cores"),
+        (
+            |fake| fake.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave"),
+            "echo performance | sudo tee /sys/",
+        ),
+        (|fake| fake.write("proc/loadavg", "3.10 1 1 1/1 1"), "are busy"),
+        (|fake| fake.write("proc/stat", "cpu  900 0 50 9000 10 0 0 50 0 0\n"), "5.0 %"),
+        (|fake| fake.remove("bin/perf"), INSTALL_PERF),
+        (|fake| fake.write("proc/sys/kernel/perf_event_paranoid", "2"), "no kernel frames"),
+        (|fake| fake.write("proc/sys/kernel/perf_event_paranoid", "3"), "only root may profile"),
+        (|fake| fake.system.debug_build = true, "cargo build --release"),
+    ];
+
+    #[test]
+    fn each_fault_is_one_warning_and_what_is_unknown_or_harmless_is_none() {
+        console::set_colors_enabled(false);
+        for (damage, said) in FAULTS {
+            let mut fake = Fake::healthy();
+            damage(&mut fake);
+            let text = examine(&fake.system, 200);
+            let one = "\n1 warning: fix it for good figures";
+            assert!(text.contains(said) && text.ends_with(one), "{text}");
+        }
+        let root = Fake::healthy();
+        root.write("proc/self/status", "Uid:\t0\t0\t0\t0\n");
+        root.write("proc/sys/kernel/perf_event_paranoid", "4");
+        let mut bare = Fake::healthy();
+        ["proc", "sys", "bin"].iter().for_each(|gone| bare.remove(gone));
+        bare.system.cores = None;
+        for fake in [Fake::healthy(), root, bare] {
+            let text = examine(&fake.system, 80);
+            assert!(text.ends_with("\nready to measure"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes a case that compiles and runs, and that `just verify` refuses until it is real: `just new-case NAME`.
+
+In the templates, `NAME` and `SNAKE` stand for the case's name, and `VARIANT` for the last word of the file's name.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TEMPLATES = Path(__file__).resolve().parent
+ROOT = TEMPLATES.parent.parent
+FILES = {
+    "crates/NAME/Cargo.toml": "Cargo.toml",
+    "crates/NAME/case.toml": "case.toml",
+    "crates/NAME/src/lib.rs": "lib.rs",
+    "crates/NAME/src/slow.rs": "variant.rs",
+    "crates/NAME/src/fixed.rs": "variant.rs",
+    "crates/NAME/src/bin/NAME-slow.rs": "bin.rs",
+    "crates/NAME/src/bin/NAME-fixed.rs": "bin.rs",
+    "crates/NAME/tests/same_answers.rs": "same_answers.rs",
+    "crates/NAME/tests/mechanism.rs": "mechanism.rs",
+    "benches/micro/SNAKE.rs": "bench.rs",
+    "docs/src/cases/NAME.md": "chapter.md",
+}
+# The lists that name every case: the file, what the line before the new one holds, and the new one.
+LISTS = (
+    ("Cargo.toml", "members = [", '    "crates/NAME",\n'),
+    ("Cargo.toml", "[workspace.dependencies]", 'NAME = { path = "crates/NAME" }\n'),
+    ("benches/Cargo.toml", "[dependencies]", "NAME.workspace = true\n"),
+    ("benches/Cargo.toml", 'path = "micro/hot_clone.rs"\nharness = false',
+     '\n[[bench]]\nname = "SNAKE"\npath = "micro/SNAKE.rs"\nharness = false\n'),
+    ("docs/src/SUMMARY.md", "](cases/", "- [NAME](cases/NAME.md)\n"),
+    ("docs/snippets/lib.rs", '"cases/', '    SNAKE: "cases/NAME.md",\n'),
+)
+
+
+def main(name):
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*", name):
+        sys.exit(f"error: `{name}` cannot name a case: use lower-case words joined by `-`, such as `lock-scope`")
+
+    def fill(text, path=""):
+        variant = Path(path).stem.rsplit("-", 1)[-1]
+        return text.replace("VARIANT", variant).replace("SNAKE", name.replace("-", "_")).replace("NAME", name)
+
+    written = {}
+    for path, template in FILES.items():
+        path = fill(path)
+        if (ROOT / path).exists():
+            sys.exit(f"error: {path} exists already; choose another name")
+        written[path] = fill((TEMPLATES / f"{template}.txt").read_text(), path)
+    for path, before, line in LISTS:
+        text = written.get(path) or (ROOT / path).read_text()
+        at = text.rfind(before)
+        if at < 0:
+            sys.exit(f"error: {path} has no line with `{before}`")
+        at = text.index("\n", at + len(before)) + 1
+        written[path] = text[:at] + fill(line) + text[at:]
+    for path, text in written.items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(text)
+        print(f"  {path}")
+    print(f"\n`{name}` compiles and runs: `just bench {name} --quick`.\n"
+          f"Now write the fault, the fix and the counter. `just verify {name}` names what is left to do,\n"
+          "and docs/src/adding-a-case.md goes through the files one by one.")
+
+
+main(*sys.argv[1:2] or [""])
