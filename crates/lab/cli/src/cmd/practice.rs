@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use console::style;
 use jiff::Timestamp;
-use lab_display::{NONE, Table, factor, out, paragraph};
+use lab_display::{NONE, Table, err, factor, out, paragraph};
 use lab_measure::bench::Effort;
 use lab_model::{Case, SUSPECTS, Workspace};
 use lab_practice::{Entry, Gate, Mark, Report};
@@ -208,8 +208,8 @@ fn check(
             if !options.watch {
                 return marks;
             }
-            let _ = marks.inspect_err(|error| eprintln!("error: {error:#}"));
-            eprintln!("\nwaiting for the next save; Ctrl-C ends");
+            let _ = marks.inspect_err(|error| err!("error: {error:#}"));
+            err!("\nwaiting for the next save; Ctrl-C ends");
             while saved() == before {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }

@@ -46,7 +46,7 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
-        // No file and no commit has the counts and the time of the reader's own variant.
+        // No counts.toml has the reader's own variant.
         let is_known = comparison.subjects.iter().all(|(variant, _)| variant != MINE);
         let counts = workspace.counts(case)?;
         let counts = comparison.subjects.iter().map(|(variant, _)| {
