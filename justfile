@@ -182,7 +182,8 @@ fmt-check:
 [group('check')]
 lint:
     cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
-    cargo clippy --release --package case-probe --package case-server --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-probe --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-server --lib --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [private]
