@@ -90,6 +90,41 @@ bench-instructions *FLAGS:
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
     {{ book }} record {{ FLAGS }}
 
+# Begin a fix of your own: a copy of slow, as mine.rs
+[group('practise')]
+try CASE: _lab
+    @{{ lab }} practice try {{ CASE }}
+
+# Judge your fix: answers, mechanism, speed (`--watch`)
+[group('practise')]
+check *CASES_AND_FLAGS: _lab
+    @{{ lab }} practice check {{ CASES_AND_FLAGS }}
+
+# Write down suspect and factor before you measure
+[group('practise')]
+predict CASE *FLAGS: _lab
+    @{{ lab }} practice predict {{ CASE }} {{ FLAGS }}
+
+# Show one more hint
+[group('practise')]
+hint CASE: _lab
+    @{{ lab }} practice hint {{ CASE }}
+
+# Explain our fix, after yours has passed (`--give-up`)
+[group('practise')]
+solution CASE *FLAGS: _lab
+    @{{ lab }} practice solution {{ CASE }} {{ FLAGS }}
+
+# Begin again; your fix becomes mine.rs.old
+[group('practise')]
+reset CASE *FLAGS: _lab
+    @{{ lab }} practice reset {{ CASE }} {{ FLAGS }}
+
+# List what you can fix, and how far you are
+[group('practise')]
+exercises *FLAGS: _lab
+    @{{ lab }} practice exercises {{ FLAGS }}
+
 # Build the course and open it
 [group('read')]
 book *FLAGS:
@@ -147,7 +182,8 @@ fmt-check:
 [group('check')]
 lint:
     cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
-    cargo clippy --release --package case-probe --package case-server --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-probe --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-server --lib --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [private]

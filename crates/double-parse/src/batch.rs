@@ -9,8 +9,14 @@ const FIRST_MADE: u32 = 1_600_000_000;
 ///
 /// Each document starts with its `_id`, as a database writes it. The ids are one second apart.
 pub fn find_reply(documents: u32) -> Vec<u8> {
+    other_reply(documents, 0)
+}
+
+/// A reply like [`find_reply`], with other ids and numbers; `seed` decides which.
+pub fn other_reply(documents: u32, seed: u32) -> Vec<u8> {
     let mut batch = RawArrayBuf::new();
-    for number in 0..documents {
+    for nth in 0..documents {
+        let number = nth + nth.wrapping_mul(seed).rotate_left(7) % 1_000_000;
         let [_, counter @ ..] = number.to_be_bytes();
         let maker = [0x5b, 0x1e, 0xc7, 0x0d, 0x0a];
         batch.push(rawdoc! {

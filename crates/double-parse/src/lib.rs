@@ -7,6 +7,9 @@
 
 pub mod batch;
 pub mod fixed;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
 pub mod reply;
 pub mod slow;
 pub mod steps {
@@ -40,18 +43,22 @@ pub const VARIANTS: [(&str, Summarise); 4] = [
 #[derive(Deserialize)]
 struct Find {
     documents: u32,
+    /// Another reply of this size, made for the request.
+    #[serde(default)]
+    seed: u32,
 }
 
-/// `GET /summary?documents=N`.
+/// `GET /summary?documents=N`, and with `&seed=S` for a reply that the server does not hold.
 ///
 /// The handler blocks its Tokio worker for the milliseconds that parsing takes, in every variant.
 pub fn routes(summarise: Summarise) -> Router {
     let replies = Arc::new(BTreeMap::from(SIZES.map(|size| (size, batch::find_reply(size)))));
     let answer = async move |Query(find): Query<Find>| {
-        let reply = replies
+        let held = replies
             .get(&find.documents)
             .ok_or((StatusCode::BAD_REQUEST, "documents has to be 1, 10, 100, 1000 or 10000\n"))?;
-        summarise(reply)
+        let other = (find.seed > 0).then(|| batch::other_reply(find.documents, find.seed));
+        summarise(other.as_ref().unwrap_or(held))
             .map(Json)
             .map_err(|_| (StatusCode::BAD_GATEWAY, "the database's reply cannot be read\n"))
     };

@@ -11,6 +11,8 @@ async fn all_variants_answer_alike_and_as_the_case_file_says() {
         ("/summary?documents=10000", 200),
         ("/summary?documents=1000", 200),
         ("/summary?documents=1", 200),
+        ("/summary?documents=100&seed=7", 200),
+        ("/summary?documents=100&seed=x", 400),
         ("/summary?documents=0", 400),
         ("/summary?documents=999", 400),
         ("/summary?documents=ten", 400),

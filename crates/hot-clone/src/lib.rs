@@ -6,6 +6,9 @@
 //! `spawn_blocking` makes no work cheaper.
 
 pub mod fixed;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
 pub mod slow;
 
 use std::{collections::HashMap, convert::Infallible, sync::Arc};

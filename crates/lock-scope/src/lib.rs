@@ -5,6 +5,9 @@
 //! share this file.
 
 pub mod fixed;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
 pub mod slow;
 pub mod steps {
     //! A change that looks like a fix, as a variant of its own.

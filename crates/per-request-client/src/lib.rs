@@ -5,6 +5,9 @@
 
 pub mod fixed;
 mod forward;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
 pub mod slow;
 pub mod steps {
     //! The two changes between slow and fixed, each measured alone.

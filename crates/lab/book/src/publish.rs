@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_model::{
-    CaseRecord, Output, Record, Store, Workspace,
+    CaseRecord, MINE, Output, Record, Store, Workspace,
     criterion::{self, Bench},
 };
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub fn publish(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<Path
         "the newest run is quick, or lacks a case: run `just record`"
     );
     ensure!(record.cases.iter().all(CaseRecord::is_clean), "its answers are wrong or missing");
+    let has_mine = record.cases.iter().any(|case| case.variant(MINE).is_some());
+    ensure!(!has_mine, "the newest run has a fix of your own: run `just record`");
     let commit = record.build.commit.clone().filter(|_| record.build.dirty == Some(false));
     let commit =
         commit.context("the run is of no commit: commit your changes, and measure again")?;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Load, Overrides, Request,
+    Criteria, Load, Overrides, Request,
     exhibit::{self, Exhibit, SpanKind},
 };
 
@@ -14,6 +14,8 @@ use super::{
 pub const BASELINE: &str = "slow";
 /// The variant that the case is about.
 pub const CANDIDATE: &str = "fixed";
+/// The variant that the reader writes; see [`crate::Workspace::cases_with_mine`].
+pub const MINE: &str = "mine";
 
 /// A case, as its `case.toml` describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -66,6 +68,8 @@ pub struct Case {
     /// What is different when the case is counted.
     #[serde(default)]
     pub count: Overrides,
+    /// What a fix by the reader has to reach; a case without it cannot be practised.
+    pub check: Option<Criteria>,
 }
 
 /// A server that a variant needs, such as the upstream of a proxy.
@@ -155,6 +159,7 @@ impl Case {
             !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
             "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
         );
+        case.check.iter().try_for_each(Criteria::ensure_valid)?;
         Ok(case)
     }
 }

@@ -10,9 +10,11 @@ mod case;
 mod check;
 mod conditions;
 mod counts;
+mod criteria;
 pub mod criterion;
 mod document;
 mod exhibit;
+mod expectations;
 mod files;
 mod latency;
 mod machine;
@@ -35,16 +37,18 @@ mod target;
 mod unanswered;
 mod workspace;
 
-pub use case::{BASELINE, CANDIDATE, Case, Companion, Promise, Sweep};
+pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
+pub use criteria::{Criteria, Overtaking, SUSPECTS};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
-pub use files::{ensure_writable, write_whole};
+pub use expectations::without_expectations;
+pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;

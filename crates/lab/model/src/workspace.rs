@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use super::{Case, Reference, unknown};
+use super::{Case, MINE, Reference, unknown};
 
 /// The path of the running `lab`, which also generates load and ends servers.
 pub fn lab_itself() -> anyhow::Result<PathBuf> {
@@ -83,6 +83,23 @@ impl Workspace {
             }
         }
         Ok(picked)
+    }
+
+    /// [`Workspace::cases_named`], each with the variant `mine` if the reader has begun one. Without names
+    /// there is no such variant, so no record to publish has one.
+    pub fn cases_with_mine(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
+        let mut cases = self.cases_named(names)?;
+        for case in cases.iter_mut().filter(|_| !names.is_empty()) {
+            if self.mine(case).is_file() {
+                case.variants.push(MINE.to_owned());
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The reader's own fix of a case.
+    pub fn mine(&self, case: &Case) -> PathBuf {
+        self.case_dir(case).join("src/mine.rs")
     }
 
     pub fn case_dir(&self, case: &Case) -> PathBuf {

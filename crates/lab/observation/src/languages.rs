@@ -58,6 +58,11 @@ impl Pattern {
         }
         rest.ends_with(last)
     }
+
+    /// Whether it fits functions of the kernel only.
+    pub fn is_of_kernel(&self) -> bool {
+        self.0.ends_with("_[k]")
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,8 +121,10 @@ impl Languages {
         self.language.iter().any(|it| fits(list(it), name))
     }
 
+    /// Whether a function allocates memory, frees it or collects garbage.
     pub fn is_allocator(&self, name: &str) -> bool {
-        self.any(|it| it.groups.get("allocator").map_or(&[], |it| it), name)
+        let is_in = |group| self.any(|it| it.groups.get(group).map_or(&[], |it| it), name);
+        is_in("allocator") || is_in("gc")
     }
 
     /// The part of a server, outside its own code, that a stack with these functions is in.

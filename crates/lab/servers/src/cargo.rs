@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use lab_model::Workspace;
+use lab_model::{MINE, Workspace};
 use serde_json::Value;
 
 /// How long cargo may compile.
@@ -50,18 +50,39 @@ pub async fn build_servers(
     binaries: &[String],
     flags: &[&str],
 ) -> anyhow::Result<Vec<Value>> {
+    // The reader's own variants are behind a feature of their packages. Each is built alone, so that it
+    // changes no other binary.
+    let (mine, others): (Vec<_>, Vec<_>) =
+        binaries.iter().partition(|name| name.ends_with(&format!("-{MINE}")));
+    let mut messages = Vec::new();
+    let builds = mine.into_iter().map(|it| vec![it]).chain([others]);
+    for binaries in builds.filter(|it| !it.is_empty()) {
+        // The whole workspace is named so that cargo chooses the same features of the dependencies as in
+        // an ordinary build, and compiles none of them again.
+        let mut command = command(workspace, &["build", "--workspace"]);
+        for name in binaries {
+            command.args(["--bin", name]);
+            if let Some(package) = name.strip_suffix(&format!("-{MINE}")) {
+                command.args(["--features", &format!("{package}/{MINE}")]);
+            }
+        }
+        command.args(flags).args(MESSAGES);
+        messages.extend(build(command).await?);
+    }
+    Ok(messages)
+}
+
+/// Cargo in the workspace, for the profile and the directory of its binaries.
+fn command(workspace: &Workspace, what: &[&str]) -> Command {
     let mut command = as_from_a_shell("cargo", workspace.root());
-    // The whole workspace is named so that cargo chooses the same features of the dependencies as in
-    // an ordinary build, and compiles none of them again.
-    command.args(["build", "--workspace"]);
+    command.args(what);
     if workspace.bin_dir().ends_with("release") {
         command.arg("--release");
     }
     if let Some(target) = workspace.bin_dir().parent() {
         command.arg("--target-dir").arg(target);
     }
-    command.args(binaries.iter().flat_map(|name| ["--bin", name])).args(flags).args(MESSAGES);
-    build(command).await
+    command
 }
 
 /// Runs a command that builds; returns its messages for programs. Those for people appear as they come.

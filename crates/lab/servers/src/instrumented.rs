@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case, MINE, Workspace};
 
 use super::cargo;
 
@@ -38,10 +38,10 @@ pub async fn build(
         Instrumentation::Heap => ("heap", "case-server/profile-heap"),
     };
     let variants = |case: &Case| {
-        // Pictures show slow and fixed alone.
+        // Pictures show slow, and fixed or the reader's own.
         let is_wanted = |variant: &&String| {
             instrumentation == Instrumentation::Counts
-                || [BASELINE, CANDIDATE].contains(&variant.as_str())
+                || [BASELINE, CANDIDATE, MINE].contains(&variant.as_str())
         };
         let variants = case.variants.iter().filter(is_wanted);
         variants.map(|variant| case.server(variant)).collect::<Vec<_>>()
@@ -59,7 +59,10 @@ pub async fn build(
     for name in &binaries {
         copy(&workspace.binary(name)?, &directory)?;
     }
-    cargo::build_servers(workspace, &binaries, &["--quiet"]).await?;
+    // Whatever runs a reader's own variant builds it first.
+    let put_back: Vec<_> =
+        binaries.into_iter().filter(|name| !name.ends_with(&format!("-{MINE}"))).collect();
+    cargo::build_servers(workspace, &put_back, &["--quiet"]).await?;
     Ok(workspace.with_bin_dir(directory))
 }
 

@@ -17,7 +17,7 @@ mod server;
 mod stage;
 
 pub use launch::{Address, Launch};
-pub use requests::{Compare, Requests, learn_answers};
+pub use requests::{Compare, Requests, answers, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
 pub use server::Server;

@@ -252,7 +252,7 @@ fn title(ask: &Ask) -> String {
 
 /// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
 /// this server was found.
-async fn answers(
+pub async fn answers(
     launch: &Launch,
     asks: &[Ask],
     pause: Duration,

@@ -13,9 +13,11 @@ mod signed_rank;
 mod simulation;
 mod speedup;
 mod verdict;
+mod wilson;
 
 pub use median::median_of;
 pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, judge};
+pub use wilson::wilson;

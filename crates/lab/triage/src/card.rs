@@ -41,6 +41,7 @@ pub struct Card {
 pub struct Level {
     pub users: usize,
     pub throughput_rps: f64,
+    /// Latencies of a visit.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     /// Latencies from here on are lower bounds: requests of this age had no answer yet.
@@ -62,11 +63,13 @@ impl Card {
         let limit = Limit::of(&facts);
         let levels = measured.levels.iter().map(|(users, outcome)| Level {
             users: *users,
-            throughput_rps: outcome.throughput(),
+            throughput_rps: outcome.throughput() * requests_per_visit as f64,
             p50_ms: outcome.latency.percentile_ms(50.0),
             p99_ms: outcome.latency.percentile_ms(99.0),
             exact_below_ms: outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3),
-            cpu_us_per_request: outcome.cpu_us_per_request(),
+            cpu_us_per_request: outcome
+                .cpu_us_per_request()
+                .map(|us| us / requests_per_visit as f64),
             cpu_share: outcome.server_cpu.map(|cpu| {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),
@@ -205,7 +208,7 @@ impl Card {
         Table::new("Closed loop, by users", head, self.levels.iter().map(row))
     }
 
-    /// What a visit costs.
+    /// What a request costs, on average of a visit.
     fn counted(&self) -> Table {
         let names = [
             ("CPU time", "cpu_ms"),
@@ -218,7 +221,7 @@ impl Card {
         ];
         let row =
             |(name, fact): &(&str, &str)| Some(vec![(*name).to_owned(), self.facts.shown(fact)?]);
-        let visit = if self.requests_per_visit == 1 { "request" } else { "visit" };
+        let visit = "request";
         let rows = names.iter().filter_map(row);
         let title = format!("What a {visit} costs");
         Table::new("", [&*title, ""], rows)

@@ -1,6 +1,10 @@
 //! What a triage measures: one server, kept running, under one kind of load after the other.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
@@ -39,10 +43,11 @@ pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
 const ONSET: std::ops::Range<f64> = 38.0..60.0;
 
 /// What is counted for each request, by the events of `perf stat`.
-const EVENTS: [&str; 8] = [
+const EVENTS: [&str; 9] = [
     SYSTEM_CALLS,
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
+    "syscalls:sys_enter_write",
     "syscalls:sys_enter_fsync",
     "syscalls:sys_enter_fdatasync",
     "syscalls:sys_enter_clone",
@@ -63,16 +68,22 @@ pub struct Triage<'a> {
 #[derive(Debug)]
 pub struct Measured {
     pub cores: usize,
+    /// Requests of a visit, which an outcome counts as one.
+    pub asks: usize,
     /// Users and outcome of each level of the closed loop.
     pub levels: Vec<(usize, Outcome)>,
-    /// The outcome at `WATCHED` users with a client that acknowledges at once, if answers took as
-    /// long as a delayed acknowledgement.
-    pub quick_ack: Option<Outcome>,
+    /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: a client that
+    /// acknowledges at once; and its control, the usual client once more.
+    pub quick_ack: Option<[Outcome; 2]>,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     /// Connections to other servers under that load.
     pub outbound: Option<usize>,
-    /// `EVENTS` per request, with `WATCHED` users.
+    /// Questions to other servers per second, over connections that stay open, under that load.
+    pub round_trips_per_s: Option<f64>,
+    /// Connections that the system refused during all levels, because the accept queue was full.
+    pub refused_connections: Option<u64>,
+    /// `EVENTS` per visit, with `WATCHED` users.
     pub counts: Option<BTreeMap<&'static str, f64>>,
     pub profiler: Profiler,
     pub observation: Observation,
@@ -135,7 +146,8 @@ impl Loaded<'_> {
         progress.step("watching it without load");
         let idle = watch_threads(self.pid, IDLE).await;
         let mut levels: Vec<(usize, Outcome)> = Vec::new();
-        let (mut busy, mut outbound) = (None, None);
+        let (mut busy, mut outbound, mut round_trips_per_s) = (None, None, None);
+        let refused_before = process::refused_connections(self.pid);
         for users in LEVELS {
             let peak = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
             // With more users than answers, what is counted depends on when the level begins.
@@ -150,25 +162,34 @@ impl Loaded<'_> {
             let outcome = if users == WATCHED {
                 let watch = async {
                     tokio::time::sleep(WARM_UP + GRACE / 2).await;
+                    let (start, before) = (Instant::now(), process::round_trips(self.pid));
                     let states = watch_threads(self.pid, length - GRACE).await;
-                    Ok((states, process::outbound_connections(self.pid)))
+                    let asked =
+                        process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
+                    let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
+                    Ok((states, process::outbound_connections(self.pid), per_s))
                 };
                 let (outcome, seen) = tokio::try_join!(generate(&load), watch)?;
-                (busy, outbound) = seen;
+                (busy, outbound, round_trips_per_s) = seen;
                 outcome
             } else {
                 generate(&load).await?
             };
             let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
-            ensure!(users > 1 || outcome.ok_in_time > 0, "no right answer: {first_fault}");
+            // Lost requests are a finding.
+            let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
+            ensure!(is_answered, "no right answer: {first_fault}");
             levels.push((users, outcome));
         }
+        let refused = process::refused_connections(self.pid);
+        let refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
         let quick_ack = match levels.iter().find(|(users, _)| *users == WATCHED) {
             Some((_, outcome)) if may_be_delayed(outcome) => {
                 progress.step("a client that acknowledges at once");
-                let load = self.load(WATCHED, WARM_UP, WATCH);
-                let options = EngineOptions { quick_ack: true, ..load.options };
-                Some(generate(&LoadPlan { options, ..load }).await?)
+                let usual = self.load(WATCHED, WARM_UP, WATCH);
+                let options = EngineOptions { quick_ack: true, ..usual.options };
+                let quick = LoadPlan { options, ..usual.clone() };
+                Some([generate(&quick).await?, generate(&usual).await?])
             }
             _ => None,
         };
@@ -180,10 +201,13 @@ impl Loaded<'_> {
         let threads = idle.zip(busy).map(|(idle, busy)| [idle, busy]);
         let measured = Measured {
             cores,
+            asks: self.triage.comparison.asks.len(),
             levels,
             quick_ack,
             threads,
             outbound,
+            round_trips_per_s,
+            refused_connections,
             counts: None,
             profiler,
             observation,
@@ -249,9 +273,8 @@ fn may_be_delayed(outcome: &Outcome) -> bool {
     [median, mode].into_iter().flatten().any(|ms| ONSET.contains(&ms))
 }
 
-/// The share of answers that took as long as a delayed acknowledgement.
-pub fn delayed(outcome: &Outcome) -> f64 {
+/// How many answers took as long as a delayed acknowledgement, and how many there are.
+pub fn delayed(outcome: &Outcome) -> (u64, u64) {
     let delayed = outcome.latency.buckets().filter(|(ms, _)| DELAYED.contains(ms));
-    let delayed: u64 = delayed.map(|(_, count)| count).sum();
-    delayed as f64 / outcome.latency.count().max(1) as f64
+    (delayed.map(|(_, count)| count).sum(), outcome.latency.count())
 }

@@ -138,6 +138,9 @@ fn whole(share: &str) -> String {
         "delayed_time_share" => "the time of all answers",
         "fault_share" => "the answers",
         "lost_share" => "the throughput",
+        "lost_user_share" => "the users",
+        "refused_share" => "the connections",
+        "wait_share" => "the time of a request",
         "flush_share" => "the time",
         _ => "the CPU time",
     };
@@ -185,6 +188,22 @@ mod tests {
             let is_known = |id: &String| rules.rule.iter().any(|it| it.id == *id);
             assert!(rule.instead_of.iter().all(is_known), "{}", rule.id);
             assert!(std::path::Path::new(chapters).join(&rule.chapter).is_file(), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn rules_read_only_figures_that_are_measured() {
+        let rules = Rules::read().unwrap();
+        let is_measured = |figure: &str| match figure.strip_suffix("_cpu_share") {
+            Some(group) => rules.groups.contains_key(group),
+            None => include_str!("facts.rs").contains(&format!("\"{figure}\"")),
+        };
+        for rule in &rules.rule {
+            let named = rule.evidence.split('{').skip(1).filter_map(|it| it.split('}').next());
+            let conditions = rule.when.iter().map(|it| &*it.figure);
+            for figure in conditions.chain(named).chain([&*rule.explains]) {
+                assert!(is_measured(figure), "{figure} in {}", rule.id);
+            }
         }
     }
 

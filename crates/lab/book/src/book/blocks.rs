@@ -4,12 +4,14 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
-use lab_model::{BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown};
+use lab_model::{
+    BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown, without_expectations,
+};
 use minijinja::{Environment, Error, State, Value};
 
 use super::{
     evaluate::failed,
-    excerpt::{excerpt, fenced, language, without_expectations, without_module_doc},
+    excerpt::{excerpt, fenced, language, without_module_doc},
     page::CHAPTERS,
     sources::Sources,
     tables::table,

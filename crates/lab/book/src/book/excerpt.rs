@@ -32,29 +32,6 @@ pub fn without_module_doc(text: &str) -> &str {
     rest.trim_start_matches('\n')
 }
 
-/// A source file without its lint expectations, which name the fault.
-pub fn without_expectations(text: &str) -> String {
-    let mut kept = String::new();
-    let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        let start = line.trim_start();
-        if !start.starts_with("#[expect(") && !start.starts_with("#![expect(") {
-            kept.push_str(line);
-            continue;
-        }
-        let mut last = line;
-        while !last.trim_end().ends_with(")]") {
-            let Some(next) = lines.next() else { break };
-            last = next;
-        }
-        // An empty line separates an inner attribute from what follows.
-        if start.starts_with("#!") {
-            lines.next_if(|next| next.trim().is_empty());
-        }
-    }
-    kept
-}
-
 /// An item with its attributes and documentation, without its indent: from the line that has `fn name`, up
 /// to what ends another item, and down to the brace or semicolon that ends this one.
 fn item(text: &str, wanted: &str) -> anyhow::Result<String> {
@@ -99,13 +76,5 @@ mod tests {
             assert_eq!(item(SOURCE, name).unwrap(), whole);
         }
         assert_eq!(item(SOURCE, "fn write").unwrap_err().to_string(), "it has no `fn write`");
-    }
-
-    #[test]
-    fn lint_expectations_are_left_out() {
-        let text = without_expectations(SOURCE);
-        assert!(text.contains("/// Reads.\npub(crate) async fn read("), "{text}");
-        let inner = "#![expect(clippy::x, reason = \"r\")]\n\nuse a::b;\n";
-        assert_eq!(without_expectations(inner), "use a::b;\n");
     }
 }

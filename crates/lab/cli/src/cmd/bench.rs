@@ -8,8 +8,9 @@ use lab_measure::{
     bench::{self, Comparison},
 };
 use lab_model::{
-    BASELINE, Build, CANDIDATE, Case, CaseRecord, Record, Store, Workspace, criterion,
+    BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record, Store, Workspace, criterion,
 };
+use lab_practice::Entry;
 use lab_servers::current;
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
@@ -37,8 +38,8 @@ pub struct Options {
 
 impl Options {
     fn variants(&self, case: &Case) -> Vec<String> {
-        let wanted =
-            |variant: &&String| self.steps || *variant == BASELINE || *variant == CANDIDATE;
+        let shown = [BASELINE, CANDIDATE, MINE];
+        let wanted = |variant: &&String| self.steps || shown.contains(&variant.as_str());
         case.variants.iter().filter(wanted).cloned().collect()
     }
 }
@@ -46,7 +47,7 @@ impl Options {
 /// Measures, prints, and keeps the record.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
-    let mut cases = workspace.cases_named(&options.cases)?;
+    let mut cases = workspace.cases_with_mine(&options.cases)?;
     for case in &mut cases {
         if let Some(users) = options.users {
             case.load.users = users as usize;
@@ -145,6 +146,8 @@ async fn measure(
             // Counts of connections, for example, give the fault away, and the alias is there to hide it.
             let shown = if case.shown == case.name { &record } else { &without_counts };
             progress.aside(|| bench::print_case(&case.question, shown));
+            let said = Entry::of(workspace, case)?.compare(record.speedup.throughput);
+            progress.aside(|| said.iter().for_each(|said| out!("  {said}\n")));
         }
         record.case.clone_from(&case.name);
         records.push(record);

@@ -41,7 +41,11 @@ type Counted = BTreeMap<String, Counts>;
 /// Counts and reports; with `--check`, fails if a count has moved.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
-    let cases = workspace.cases_named(&options.cases)?;
+    // The reference is that of the case as it is published.
+    let cases = match options.check || options.update {
+        true => workspace.cases_named(&options.cases)?,
+        false => workspace.cases_with_mine(&options.cases)?,
+    };
     let counted = interruptible(async {
         let counting = match places.bin_dir {
             Some(_) => workspace.clone(),

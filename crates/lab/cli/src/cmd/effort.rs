@@ -40,32 +40,23 @@ pub struct EffortOptions {
 
 impl EffortOptions {
     pub fn effort(&self) -> Effort {
-        let [warm_up, measurement, grace, open_loop] = match self.quick {
-            false => [800, 1400, 1000, 2000],
-            true => [300, 350, 250, 0],
-        }
-        .map(Duration::from_millis);
         // New for each call; all its servers get the same arrivals.
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
+        let usual = Effort::usual(self.quick, seed);
         Effort {
-            pairs: self.pairs.map_or(6, usize::from),
-            seed,
-            start: Duration::from_millis(300),
-            warm_up: self.warm_up.unwrap_or(warm_up),
-            measurement: self.measurement.unwrap_or(measurement),
-            grace,
+            pairs: self.pairs.map_or(usual.pairs, usize::from),
+            warm_up: self.warm_up.unwrap_or(usual.warm_up),
+            measurement: self.measurement.unwrap_or(usual.measurement),
             open_loop: self.open_loop.unwrap_or(match self.metric {
                 // They decide, so there have to be some.
-                Metric::Latency(_) => open_loop.max(Duration::from_secs(1)),
-                _ => open_loop,
+                Metric::Latency(_) => usual.open_loop.max(Duration::from_secs(1)),
+                _ => usual.open_loop,
             }),
-            spacing: match self.even_arrivals {
-                true => Spacing::Even,
-                false => Spacing::Random { seed },
-            },
+            spacing: if self.even_arrivals { Spacing::Even } else { usual.spacing },
             minimum_effect: self.minimum_effect / 100.0,
             metric: self.metric,
             allow_unfinished: self.allow_unfinished,
+            ..usual
         }
     }
 }

@@ -14,7 +14,7 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, Output};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
@@ -105,7 +105,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf>> {
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
-    let cases = ordinary.cases_named(names)?;
+    let cases = ordinary.cases_with_mine(names)?;
     // Servers that the reader put in a directory are taken as they are.
     let build = async |instrumentation, cases: &[Case]| match places.bin_dir {
         Some(_) => Ok(ordinary.clone()),
@@ -129,11 +129,13 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
-        let variants = [BASELINE, CANDIDATE].map(str::to_owned);
+        let has_mine = case.variants.iter().any(|it| it == MINE);
+        let variants = [BASELINE, if has_mine { MINE } else { CANDIDATE }].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
         let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built)?;
-        let dir = results.join(&case.name);
+        // Published pages are those of the case's own variants.
+        let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
         pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);
     }
     Ok(pages)

@@ -11,6 +11,7 @@ mod interrupt;
 mod list;
 mod own_server;
 mod places;
+mod practice;
 mod report;
 mod sides;
 mod supervise;
@@ -61,6 +62,9 @@ enum Command {
     Bench(bench::Options),
     /// Count each variant's allocations, system calls, connections
     Count(count::Options),
+    /// Write the fix of a case yourself, and have it judged
+    #[command(subcommand)]
+    Practice(practice::Verb),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
     /// Write a run as one HTML page with charts and all figures
@@ -78,7 +82,7 @@ pub fn run() -> ExitCode {
     let lab = Lab::parse();
     // One of theirs has a meaning of its own.
     let failure = match lab.command {
-        Command::Triage(_) | Command::Compare(_) => 2,
+        Command::Triage(_) | Command::Compare(_) | Command::Practice(_) => 2,
         _ => 1,
     };
     let result = match lab.command {
@@ -89,6 +93,7 @@ pub fn run() -> ExitCode {
         Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
+        Command::Practice(verb) => practice::run(&lab.places, &verb),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),

@@ -8,6 +8,7 @@ mod compare;
 mod engine;
 mod flame;
 mod packages;
+mod practice;
 mod processes;
 mod pull_request;
 mod reach;

@@ -29,6 +29,29 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// Six pairs of runs of a second each, and an open loop; a `quick` effort has shorter ones and no open
+    /// loop.
+    pub fn usual(quick: bool, seed: u64) -> Self {
+        let [warm_up, measurement, grace, open_loop] = match quick {
+            false => [800, 1400, 1000, 2000],
+            true => [300, 350, 250, 0],
+        }
+        .map(Duration::from_millis);
+        Self {
+            pairs: 6,
+            seed,
+            start: Duration::from_millis(300),
+            warm_up,
+            measurement,
+            grace,
+            open_loop,
+            spacing: Spacing::Random { seed },
+            minimum_effect: 0.1,
+            metric: Metric::Throughput,
+            allow_unfinished: false,
+        }
+    }
+
     /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
         self.start + self.warm_up + self.measurement + self.grace / 4

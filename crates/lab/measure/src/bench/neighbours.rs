@@ -40,5 +40,5 @@ impl Before {
 }
 
 fn read() -> Option<Processors> {
-    Processors::read(&System::this(0))
+    Processors::read(&System::this())
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Build, Case, Exhibit, Workspace, own_command, usual};
+use lab_model::{Build, Case, Exhibit, MINE, Workspace, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
@@ -46,6 +46,8 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, variant)?);
             }
         }
+        // No counts.toml has the reader's own variant.
+        let is_known = comparison.subjects.iter().all(|(variant, _)| variant != MINE);
         let counts = workspace.counts(case)?;
         let counts = comparison.subjects.iter().map(|(variant, _)| {
             counts.of(variant).into_iter().map(|(name, count)| (name, count as f64)).collect()
@@ -60,7 +62,7 @@ impl Subjects {
                 variants: case.variants.iter().map(snake).collect(),
             },
             spans: case.spans.clone(),
-            counts: counts.collect(),
+            counts: if is_known { counts.collect() } else { Vec::new() },
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
             build,
             instrumented: true,

@@ -32,6 +32,26 @@ impl Folded {
         within as f64 / self.total().max(1) as f64
     }
 
+    /// The share of the weight below the functions of each group, from 0 to 1, without the groups that have
+    /// none. `groups` gets a name as in [`Folded::share`], once for each.
+    pub fn shares<G: Copy + Ord>(&self, groups: impl Fn(&str) -> Vec<G>) -> BTreeMap<G, f64> {
+        let total = self.total().max(1) as f64;
+        let (mut known, mut shares) = (BTreeMap::new(), BTreeMap::new());
+        for (stack, weight) in self.iter() {
+            let of = |frame: &String| groups(&format!("{:#}", rustc_demangle::demangle(frame)));
+            let mut within: Vec<G> = Vec::new();
+            for frame in stack {
+                within.extend_from_slice(known.entry(frame).or_insert_with(|| of(frame)));
+            }
+            within.sort_unstable();
+            within.dedup();
+            for group in within {
+                *shares.entry(group).or_default() += weight as f64 / total;
+            }
+        }
+        shares
+    }
+
     /// Whether no stack has any weight.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
@@ -111,6 +131,17 @@ mod tests {
             "_ZN4main4work17h0123456789abcdefE;_RINvCscPdqpYx78pI_8rust_out3fooAhj2_EB2_;read 2\n";
         let folded: Folded = text.parse().unwrap();
         assert_eq!(folded.demangled().to_string(), "main::work;rust_out::foo::<[u8: 2]>;read 2\n");
+    }
+
+    #[test]
+    fn a_stack_counts_once_for_each_group_that_it_is_in() {
+        let folded: Folded = "main;parse;malloc 3\nmain;parse;parse 1\nmain 4\n".parse().unwrap();
+        let shares = folded.shares(|name| match name {
+            "parse" => vec!["json"],
+            "malloc" => vec!["allocator", "libc"],
+            _ => vec![],
+        });
+        assert_eq!(shares, [("allocator", 0.375), ("json", 0.5), ("libc", 0.375)].into());
     }
 
     #[test]

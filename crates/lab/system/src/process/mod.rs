@@ -8,7 +8,9 @@ mod sockets;
 use std::{fs, path::Path, time::Duration};
 
 pub use cpu::CpuTime;
-pub use sockets::{is_taken, listeners, outbound_connections, reached_at};
+pub use sockets::{
+    is_taken, listeners, outbound_connections, reached_at, refused_connections, round_trips,
+};
 
 /// The CPU time of this process.
 pub fn own_cpu_time() -> Option<Duration> {

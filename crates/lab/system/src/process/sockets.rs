@@ -7,6 +7,7 @@ use std::{
     collections::BTreeSet,
     fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    process::Command,
 };
 
 use super::{entries, pids};
@@ -52,11 +53,60 @@ pub fn reached_at(address: SocketAddr) -> Option<Vec<u32>> {
 /// How many connections a process and its descendants have opened to other servers, not counting those
 /// that clients opened to them; `None` where that cannot be seen.
 pub fn outbound_connections(pid: u32) -> Option<usize> {
+    let is_outbound = outbound(pid)?;
+    let connections = sockets(ESTABLISHED)?.into_iter();
+    Some(connections.filter(|(address, socket)| is_outbound(address.port(), socket)).count())
+}
+
+/// How many questions a process and its descendants have put to other servers over the connections that
+/// are open now: the fewer of the segments with data sent and received, so that a long body is one.
+/// `None` where the program `ss` is missing or does not show it.
+pub fn round_trips(pid: u32) -> Option<u64> {
+    let is_outbound = outbound(pid)?;
+    let connections = ss(&["-ti", "state", "established"], exchanged)?.into_iter();
+    let ours = connections.filter(|(port, socket, _)| is_outbound(*port, socket));
+    Some(ours.map(|(_, _, round_trips)| round_trips).sum())
+}
+
+/// How often the system has dropped an attempt to connect to a process or a descendant of it, because too
+/// many were waiting to be accepted; `None` where the program `ss` is missing or does not show it.
+pub fn refused_connections(pid: u32) -> Option<u64> {
+    let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
+    let sockets = ss(&["-ltm"], dropped)?.into_iter();
+    Some(sockets.filter(|(socket, _)| held.contains(socket)).map(|(_, drops)| drops).sum())
+}
+
+/// Says of a connection, by its local port and its name, whether this family opened it.
+fn outbound(pid: u32) -> Option<impl Fn(u16, &String) -> bool> {
     let own: BTreeSet<_> = listeners(pid)?.iter().map(SocketAddr::port).collect();
     let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
-    let connections = sockets(ESTABLISHED)?.into_iter();
-    let ours = connections.filter(|(_, socket)| held.contains(socket));
-    Some(ours.filter(|(address, _)| !own.contains(&address.port())).count())
+    Some(move |port, socket: &String| held.contains(socket) && !own.contains(&port))
+}
+
+/// What `ss` lists: one line for each socket, without a header, with numbers and the socket's name.
+fn ss<T>(args: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    let list = Command::new("ss").arg("-HneO").args(args).output().ok()?;
+    Some(String::from_utf8_lossy(&list.stdout).lines().filter_map(read).collect())
+}
+
+/// The local port of a connection, its name, and how many questions were answered.
+fn exchanged(line: &str) -> Option<(u16, String, u64)> {
+    let port = line.split_whitespace().nth(2)?.rsplit_once(':')?.1.parse().ok()?;
+    // Without data there is no figure.
+    let segments = |name| value(line, name).map_or(Some(0), |count| count.parse::<u64>().ok());
+    let round_trips = segments("data_segs_out:")?.min(segments("data_segs_in:")?);
+    Some((port, format!("socket:[{}]", value(line, "ino:")?), round_trips))
+}
+
+/// The name of a listener, and its drops: `skmem:(r0,...,d13)`.
+fn dropped(line: &str) -> Option<(String, u64)> {
+    let (_, drops) = value(line, "skmem:")?.trim_end_matches(')').rsplit_once(",d")?;
+    Some((format!("socket:[{}]", value(line, "ino:")?), drops.parse().ok()?))
+}
+
+/// The rest of the word that begins with this name.
+fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split_whitespace().find_map(|word| word.strip_prefix(name))
 }
 
 /// States as the system writes them.
@@ -119,5 +169,18 @@ mod tests {
         let connected = tail.replace(" 0A ", " 01 ");
         assert_eq!(socket(&format!("   0: 0100007F:1F90 {connected}"), LISTEN), None);
         assert_eq!(socket("  sl  local_address rem_address   st tx_queue rx_queue", LISTEN), None);
+    }
+
+    #[test]
+    fn questions_and_drops_are_read_from_what_ss_prints() {
+        let line = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 segs_in:18 \
+                    data_segs_out:8 data_segs_in:14 rcv_space:5";
+        assert_eq!(exchanged(line), Some((40332, "socket:[80117]".to_owned(), 8)));
+        let quiet = line.replace(" data_segs_in:14", "");
+        assert_eq!(exchanged(&quiet), Some((40332, "socket:[80117]".to_owned(), 0)));
+        assert_eq!(exchanged("Recv-Q Send-Q Local Peer"), None);
+        let line =
+            "LISTEN 0 2 127.0.0.1:59085 0.0.0.0:* ino:2028 sk:4f15 <-> skmem:(r0,rb131072,bl0,d13)";
+        assert_eq!(dropped(line), Some(("socket:[2028]".to_owned(), 13)));
     }
 }

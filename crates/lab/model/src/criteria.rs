@@ -1,0 +1,67 @@
+//! What a reader's own fix of a case has to reach.
+
+use std::collections::BTreeMap;
+
+use anyhow::ensure;
+use serde::Deserialize;
+
+/// The kinds of faults to choose from, with a description. The list is the same for all cases.
+pub const SUSPECTS: [(&str, &str); 7] = [
+    ("lock", "requests wait for a lock that another one holds"),
+    ("allocation", "memory is allocated or copied again and again"),
+    ("connection", "connections, clients or sessions are set up again and again"),
+    ("parsing", "the same data is parsed or serialized more than once"),
+    ("computing", "the same result is computed again and again"),
+    ("blocking", "a task keeps its worker thread from the other tasks"),
+    ("waiting", "another server, a database or a disk is slow"),
+];
+
+/// The `[check]` of a case file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Criteria {
+    /// The kind of the fault: the name of one of the [`SUSPECTS`].
+    pub suspect: String,
+    /// The factor of throughput over `slow` that is enough; far below what `fixed` reaches.
+    pub speed: f64,
+    /// The most that the first visit to a fresh server may cost, by the names that `lab count` shows.
+    #[serde(default)]
+    pub at_most: BTreeMap<String, u64>,
+    /// The least, for work that a fix must not leave out.
+    #[serde(default)]
+    pub at_least: BTreeMap<String, u64>,
+    /// Requests such as `PUT /clients/7`, in this order, whose answers must be those of `slow`. Each
+    /// `{FROM..TO}` becomes a random number, another one in each check.
+    #[serde(default)]
+    pub odd: Vec<String>,
+    /// Requests that must not wait for others.
+    pub overtaking: Option<Overtaking>,
+    /// From the first look to nearly the fix.
+    pub hints: Vec<String>,
+}
+
+/// Two requests of which the quick one must be answered while the slow one waits.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overtaking {
+    /// Arguments that replace the case's own, so that the slow one takes seconds.
+    pub args: Vec<String>,
+    /// Such as `GET /read`.
+    pub slow: String,
+    /// Such as `PUT /clients/a/7`.
+    pub quick: String,
+}
+
+impl Criteria {
+    pub(super) fn ensure_valid(&self) -> anyhow::Result<()> {
+        let is_known = SUSPECTS.iter().any(|(name, _)| *name == self.suspect);
+        ensure!(is_known, "`suspect` is not on the list in criteria.rs: `{}`", self.suspect);
+        ensure!(self.speed > 1.0, "`speed` has to be above 1");
+        let is_proven = !self.at_most.is_empty() || self.overtaking.is_some();
+        ensure!(
+            is_proven,
+            "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism"
+        );
+        Ok(())
+    }
+}

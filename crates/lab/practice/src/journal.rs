@@ -1,0 +1,116 @@
+//! What the reader predicted, tried and passed: a text file with a line for each case.
+
+use std::{collections::BTreeMap, fs};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use lab_display::{factor, speedup};
+use lab_model::{Case, Workspace, write_whole};
+use lab_stats::Speedup;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+const FILE: &str = ".practice/journal.toml";
+const HEAD: &str =
+    "# What you predicted and reached. You may edit it. It never leaves this machine.\n";
+
+/// All entries by the name of their case.
+type Journal = BTreeMap<String, Entry>;
+
+/// What the reader did with a case.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Entry {
+    /// The kind of the fault, as the reader predicted it.
+    pub suspect: Option<String>,
+    /// The factor of throughput that the reader predicted.
+    pub factor: Option<f64>,
+    /// How many hints were shown.
+    pub hints: usize,
+    /// When the reader's file was first made.
+    pub tried: Option<Timestamp>,
+    /// When it first passed all gates.
+    pub passed: Option<Timestamp>,
+}
+
+impl Entry {
+    /// The entry of a case in the workspace's journal.
+    pub fn of(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
+        Ok(journal(workspace)?.remove(&case.name).unwrap_or_default())
+    }
+
+    /// Changes the entry of a case; the file is written in one step.
+    pub fn change(
+        workspace: &Workspace,
+        case: &Case,
+        change: impl FnOnce(&mut Self),
+    ) -> anyhow::Result<Self> {
+        let mut journal = journal(workspace)?;
+        let entry = journal.entry(case.name.clone()).or_default();
+        change(entry);
+        let changed = entry.clone();
+        write_whole(&workspace.root().join(FILE), &text(&journal)?)?;
+        Ok(changed)
+    }
+
+    /// `open`, `predicted`, `tried` or `passed`.
+    pub fn state(&self) -> &'static str {
+        match (&self.passed, &self.tried, &self.suspect) {
+            (Some(_), ..) => "passed",
+            (_, Some(_), _) => "tried",
+            (.., Some(_)) => "predicted",
+            _ => "open",
+        }
+    }
+
+    /// From the first try to the pass.
+    pub fn minutes(&self) -> Option<i64> {
+        Some(self.passed?.duration_since(self.tried?).as_mins())
+    }
+
+    /// What the reader predicted next to what was measured.
+    pub fn compare(&self, measured: Option<Speedup>) -> Option<String> {
+        let (said, measured) = (factor(self.factor?), speedup(&measured?));
+        Some(format!("you said {said}, measured {measured}"))
+    }
+}
+
+/// Reads the journal in the root of the workspace; without a file it is empty.
+fn journal(workspace: &Workspace) -> anyhow::Result<Journal> {
+    let path = workspace.root().join(FILE);
+    if !path.exists() {
+        return Ok(Journal::new());
+    }
+    let text = fs::read_to_string(&path);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("correct {}, or move it", path.display()))
+}
+
+fn text(journal: &Journal) -> anyhow::Result<String> {
+    let mut text = HEAD.to_owned();
+    for (name, entry) in journal {
+        let Value::Object(fields) = serde_json::to_value(entry)? else { continue };
+        // Strings and numbers look the same in JSON and in TOML.
+        let fields = fields.iter().filter(|(_, value)| !value.is_null());
+        let fields: Vec<_> = fields.map(|(key, value)| format!("{key} = {value}")).collect();
+        text += &format!("{name} = {{ {} }}\n", fields.join(", "));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_survives_its_file_and_edits_by_hand() {
+        let edited = "[hot-clone]\nsuspect = \"a \\\"lock\\\"\"\nfactor = 4\nmood = \"good\"\n\
+             tried = \"2026-11-22T10:00:00Z\"\npassed = \"2026-11-22T10:12:30Z\"\n";
+        let journal: Journal = toml::from_str(edited).unwrap();
+        let entry = &journal["hot-clone"];
+        assert_eq!((entry.state(), entry.minutes(), entry.factor), ("passed", Some(12), Some(4.0)));
+        let text = text(&journal).unwrap();
+        assert!(text.contains("\nhot-clone = { factor = 4.0, hints = 0, "), "{text}");
+        assert_eq!(toml::from_str::<Journal>(&text).unwrap(), journal);
+    }
+}

@@ -1,0 +1,81 @@
+//! The second gate: exact counts and orders, which no machine changes.
+
+use std::{cell::Cell, path::Path, time::Duration};
+
+use futures_util::future::select_all;
+use lab_display::thousands;
+use lab_load::Visitor;
+use lab_measure::count;
+use lab_model::{Case, Criteria, MINE, Overrides, Overtaking, Workspace};
+use lab_servers::{Launch, Stage};
+use tokio::time::sleep;
+
+use crate::{answers::ask, check::Found};
+
+/// How many slow and how many quick requests are sent.
+const EACH: usize = 8;
+/// How long the server has to begin with the slow ones.
+const HEAD_START: Duration = Duration::from_millis(300);
+
+/// Counts what the first visit to a fresh server costs. A later visit could be answered from a cache.
+pub(super) async fn counts(
+    workspace: &Workspace,
+    case: &Case,
+    criteria: &Criteria,
+) -> anyhow::Result<Found> {
+    let count = Overrides { warm_up: 0, visits: 1, ..case.count.clone() };
+    let (counts, _) = count::measure(workspace, &Case { count, ..case.clone() }, MINE).await?;
+    let most = criteria.at_most.iter().map(|limit| ("at most", limit));
+    let least = criteria.at_least.iter().map(|limit| ("at least", limit));
+    let mut all = Vec::new();
+    for (bound, (name, limit)) in most.chain(least) {
+        let count = counts.exact.get(name).copied().unwrap_or_default();
+        let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        let measured = format!("{} {words} in a first visit", thousands(count as f64));
+        let needed = format!("{bound} {}", thousands(*limit as f64));
+        let is_met = if bound == "at most" { count <= *limit } else { count >= *limit };
+        if !is_met {
+            return Ok(Err([measured, needed]));
+        }
+        all.push(format!("{measured} ({needed})"));
+    }
+    Ok(Ok(all.join("; ")))
+}
+
+/// Sends slow requests, and then quick ones until the first slow one is answered. The order of the answers
+/// does not depend on the machine, because a slow one takes seconds.
+pub(super) async fn overtaking(
+    workspace: &Workspace,
+    case: &Case,
+    wanted: &Overtaking,
+) -> anyhow::Result<Found> {
+    let case = Case { args: wanted.args.clone(), ..case.clone() };
+    let [slow, quick] = [&wanted.slow, &wanted.quick].map(|line| ask(line, Path::new("")));
+    let (slow, quick) = ([slow?], [quick?]);
+    let mut stage = Stage::set(&Launch::of_case(workspace, &case, MINE)?).await?;
+    let target = stage.server.target();
+    let answered = Cell::new(0);
+    let one_slow = async || Visitor::open(target.clone(), &slow).await?.answers().await;
+    let all_quick = async {
+        sleep(HEAD_START).await;
+        let mut visitor = Visitor::open(target.clone(), &quick).await?;
+        while answered.get() < EACH {
+            visitor.answers().await?;
+            answered.set(answered.get() + 1);
+        }
+        anyhow::Ok(())
+    };
+    let first_slow = select_all((0..EACH).map(|_| Box::pin(one_slow())));
+    let race = async {
+        tokio::select! {
+            first = first_slow => first.0.map(drop),
+            quick = all_quick => quick,
+        }
+    };
+    stage.watch(race).await?;
+    stage.clear().await?;
+    let (count, name) = (answered.get(), &wanted.quick);
+    let measured =
+        format!("{count} of {EACH} `{name}` were answered before the first `{}`", wanted.slow);
+    Ok(if count == EACH { Ok(measured) } else { Err([measured, format!("all {EACH}")]) })
+}

@@ -1,0 +1,58 @@
+//! The reader's source file: begun from `slow`, put back, and compared with our fix.
+
+use std::fs;
+
+use anyhow::{Context as _, ensure};
+use lab_model::{BASELINE, CANDIDATE, Case, Criteria, Workspace, without_expectations, write_new};
+
+/// What a fix has to reach.
+///
+/// # Errors
+///
+/// If the case cannot be practised.
+pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
+    let missing = || format!("{} cannot be practised: its case.toml has no [check]", case.shown);
+    case.check.as_ref().with_context(missing)
+}
+
+/// Writes `mine.rs`.
+///
+/// # Errors
+///
+/// If the case cannot be practised, or has a `mine.rs`, which is left as it is.
+pub fn begin(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    criteria(case)?;
+    let (path, again) = (workspace.mine(case), &case.shown);
+    let shown = path.display();
+    ensure!(!path.exists(), "{shown} was left as it is; `just reset {again}` begins again");
+    write_new(&path, &source(workspace, case, BASELINE)?)
+}
+
+/// Begins again; the old file becomes `mine.rs.old`.
+pub fn reset(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    let path = workspace.mine(case);
+    let moved = fs::rename(&path, path.with_extension("rs.old"));
+    moved.with_context(|| format!("cannot move {}", path.display()))?;
+    begin(workspace, case)
+}
+
+/// What our fix does, in words, and the difference to it from the reader's file, or from `slow`.
+pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
+    let fixed = source(workspace, case, CANDIDATE)?;
+    let (name, yours) = match fs::read_to_string(workspace.mine(case)) {
+        Ok(mine) => ("mine.rs", mine),
+        Err(_) => ("slow.rs", source(workspace, case, BASELINE)?),
+    };
+    let words = fixed.lines().map_while(|line| line.strip_prefix("//!"));
+    let words: Vec<_> = words.map(str::trim).collect();
+    let mut diff = diffy::DiffOptions::new();
+    diff.set_original_filename(name).set_modified_filename("fixed.rs");
+    Ok(format!("{}\n\n{}", words.join("\n"), diff.create_patch(&yours, &fixed)))
+}
+
+/// A variant's source without its lint expectations, which name the fault.
+fn source(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<String> {
+    let path = workspace.case_dir(case).join(format!("src/{variant}.rs"));
+    let text = fs::read_to_string(&path);
+    Ok(without_expectations(&text.with_context(|| format!("cannot read {}", path.display()))?))
+}

@@ -1,0 +1,1 @@
+case_server::main!(per_request_client::mine::routes);
