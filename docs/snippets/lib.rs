@@ -28,6 +28,7 @@ chapters! {
     your_service: "your-service.md",
     standard_tools: "standard-tools.md",
     articles: "articles.md",
+    in_the_wild: "in-the-wild.md",
     cheat_sheet: "cheat-sheet.md",
     method: "method.md",
     engines: "engines.md",
