@@ -113,7 +113,19 @@ impl Copy {
             let (from, to) = (root.join(part), copy.0.join(part));
             assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
         }
-        CASES.iter().for_each(|case| drop(fs::remove_file(copy.source(case, "mine"))));
+        // With a version of its own. Cargo would take packages at the same place in their workspace, and of
+        // the same version, for the same, and then build one from the sources of the other.
+        let edit = |file: &str, from: &str, to: &str| {
+            let text = fs::read_to_string(copy.0.join(file)).unwrap();
+            assert!(text.contains(from), "{file}");
+            fs::write(copy.0.join(file), text.replace(from, to)).unwrap();
+        };
+        edit("Cargo.toml", "\nversion = \"0.1.0\"", "\nversion = \"0.1.1\"");
+        for case in CASES {
+            let manifest = format!("crates/{case}/Cargo.toml");
+            edit(&manifest, "[package]\n", "[package]\nversion = \"0.1.1\"\n");
+            let _ = fs::remove_file(copy.source(case, "mine"));
+        }
         copy
     }
 
