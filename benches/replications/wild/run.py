@@ -323,7 +323,7 @@ def compare_releases(chosen):
                         "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
         results[pair["server"]] = {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
         ratios = [f"{number(it['estimate'], 2)} ({number(it['low'], 2)} to {number(it['high'], 2)})" if it else "n/a"
-                  for it in (found["speedup"].get(metric) for metric in ("throughput", "cpu"))]
+                  for it in (found["speedup"].get(metric) for metric in ("throughput", "cpu_per_request"))]
         rows.append([f"{pair['server']} {pair['releases'][0]}", pair["releases"][1], pair["get"], *ratios, found["verdict"]])
     head = ["program", "against", "request", "throughput", "CPU per request", "verdict"]
     print(f"\n{table(head, rows)}")
