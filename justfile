@@ -153,6 +153,11 @@ build-once:
 dependencies:
     @.ci/dependencies.py
 
+# Judge an untouched copy, our fix and three cheats in a copy of the workspace
+[private]
+practice-test:
+    cargo test --release {{ shared }} --test from_outside -- --ignored
+
 # Find words that make a reader read twice, and misspelt ones
 [private]
 prose:
@@ -171,7 +176,7 @@ browser-test:
 # Run every check, and list what passed, failed or was skipped
 [group('check')]
 ci:
-    @.ci/checks.py fmt-check prose lint-action dependencies lint _build "--no-deps test" verify "count --check" build-once api-docs docs-check browser-test {{ short_replications }}
+    @.ci/checks.py fmt-check prose lint-action dependencies lint _build "--no-deps test" verify "count --check" build-once practice-test api-docs docs-check browser-test {{ short_replications }}
 
 # Check that the code is formatted
 [private]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 COMMANDS = (
-    "bench per-request-client --quick --pairs 1 --measurement 0.1",
+    "bench per-request-client --quick --pairs 1 --measurement 0.5",
     "flame hot-clone --seconds 1",
     "count lock-scope",
     "verify lock-scope",
