@@ -11,7 +11,7 @@ pub struct Behind {
     pub address: SocketAddr,
     /// The processes that listen there, as far as they can be seen.
     pids: Vec<u32>,
-    /// The process to measure, with its descendants; or why there is none.
+    /// The process to measure, with its descendants. The error says why no process can be measured.
     pub studied: Result<u32, String>,
 }
 
