@@ -1,0 +1,117 @@
+use std::time::Duration;
+
+use lab_model::Outcome;
+use lab_observation::{Observation, Profiler, Recording, Window};
+
+use super::*;
+use crate::measure::WATCHED;
+
+/// A second of answers that took as many milliseconds, each as often as that.
+fn outcome(modes: &[(u64, u64)]) -> Outcome {
+    let mut outcome = Outcome { measured: Duration::from_secs(1), ..Outcome::default() };
+    for (ms, answers) in modes {
+        (0..*answers).for_each(|_| outcome.latency.record(Duration::from_millis(*ms)));
+        outcome.ok_in_time += answers;
+        outcome.ok += answers;
+    }
+    outcome
+}
+
+/// A server with these levels, which was not watched.
+fn measured(levels: Vec<(usize, Outcome)>) -> Measured {
+    let profiler = Profiler { name: "", label: "", kernel: Kernel::Frames };
+    let observation = Observation {
+        name: String::new(),
+        recording: None,
+        measured: Duration::from_secs(1),
+        answered: 0,
+        cpu: None,
+        spans: None,
+        threads: None,
+    };
+    Measured {
+        cores: 2,
+        asks: 1,
+        levels,
+        quick_ack: None,
+        threads: None,
+        outbound: None,
+        round_trips_per_s: None,
+        refused_connections: None,
+        counts: None,
+        profiler,
+        observation,
+        notices: Vec::new(),
+    }
+}
+
+fn facts(measured: &Measured) -> Facts {
+    Facts::of(measured, &BTreeMap::new())
+}
+
+#[test]
+fn figures_are_of_a_request_and_not_of_a_visit() {
+    let counts = [("syscalls:sys_enter_openat", 4.0), ("raw_syscalls:sys_enter", 120.0)];
+    let visits = Measured {
+        asks: 4,
+        counts: Some(counts.into()),
+        round_trips_per_s: Some(3200.0),
+        ..measured(vec![(1, outcome(&[(10, 100)])), (16, outcome(&[(20, 800)]))])
+    };
+    let facts = facts(&visits);
+    for (figure, value) in [
+        ("opens_per_request", 1.0),
+        ("system_calls_per_request", 30.0),
+        ("round_trips_per_request", 1.0),
+        ("peak_rps", 3200.0),
+        ("alone_ms", 2.5),
+        ("at_once", 8.0),
+    ] {
+        assert_eq!(facts.get(figure), Some(value), "{figure}");
+    }
+}
+
+#[test]
+fn the_interval_decides_how_many_delays_a_quick_client_removes() {
+    let removed = |quick: &[(u64, u64)], again: &[(u64, u64)]| {
+        let usual = outcome(&[(1, 600), (44, 400)]);
+        let experiment = Measured {
+            quick_ack: Some([outcome(quick), outcome(again)]),
+            ..measured(vec![(WATCHED, usual)])
+        };
+        facts(&experiment).get("quick_ack_removes_least_share").unwrap()
+    };
+    // 68 % of the delays are gone, and other delays of this length are not.
+    let least = removed(&[(1, 872), (44, 128)], &[(1, 590), (44, 410)]);
+    assert!((0.5..0.68).contains(&least), "{least}");
+    // The control shows that they come and go.
+    assert!(removed(&[(1, 872), (44, 128)], &[(1, 880), (44, 120)]) < 0.0);
+    // So few answers say nothing.
+    assert!(removed(&[(1, 7), (44, 2)], &[(1, 6), (44, 4)]) < 0.2);
+    assert_eq!(removed(&[(44, 9)], &[(1, 9)]), -1.0);
+}
+
+#[test]
+fn requests_without_an_answer_count_by_the_users_who_wait() {
+    let hung = Outcome { lost: 8, ..outcome(&[(1, 1000)]) };
+    let facts = facts(&measured(vec![(1, outcome(&[(1, 900)])), (16, hung)]));
+    let [requests, users] = ["lost_requests", "lost_user_share"].map(|name| facts.get(name));
+    assert_eq!((requests, users), (Some(8.0), Some(0.5)));
+}
+
+#[test]
+fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
+    let share = |kernel| {
+        let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
+        let second = Duration::from_secs(1);
+        let profiler = Profiler { name: "", label: "", kernel };
+        let window = Window { length: second, system_cpu: None };
+        let recording = Recording::new(profiler, stacks.parse().unwrap(), window);
+        let mut measured = measured(vec![(1, outcome(&[(1, 900)]))]);
+        measured.observation.recording = Some(recording);
+        let groups = &crate::Rules::read().unwrap().groups;
+        Facts::of(&measured, groups).get("open_cpu_share")
+    };
+    assert_eq!(share(Kernel::Frames), Some(0.3));
+    assert_eq!(share(Kernel::Missing), None);
+}
