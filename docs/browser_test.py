@@ -2,7 +2,8 @@
 """Opens the course, a report and the flame pages in headless Chromium, from the file system.
 
 Every page has to load without an error, fit windows of 390 and 1400 pixels in light and dark, and keep doing
-so with all its folds open. Every flame graph has to zoom and to search. Run it with `just browser-test`.
+so with all its folds open. Every flame graph has to zoom and to search. A result has to stay folded until the
+reader predicts it. Run it with `just browser-test`.
 """
 
 import shutil
@@ -89,6 +90,27 @@ def use(driver, graph):
     return faults
 
 
+def predict(driver, page):
+    """What is wrong with a page's first prediction: its form has to open the result, and to be remembered."""
+    driver.set_window_size(1400, 900)
+    driver.get(page.as_uri())
+    driver.execute_script("localStorage.clear();")
+    driver.refresh()
+    fold, form = (driver.find_element(By.CSS_SELECTOR, it) for it in ("details.predict", "form.prediction"))
+    if fold.is_displayed():
+        return ["shows a result before the prediction"]
+    for choice in form.find_elements(By.CSS_SELECTOR, "input[type=radio]")[:1]:
+        choice.click()
+    for field in form.find_elements(By.CSS_SELECTOR, "input[name=factor]"):
+        field.send_keys("4")
+    form.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
+    if fold.get_attribute("open") is None or "You predicted" not in fold.text:
+        return ["does not show the result with the prediction"]
+    driver.refresh()
+    said = driver.find_element(By.CSS_SELECTOR, "details.predict .said").get_attribute("textContent")
+    return [] if "You predicted" in said else ["forgets the prediction"]
+
+
 def build():
     """Builds the pages; returns them and the flame graphs."""
     report = ROOT / "target/lab/browser-test.html"
@@ -121,11 +143,16 @@ def main():
                     for fault in look(driver, page, width, scheme):
                         bad += 1
                         print(f"{page.relative_to(ROOT)}, {width} px, {scheme}: {fault}")
+        asking = [page for page in pages if 'class="predict"' in page.read_text() and page.name != "print.html"]
+        for page in asking:
+            for fault in predict(driver, page):
+                bad += 1
+                print(f"{page.relative_to(ROOT)}: {fault}")
         for graph in graphs:
             for fault in use(driver, graph):
                 bad += 1
                 print(f"{graph.relative_to(ROOT)}: {fault}")
-    print(f"{len(pages)} pages and {len(graphs)} flame graphs: {bad or 'no'} faults")
+    print(f"{len(pages)} pages, {len(asking)} with predictions, and {len(graphs)} flame graphs: {bad or 'no'} faults")
     return 1 if bad else 0
 
 

@@ -1,6 +1,7 @@
 // A chapter shows the record's pictures as image links, so that they are seen wherever Markdown is. Here each
 // becomes the live picture, which zooms on a click and searches with Ctrl-F. Without this script the still
-// picture stays. Nothing here needs a network, or a server: it works on a page opened from the file system.
+// picture stays. And a fold with a result asks for a prediction first; without this script it is a plain fold.
+// Nothing here needs a network, or a server: it works on a page opened from the file system.
 "use strict";
 (() => {
   const element = (name, attributes, ...children) => {
@@ -42,9 +43,60 @@
     else whenLoaded(image);
   };
 
+  // What the reader predicted stays in this browser. It may refuse to keep anything.
+  const kept = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+  const keep = (key, said) => { try { localStorage.setItem(key, said); } catch { /* It is shown all the same. */ } };
+
+  /** Puts a form in the place of a fold `details.predict`, which opens when the reader has predicted. */
+  const askFirst = (fold, nth) => {
+    const { name = "", letters = "", factor } = fold.dataset;
+    const key = `prediction ${name} ${nth}`;
+    const show = (said, open) => {
+      fold.querySelector(".said")?.remove();
+      if (said) fold.querySelector("summary").after(element("p", { className: "said" }, `You predicted: ${said}`));
+      fold.hidden = false;
+      fold.open = open;
+    };
+    const before = kept(key);
+    // A link into the fold shows it, too.
+    const isTarget = location.hash && fold.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`);
+    if (before || isTarget) return show(before, Boolean(isTarget));
+
+    const form = element("form", { className: "prediction" }, element("strong", {}, "Your prediction"));
+    for (const letter of letters) {
+      const choice = element("input", { type: "radio", name: "letter", value: letter, required: true });
+      form.append(element("label", {}, choice, ` ${letter}`));
+    }
+    if (factor || !letters) {
+      const [type, size, hint] = factor ? ["number", 6, "factor"] : ["text", 24, "in a few words"];
+      const input = element("input", { type, size, name: "factor", required: true, placeholder: hint, min: "0", step: "any" });
+      input.setAttribute("aria-label", hint);
+      form.append(element("label", {}, input, factor ? " ×" : ""));
+    }
+    const skip = element("button", { type: "button", className: "skip" }, "Show it without one");
+    form.append(element("button", { type: "submit" }, "Show the result"), skip);
+    const done = (said) => {
+      form.remove();
+      show(said, true);
+      fold.querySelector("summary").focus();
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const said = new FormData(form);
+      const times = factor && said.get("factor") ? `${said.get("factor")}×` : said.get("factor");
+      const words = [said.get("letter"), times].filter(Boolean).join(", ");
+      keep(key, words);
+      done(words);
+    });
+    skip.addEventListener("click", () => done(null));
+    fold.before(form);
+    fold.hidden = true;
+  };
+
   // The page that holds the whole book is there to be printed.
   if (!location.pathname.endsWith("/print.html")) {
     document.querySelectorAll('main img[src*="/flame/"][src$=".svg"]').forEach(whenSeen);
+    document.querySelectorAll("main details.predict").forEach(askFirst);
   }
 
   // Paper cannot be unfolded.
