@@ -18,15 +18,15 @@
     object.setAttribute("aria-label", image.alt);
     if (isGraph && image.naturalHeight) object.style.height = `${image.naturalHeight}px`;
 
-    const alone = element("a", { href: image.src }, "Open it alone");
-    const caption = element("figcaption", {}, image.alt, " ", alone);
-    const figure = element("figure", { className: isGraph ? "graph" : "drawing" }, element("div", {}, object), caption);
-
     const link = image.closest("a") ?? image;
     const place = link.parentElement.matches("p") && link.parentElement.children.length === 1 ? link.parentElement : link;
-    // Where Markdown is shown without this script, the caption stands below as a paragraph.
+    // Markdown has no captions, so the caption is the paragraph below, in italics. The alt text says what is to be seen.
     const below = place.nextElementSibling;
-    if (below?.matches("p") && below.textContent.trim() === image.alt) below.remove();
+    const words = below?.matches("p") && below.childNodes.length === 1 ? below.querySelector(":scope > em") : null;
+    const alone = element("a", { href: image.src }, "Open it alone");
+    const caption = element("figcaption", {}, ...(words ? words.childNodes : [image.alt]), " ", alone);
+    const figure = element("figure", { className: isGraph ? "graph" : "drawing" }, element("div", {}, object), caption);
+    if (words) below.remove();
     place.replaceWith(figure);
     object.append(image);
   };

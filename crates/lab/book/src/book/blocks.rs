@@ -53,12 +53,16 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         Ok::<_, Error>(format!("{diff}\n\n*From [`{a}`]({from}) to [`{b}`]({to})*"))
     });
     let its = Arc::clone(sources);
-    env.add_function("flame", move |state: &State, case: &Value, file: &str, caption: &str| {
-        let path = its.picture(&text(case, "case")?, file).map_err(failed)?;
-        let link = link(state, &path)?;
-        let alt = bracketed(caption);
-        Ok::<_, Error>(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
-    });
+    // `seen` is for readers who can't see the picture: its widest box, or what changes.
+    env.add_function(
+        "flame",
+        move |state: &State, case: &Value, file: &str, caption: &str, seen: Option<&str>| {
+            let path = its.picture(&text(case, "case")?, file).map_err(failed)?;
+            let link = link(state, &path)?;
+            let alt = bracketed(seen.unwrap_or(caption));
+            Ok::<_, Error>(format!("[![{alt}]({link})]({link})\n\n*{caption}*"))
+        },
+    );
     let its = Arc::clone(sources);
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
