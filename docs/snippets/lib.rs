@@ -30,6 +30,7 @@ chapters! {
     hot_clone_further: "cases/hot-clone-further.md",
     per_request_client_further: "cases/per-request-client-further.md",
     double_parse_further: "cases/double-parse-further.md",
+    your_service_further: "your-service-further.md",
     standard_tools: "standard-tools.md",
     articles: "articles.md",
     in_the_wild: "in-the-wild.md",

@@ -17,7 +17,7 @@ if command -v actionlint >/dev/null; then
     cp -R .github/workflows "$work/.github"
     cp -R "$action" "$work/.github/actions"
     for workflow in 1 2; do
-        awk -v wanted="$workflow" '/^```/ { inside = /yaml/; blocks += inside; next } inside && blocks == wanted' docs/src/your-service.md |
+        awk -v wanted="$workflow" '/^```/ { inside = /yaml/; blocks += inside; next } inside && blocks == wanted' docs/src/your-service-further.md |
             sed 's#OWNER/REPO/\(.*\)@COMMIT#./\1#' >"$work/.github/workflows/$workflow.yml"
     done
     cd "$work"
