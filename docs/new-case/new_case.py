@@ -22,16 +22,19 @@ FILES = {
     "crates/NAME/tests/mechanism.rs": "mechanism.rs",
     "benches/micro/SNAKE.rs": "bench.rs",
     "docs/src/cases/NAME.md": "chapter.md",
+    "docs/src/cases/NAME-further.md": "further.md",
 }
-# The lists that name every case: the file, what the line before the new one holds, and the new one.
+# The lists that name every case: the file, a pattern of the line before the new one, and the new one.
 LISTS = (
-    ("Cargo.toml", "members = [", '    "crates/NAME",\n'),
-    ("Cargo.toml", "[workspace.dependencies]", 'NAME = { path = "crates/NAME" }\n'),
-    ("benches/Cargo.toml", "[dependencies]", "NAME.workspace = true\n"),
+    ("Cargo.toml", r"members = \[", '    "crates/NAME",\n'),
+    ("Cargo.toml", r"\[workspace.dependencies\]", 'NAME = { path = "crates/NAME" }\n'),
+    ("benches/Cargo.toml", r"\[dependencies\]", "NAME.workspace = true\n"),
     ("benches/Cargo.toml", 'path = "micro/hot_clone.rs"\nharness = false',
      '\n[[bench]]\nname = "SNAKE"\npath = "micro/SNAKE.rs"\nharness = false\n'),
-    ("docs/src/SUMMARY.md", "](cases/", "- [NAME](cases/NAME.md)\n"),
-    ("docs/snippets/lib.rs", '"cases/', '    SNAKE: "cases/NAME.md",\n'),
+    ("docs/src/SUMMARY.md", r"\]\(cases/.*(?<!-further)\.md", "- [NAME](cases/NAME.md)\n"),
+    ("docs/src/SUMMARY.md", r"\]\(cases/.*-further\.md", "- [Further: NAME](cases/NAME-further.md)\n"),
+    ("docs/snippets/lib.rs", r'"cases/.*(?<!-further)\.md', '    SNAKE: "cases/NAME.md",\n'),
+    ("docs/snippets/lib.rs", r'"cases/.*-further\.md', '    SNAKE_further: "cases/NAME-further.md",\n'),
 )
 
 
@@ -51,10 +54,10 @@ def main(name):
         written[path] = fill((TEMPLATES / f"{template}.txt").read_text(), path)
     for path, before, line in LISTS:
         text = written.get(path) or (ROOT / path).read_text()
-        at = text.rfind(before)
-        if at < 0:
+        found = list(re.finditer(before, text))
+        if not found:
             sys.exit(f"error: {path} has no line with `{before}`")
-        at = text.index("\n", at + len(before)) + 1
+        at = text.index("\n", found[-1].end()) + 1
         written[path] = text[:at] + fill(line) + text[at:]
     for path, text in written.items():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)

@@ -82,9 +82,10 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     }
     let snake = case.name.replace('-', "_");
     let root = workspace.root();
-    let chapter = root.join(format!("docs/src/cases/{}.md", case.name));
+    let pages =
+        ["", "-further"].map(|it| root.join(format!("docs/src/cases/{}{it}.md", case.name)));
     let bench = root.join(format!("benches/micro/{snake}.rs"));
-    for place in [dir, chapter, bench] {
+    for place in [dir, bench].into_iter().chain(pages) {
         unfinished(&place, root, &mut lacks)?;
     }
     Ok(lacks)
