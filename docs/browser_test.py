@@ -143,7 +143,7 @@ def main():
                     for fault in look(driver, page, width, scheme):
                         bad += 1
                         print(f"{page.relative_to(ROOT)}, {width} px, {scheme}: {fault}")
-        asking = [page for page in pages if 'class="predict"' in page.read_text() and page.name != "print.html"]
+        asking = [page for page in pages if '<details class="predict"' in page.read_text() and page.name != "print.html"]
         for page in asking:
             for fault in predict(driver, page):
                 bad += 1
