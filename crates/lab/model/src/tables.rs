@@ -4,7 +4,8 @@
 //! an *exact* figure does not need one.
 
 use lab_display::{
-    NONE, Table, count_table, noise, percent, plural, significant, speedup_or, thousands, time_ms,
+    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
+    time_ms,
 };
 use lab_stats::Verdict;
 
@@ -22,10 +23,19 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
     let row = |case: &CaseRecord| {
         let [cpu, cpu_noise] = case.cpu_in_words();
+        let factor = match (case.metric, case.speedup.of(case.metric)) {
+            (Metric::Latency(at), Some(found)) => format!("{}: {}", at.name(), speedup(found)),
+            _ => speedup_or(NONE, case.speedup.throughput),
+        };
+        let of = if matches!(case.metric, Metric::Latency(_)) {
+            case.metric
+        } else {
+            Metric::Throughput
+        };
         vec![
             case.case.clone(),
-            speedup_or(NONE, case.speedup.throughput),
-            noise_or_none(&case.control.speedup, Metric::Throughput),
+            factor,
+            noise_or_none(&case.control.speedup, of),
             cpu,
             cpu_noise,
             case.verdict.to_string(),

@@ -86,7 +86,7 @@ fn case_record(
         variants: variants.with_context(|| comparison.name.clone())?,
         speedup,
         control,
-        promised_throughput: None,
+        promised: None,
         steps_note: None,
         runs,
         open_runs: open.map_or(Vec::new(), |(_, runs)| runs),

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use http::Uri;
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
 use lab_servers::{Launch, Stage};
@@ -90,6 +90,7 @@ impl Watch<'_> {
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
             asks: self.comparison.asks.clone(),
+            background: self.comparison.background(Spacing::default()),
             options: EngineOptions::default(),
         }
     }
