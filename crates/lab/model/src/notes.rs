@@ -83,7 +83,8 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
         _ => None,
     });
     // Not the median: a machine that varies lets some runs gain and others lose.
-    if let Some(gain) = gains.reduce(f64::min).filter(|gain| *gain >= GAIN) {
+    let gain = gains.reduce(f64::min).filter(|gain| *gain >= GAIN && runs.clone().count() > 1);
+    if let Some(gain) = gain {
         note(format!(
             "every run was at least {} as fast at its end as at its begin: the server was not warm. \
              Give it a longer --warm-up",

@@ -78,15 +78,20 @@ pub fn claims(case: &CaseRecord) -> Table {
             cpu.unwrap_or_default(),
         ])
     };
+    // A case that the open loop decides has one run of each variant here.
+    let is_claim = case.runs.iter().all(|run| run.variant != case.names()[1] || run.pair.is_some());
+    let (layer, runs) = match is_claim {
+        true => ("claim", format!("Claims: {}", plural(case.pairs, "pair"))),
+        false => ("illustration", "Illustration, without intervals: one pair".to_owned()),
+    };
     let caption = format!(
-        "Claims: {} of runs of {} s each, after {} s of warm-up; {}.{}",
-        plural(case.pairs, "pair"),
+        "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",
         case.measurement_s,
         case.warm_up_s,
         case.load,
         interval([case])
     );
-    let head = ["claim", "req/s", &over, "CPU/req", &over].map(str::to_owned);
+    let head = [layer, "req/s", &over, "CPU/req", &over].map(str::to_owned);
     Table::new(caption, columns(head), case.variants.iter().map(row))
 }
 
@@ -147,7 +152,8 @@ pub fn pair(case: &CaseRecord) -> Table {
     let open = sides.map(|it| it.valid_open_loop().map(|it| it.latency_ms).unwrap_or_default());
     let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
     let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
-    let loops = [(closed, "closed loop".to_owned(), true), (open, at, false)];
+    let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
+    let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
     for (latencies, name, has_factor) in loops {
         let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
         rows.extend(Percentile::all().filter(known).map(|at| {

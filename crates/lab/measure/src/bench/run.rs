@@ -111,11 +111,13 @@ impl Comparison {
             1 => String::new(),
             requests => format!(", {} per visit", plural(requests, "request")),
         };
-        let others = self
-            .background
-            .iter()
-            .map(|(rate, ask)| format!(", next to {rate} {} {} per second", ask.method, ask.path));
-        format!("{users}{connections}, {pause}{visit}{}", others.collect::<String>())
+        let rate = self.arrivals_per_s.map(|rate| format!("{rate} arrivals per second, or "));
+        let next_to = |(rate, ask): &(f64, Ask)| {
+            format!(", next to {rate} {} {} per second", ask.method, ask.path)
+        };
+        let others: String = self.background.iter().map(next_to).collect();
+        let rate = rate.unwrap_or_default();
+        format!("{rate}{users}{connections}, {pause}{visit}{others}")
     }
 
     /// The requests of other clients; the same arrivals for all servers, unlike those of the open loop.
@@ -220,15 +222,23 @@ impl Comparison {
         capacities.min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
     }
 
+    /// The load under which servers are watched.
+    pub(crate) fn arrivals(&self) -> Arrivals {
+        match self.arrivals_per_s {
+            Some(rate) => Arrivals::OpenLoop(self.open_loop(rate, Spacing::default())),
+            None => Arrivals::ClosedLoop(self.load),
+        }
+    }
+
     /// Arrivals at half of this capacity, so that every server keeps up and their latencies are
-    /// comparable.
-    pub(super) fn open_loop(&self, capacity: f64, effort: Effort) -> OpenLoop {
+    /// comparable; or at the rate that is given.
+    pub(super) fn open_loop(&self, capacity: f64, spacing: Spacing) -> OpenLoop {
         let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
         OpenLoop {
             rate_per_s: self.arrivals_per_s.unwrap_or(capacity * SHARE_OF_CAPACITY),
             connections: users * self.load.connections,
             connections_per_user: self.load.connections,
-            spacing: effort.spacing,
+            spacing,
         }
     }
 

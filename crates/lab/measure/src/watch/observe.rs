@@ -66,8 +66,11 @@ impl Watch<'_> {
     ) -> Result<Observation, Failure> {
         let start = SystemTime::now();
         let mut stage = Stage::set(launch).await?;
-        let plan =
-            self.plan(stage.server.target(), stage.server.studied_pid()?, self.comparison.load);
+        let load = self.comparison.load;
+        let plan = LoadPlan {
+            arrivals: self.comparison.arrivals(),
+            ..self.plan(stage.server.target(), stage.server.studied_pid()?, load)
+        };
         let url = stage.server.url().clone();
         let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
         stage.clear().await?;
