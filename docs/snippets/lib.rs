@@ -28,6 +28,7 @@ chapters! {
     crossovers: "crossovers.md",
     your_service: "your-service.md",
     cheat_sheet: "cheat-sheet.md",
+    blocked_worker_further: "cases/blocked-worker-further.md",
     standard_tools: "standard-tools.md",
     articles: "articles.md",
     in_the_wild: "in-the-wild.md",
