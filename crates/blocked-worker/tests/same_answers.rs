@@ -1,7 +1,5 @@
 //! All variants give the same answers to the same good and bad requests.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use axum::http::Request;
 use blocked_worker::{Options, variants};
 
