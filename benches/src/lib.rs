@@ -4,6 +4,7 @@
 //! work for the server's socket, which `lab bench` includes. Only the benches of `per-request-client`
 //! use sockets, to their upstream.
 
+mod behind_login;
 pub mod behind_upstream;
 pub mod downstream;
 
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, PlottingBackend};
 use tokio::runtime::{Builder, Runtime};
+
+pub use behind_login::behind_login;
 
 /// Criterion draws its plots from all resamples, and with its own 100,000 that takes longer than the
 /// measurement. Ten samples do not have more to say than these show.

@@ -23,6 +23,9 @@ class Request:
     answer: str | None = None
     bytes: int | None = None
     crc32: str | None = None
+    # The file of the body, next to the case file, and the rate at which other clients ask: not sent here.
+    body: str | None = None
+    rate_per_s: float | None = None
 
     def message(self, host):
         """The bytes that `lab` sends for this request: no headers but the necessary ones, because each costs the server work."""
@@ -82,7 +85,7 @@ def parse(name, text):
         think_ms=load.get("think_ms", 0),
         # As in `lab`, a user has one connection unless the case says otherwise.
         connections=load.get("connections", 1),
-        requests=[Request(**request) for request in data["request"]],
+        requests=[Request(**request) for request in data["request"] if "rate_per_s" not in request],
         args=data.get("args", []),
         env=data.get("env", {}),
         companions=data.get("companion", []),

@@ -21,7 +21,7 @@ mod timetable;
 mod tls;
 mod visitor;
 
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, try_join_all};
 use lab_model::{Arrivals, LoadPlan, Outcome};
 use tokio::task::LocalSet;
 
@@ -47,24 +47,47 @@ pub use visitor::Visitor;
 /// an `async fn` is compiled where it is awaited.
 pub fn run(plan: &LoadPlan) -> LocalBoxFuture<'_, anyhow::Result<Outcome>> {
     match (&plan.target.tls, plan.options.quick_ack) {
-        (None, false) => Box::pin(run_over(plan, Tcp(plan.target.address), Alarm::precise())),
-        (None, true) => Box::pin(run_over(plan, QuickAck(plan.target.address), Alarm::precise())),
+        (None, false) => Box::pin(run_over(plan, Tcp(plan.target.address), Alarm::precise)),
+        (None, true) => Box::pin(run_over(plan, QuickAck(plan.target.address), Alarm::precise)),
         (Some(_), _) => {
-            Box::pin(async { run_over(plan, Net::to(&plan.target)?, Alarm::precise()).await })
+            Box::pin(async { run_over(plan, Net::to(&plan.target)?, Alarm::precise).await })
         }
     }
 }
 
-async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: Alarm) -> anyhow::Result<Outcome>
+async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: fn() -> Alarm) -> anyhow::Result<Outcome>
 where
     D: Dial + Clone + 'static,
 {
+    let others = plan.background.iter().map(|other| {
+        let asks = vec![other.ask.clone()];
+        (other.arrivals, LoadPlan { asks, server_pid: None, ..plan.clone() })
+    });
+    let others: Vec<_> = others.collect();
     LocalSet::new()
         .run_until(async {
-            match &plan.arrivals {
-                Arrivals::ClosedLoop(load) => closed_loop::run(plan, *load, dial).await,
-                Arrivals::OpenLoop(load) => open_loop::run(plan, *load, dial, alarm).await,
-            }
+            let others = others
+                .iter()
+                .map(|(load, plan)| open_loop::run(plan, *load, dial.clone(), alarm()));
+            let load = async {
+                match &plan.arrivals {
+                    Arrivals::ClosedLoop(load) => closed_loop::run(plan, *load, dial.clone()).await,
+                    Arrivals::OpenLoop(load) => {
+                        open_loop::run(plan, *load, dial.clone(), alarm()).await
+                    }
+                }
+            };
+            let (mut outcome, others) = tokio::try_join!(load, try_join_all(others))?;
+            others.iter().for_each(|other| add_faults(&mut outcome, other));
+            Ok(outcome)
         })
         .await
+}
+
+/// Of requests in the background, only those without a right answer count.
+fn add_faults(outcome: &mut Outcome, other: &Outcome) {
+    outcome.sent += other.wrong + other.failed + other.lost;
+    outcome.wrong += other.wrong;
+    outcome.failed += other.failed + other.lost;
+    outcome.first_fault = outcome.first_fault.take().or(other.first_fault.clone());
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Criteria, Load, Overrides, Request,
+    Criteria, Load, Metric, Overrides, Request,
     exhibit::{self, Exhibit, SpanKind},
 };
 
@@ -52,10 +52,16 @@ pub struct Case {
     pub steps_note: Option<String>,
     /// How many users ask, and how often.
     pub load: Load,
-    /// One visit of a user: the first request alone, then the others in parallel.
+    /// Arrivals per second in the open loop; without it, half of what the slowest variant can answer.
+    pub arrivals_per_s: Option<f64>,
+    /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
+    /// their own come from other clients, and only their answers count.
     #[serde(rename = "request")]
     pub requests: Vec<Request>,
     pub promise: Option<Promise>,
+    /// What the verdict is about: the metric that is promised.
+    #[serde(skip)]
+    pub decides: Metric,
     /// The pictures of `lab flame`, the most important first.
     #[serde(default = "exhibit::usual")]
     pub flame: Vec<Exhibit>,
@@ -99,9 +105,21 @@ pub struct Sweep {
 
 /// The lowest speedup that `fixed` shows on a machine that is not overloaded.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "BTreeMap<String, f64>")]
 pub struct Promise {
-    pub throughput: f64,
+    pub metric: Metric,
+    pub factor: f64,
+}
+
+/// From a table such as `{ throughput = 4.0 }`.
+impl TryFrom<BTreeMap<String, f64>> for Promise {
+    type Error = anyhow::Error;
+
+    fn try_from(promised: BTreeMap<String, f64>) -> anyhow::Result<Self> {
+        ensure!(promised.len() == 1, "`promise` has to name one metric");
+        let (name, factor) = promised.into_iter().next().context("there is one")?;
+        Ok(Self { metric: name.try_into()?, factor })
+    }
 }
 
 impl Case {
@@ -111,7 +129,13 @@ impl Case {
             .with_context(|| format!("cannot read {}", path.display()))?;
         let name =
             path.parent().and_then(Path::file_name).context("a case file has a directory")?;
-        Self::parse(&name.to_string_lossy(), &text).with_context(|| path.display().to_string())
+        let case = Self::parse(&name.to_string_lossy(), &text);
+        let mut case = case.with_context(|| path.display().to_string())?;
+        let requests = case.requests.iter_mut().chain(&mut case.count.requests);
+        for body in requests.filter_map(|request| request.body.as_mut()) {
+            *body = path.with_file_name(&*body);
+        }
+        Ok(case)
     }
 
     /// The case for someone who asked for it by its alias, and has yet to find the fault: with its
@@ -146,7 +170,9 @@ impl Case {
     }
 
     fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
-        let case = Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
+        let mut case =
+            Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
+        case.decides = case.promise.map_or(Metric::default(), |promise| promise.metric);
         for needed in [BASELINE, CANDIDATE] {
             ensure!(
                 case.variants.iter().any(|variant| variant == needed),
@@ -155,6 +181,8 @@ impl Case {
         }
         ensure!(case.load.users > 0, "`users` has to be at least 1");
         ensure!(case.load.connections > 0, "`connections` has to be at least 1");
+        let is_visited = case.requests.iter().any(|request| request.rate_per_s.is_none());
+        ensure!(is_visited, "a visit needs a `request` without `rate_per_s`");
         ensure!(
             !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
             "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
@@ -200,6 +228,8 @@ mod tests {
             ("fixed", "better", "`variants` lacks `fixed`"),
             ("answer = \"6\"", "bytes = 6", "a request needs either `answer`, or both"),
             ("think_ms", "thinking", "unknown field `thinking`"),
+            ("answer =", "rate_per_s = 2, answer =", "a visit needs a `request` without"),
+            ("title", "promise = { latency-p98 = 2.0 }\ntitle", "`latency-p98` is not a metric"),
         ] {
             let error = Case::parse("toy", &CASE.replace(right, wrong)).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");

@@ -22,7 +22,7 @@ pub const SUSPECTS: [(&str, &str); 7] = [
 pub struct Criteria {
     /// The kind of the fault: the name of one of the [`SUSPECTS`].
     pub suspect: String,
-    /// The factor of throughput over `slow` that is enough; far below what `fixed` reaches.
+    /// The factor over `slow` that is enough, of what the case promises; far below what `fixed` reaches.
     pub speed: f64,
     /// The most that the first visit to a fresh server may cost, by the names that `lab count` shows.
     #[serde(default)]

@@ -84,8 +84,9 @@ pub struct CaseRecord {
     /// The candidate over the baseline.
     pub speedup: Speedups,
     pub control: Control,
-    /// The lowest throughput factor that the case promises.
-    pub promised_throughput: Option<f64>,
+    /// The lowest factor of `metric` that the case promises.
+    #[serde(alias = "promised_throughput")]
+    pub promised: Option<f64>,
     /// A note on the figures of the steps.
     pub steps_note: Option<String>,
     /// Every run of the closed loop, in the order in which they were made.

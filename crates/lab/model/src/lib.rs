@@ -58,7 +58,7 @@ pub use outcome::{Engine, Outcome};
 pub use output::Output;
 pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
-pub use plan::{Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Spacing};
+pub use plan::{Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing};
 pub use punctuality::Punctuality;
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};

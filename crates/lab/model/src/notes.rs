@@ -42,13 +42,14 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
         notes.push(note.trim().to_owned());
     }
-    if let (Some(promised), Some(found)) = (case.promised_throughput, case.speedup.throughput)
+    if let (Some(promised), Some(found)) = (case.promised, case.speedup.of(case.metric))
         && found.estimate < promised
     {
         notes.push(format!(
-            "the case promises {} in throughput, but this run shows {}: is the machine busy with \
-             something else?",
+            "the case promises {} in {}, but this run shows {}: is the machine busy with something \
+             else?",
             factor(promised),
+            case.metric.name(),
             factor(found.estimate)
         ));
     }
@@ -82,7 +83,8 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
         _ => None,
     });
     // Not the median: a machine that varies lets some runs gain and others lose.
-    if let Some(gain) = gains.reduce(f64::min).filter(|gain| *gain >= GAIN) {
+    let gain = gains.reduce(f64::min).filter(|gain| *gain >= GAIN && runs.clone().count() > 1);
+    if let Some(gain) = gain {
         note(format!(
             "every run was at least {} as fast at its end as at its begin: the server was not warm. \
              Give it a longer --warm-up",

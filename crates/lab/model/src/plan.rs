@@ -24,8 +24,20 @@ pub struct LoadPlan {
     /// The requests of one visit.
     #[serde(rename = "requests")]
     pub asks: Vec<Ask>,
+    /// What other clients send all the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<Background>,
     #[serde(default)]
     pub options: EngineOptions,
+}
+
+/// A request that other clients send at random, next to the load. Of its answers only the faults are in
+/// the outcome.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Background {
+    pub arrivals: OpenLoop,
+    #[serde(rename = "request")]
+    pub ask: Ask,
 }
 
 /// What only some engines can do. Absent ones are not written, and an engine refuses those that it lacks.

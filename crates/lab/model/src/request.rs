@@ -1,5 +1,7 @@
 //! A request of a case file, with the right answer.
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
@@ -12,8 +14,12 @@ pub struct Request {
     pub method: String,
     /// Path and query.
     pub path: String,
+    /// The file that holds the body; in a case file its name, next to the case file.
+    pub body: Option<PathBuf>,
     pub status: u16,
     pub answer: Answer,
+    /// How often other clients send it, at random, next to a load that is then without it.
+    pub rate_per_s: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -22,6 +28,8 @@ struct RequestEntry {
     #[serde(default = "get")]
     method: String,
     path: String,
+    body: Option<PathBuf>,
+    rate_per_s: Option<f64>,
     #[serde(default = "ok")]
     status: u16,
     answer: Option<String>,
@@ -42,7 +50,8 @@ impl TryFrom<RequestEntry> for Request {
             }
             _ => bail!("a request needs either `answer`, or both `bytes` and `crc32`"),
         };
-        Ok(Self { method: entry.method, path: entry.path, status: entry.status, answer })
+        let RequestEntry { method, path, body, status, rate_per_s, .. } = entry;
+        Ok(Self { method, path, body, status, answer, rate_per_s })
     }
 }
 

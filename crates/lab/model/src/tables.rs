@@ -4,7 +4,8 @@
 //! an *exact* figure does not need one.
 
 use lab_display::{
-    NONE, Table, count_table, noise, percent, plural, significant, speedup_or, thousands, time_ms,
+    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
+    time_ms,
 };
 use lab_stats::Verdict;
 
@@ -22,10 +23,19 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
     let row = |case: &CaseRecord| {
         let [cpu, cpu_noise] = case.cpu_in_words();
+        let factor = match (case.metric, case.speedup.of(case.metric)) {
+            (Metric::Latency(at), Some(found)) => format!("{}: {}", at.name(), speedup(found)),
+            _ => speedup_or(NONE, case.speedup.throughput),
+        };
+        let of = if matches!(case.metric, Metric::Latency(_)) {
+            case.metric
+        } else {
+            Metric::Throughput
+        };
         vec![
             case.case.clone(),
-            speedup_or(NONE, case.speedup.throughput),
-            noise_or_none(&case.control.speedup, Metric::Throughput),
+            factor,
+            noise_or_none(&case.control.speedup, of),
             cpu,
             cpu_noise,
             case.verdict.to_string(),
@@ -68,15 +78,20 @@ pub fn claims(case: &CaseRecord) -> Table {
             cpu.unwrap_or_default(),
         ])
     };
+    // A case that the open loop decides has one run of each variant here.
+    let is_claim = case.runs.iter().all(|run| run.variant != case.names()[1] || run.pair.is_some());
+    let (layer, runs) = match is_claim {
+        true => ("claim", format!("Claims: {}", plural(case.pairs, "pair"))),
+        false => ("illustration", "Illustration, without intervals: one pair".to_owned()),
+    };
     let caption = format!(
-        "Claims: {} of runs of {} s each, after {} s of warm-up; {}.{}",
-        plural(case.pairs, "pair"),
+        "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",
         case.measurement_s,
         case.warm_up_s,
         case.load,
         interval([case])
     );
-    let head = ["claim", "req/s", &over, "CPU/req", &over].map(str::to_owned);
+    let head = [layer, "req/s", &over, "CPU/req", &over].map(str::to_owned);
     Table::new(caption, columns(head), case.variants.iter().map(row))
 }
 
@@ -137,7 +152,8 @@ pub fn pair(case: &CaseRecord) -> Table {
     let open = sides.map(|it| it.valid_open_loop().map(|it| it.latency_ms).unwrap_or_default());
     let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
     let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
-    let loops = [(closed, "closed loop".to_owned(), true), (open, at, false)];
+    let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
+    let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
     for (latencies, name, has_factor) in loops {
         let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
         rows.extend(Percentile::all().filter(known).map(|at| {

@@ -48,7 +48,7 @@ pub struct Report {
     pub mark: Mark,
     /// Up to the first that was not passed.
     pub gates: Vec<Gate>,
-    /// The factor of throughput over `slow`, if it was measured.
+    /// The factor over `slow` of what the case promises, if it was measured.
     pub speedup: Option<Speedup>,
 }
 
@@ -119,9 +119,9 @@ impl Report {
         effort: Effort,
     ) -> anyhow::Result<()> {
         let comparison = Comparison::of_case(workspace, case, &case.variants)?;
-        let progress = Progress::planned(effort.all_runs(comparison.subjects.len()));
+        let progress = Progress::planned(comparison.length(effort));
         let record = comparison.record(MINE, effort, &progress).await?;
-        self.speedup = record.speedup.throughput;
+        self.speedup = record.speedup.of(record.metric).copied();
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());
         let (mark, measured) = match fault {
             Some(fault) => (Mark::NotYet, fault),

@@ -261,6 +261,7 @@ impl Loaded<'_> {
             measurement,
             grace: GRACE,
             asks: comparison.asks.clone(),
+            background: Vec::new(),
             options: EngineOptions::default(),
         }
     }

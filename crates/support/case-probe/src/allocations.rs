@@ -1,4 +1,4 @@
-//! Counts the allocations of the whole process.
+//! Counts the allocations of the whole process; its answer has the counts of [`crate::work()`], too.
 //!
 //! A buffer that grows counts as one more allocation, of its new size. The answer itself allocates:
 //! ask twice in a row to see how much.
@@ -17,5 +17,6 @@ pub(crate) fn count(size: usize) {
 
 pub(crate) fn answer() -> Report {
     let (allocations, bytes) = (ALLOCATIONS.load(Relaxed), BYTES.load(Relaxed));
-    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}}}\n")))
+    let work = crate::work::counts();
+    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}{work}}}\n")))
 }

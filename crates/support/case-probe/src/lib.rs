@@ -19,10 +19,12 @@ mod record;
 mod routes;
 mod spans;
 pub mod sync;
+mod work;
 
 #[cfg(feature = "routes")]
 pub use routes::answer;
-pub use spans::{Span, request, span};
+pub use spans::{Span, span};
+pub use work::work;
 
 /// The lines that a server prints before `listening on`, one for each kind of instrument.
 pub const ANNOUNCEMENTS: &[&str] = &[
@@ -40,6 +42,11 @@ pub fn start() {
     spans::start();
     #[cfg(any(feature = "count-allocations", feature = "profile-heap"))]
     allocator::start();
+}
+
+/// Wraps the `answer` of one request: spans and work that begin in it belong to it.
+pub fn request<F: Future>(answer: F) -> impl Future<Output = F::Output> {
+    spans::request(work::request(answer))
 }
 
 /// Answers requests to `/.lab/`; without a feature it answers nothing.

@@ -145,6 +145,11 @@ fn servers(upstream: &str) -> Vec<(Erased<Incoming>, &'static str)> {
     for (_, summarise) in double_parse::VARIANTS {
         servers.push((Erased::new(double_parse::routes(summarise)), "GET /summary?documents=10"));
     }
+    let cheap = blocked_worker::Options { memory_kib: 8, passes: 1 };
+    let users = blocked_worker::Users::first(cheap).unwrap();
+    for (_, routes) in blocked_worker::VARIANTS {
+        servers.push((Erased::new(routes(users.clone())), "GET /health"));
+    }
     let proxies = [
         per_request_client::slow::routes,
         shared_connector::routes,

@@ -122,18 +122,19 @@ async fn measure(
     options: &Options,
     records: &mut Vec<CaseRecord>,
 ) -> anyhow::Result<()> {
-    let effort = options.effort.effort();
     // Prepare all cases first, so that a missing file is an error at once.
     let mut comparisons = Vec::new();
     for case in cases {
         let variants = options.variants(case);
-        comparisons.push((case, Comparison::of_case(workspace, case, &variants)?));
+        let effort = options.effort.effort(case.decides);
+        comparisons.push((case, effort, Comparison::of_case(workspace, case, &variants)?));
     }
-    let runs = comparisons.iter().map(|(_, it)| effort.all_runs(it.subjects.len()));
+    let runs = comparisons.iter().map(|(_, effort, it)| it.length(*effort));
     let progress = Progress::planned(runs.sum());
-    for (case, comparison) in &comparisons {
-        let mut record = comparison.record(CANDIDATE, effort, &progress).await?;
-        record.promised_throughput = case.promise.map(|promise| promise.throughput);
+    for (case, effort, comparison) in &comparisons {
+        let mut record = comparison.record(CANDIDATE, *effort, &progress).await?;
+        let promise = case.promise.filter(|promise| promise.metric == effort.metric);
+        record.promised = promise.map(|promise| promise.factor);
         record.steps_note = case.steps_note.clone();
         let without_counts = record.clone();
         let counts = workspace.counts(case).ok();
@@ -146,7 +147,8 @@ async fn measure(
             // Counts of connections, for example, give the fault away, and the alias is there to hide it.
             let shown = if case.shown == case.name { &record } else { &without_counts };
             progress.aside(|| bench::print_case(&case.question, shown));
-            let said = Entry::of(workspace, case)?.compare(record.speedup.throughput);
+            let said =
+                Entry::of(workspace, case)?.compare(record.speedup.of(record.metric).copied());
             progress.aside(|| said.iter().for_each(|said| out!("  {said}\n")));
         }
         record.case.clone_from(&case.name);

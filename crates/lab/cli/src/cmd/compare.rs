@@ -10,7 +10,7 @@ use lab_measure::{
     count,
 };
 use lab_model::{
-    Build, EngineOptions, Record, Store, Workspace, ensure_writable, notes, write_whole,
+    Build, EngineOptions, Metric, Record, Store, Workspace, ensure_writable, notes, write_whole,
 };
 use lab_servers::Scratch;
 use lab_stats::Verdict;
@@ -91,7 +91,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         comparison_of("compare", *load, sides.subjects, sides.asks, compare, files).await?;
     comparison.layouts = sides.layouts;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
-    let mut effort = options.effort.effort();
+    let mut effort = options.effort.effort(Metric::Throughput);
     if let Some(engine) = engine {
         effort.open_loop = Duration::ZERO;
         effort.start = Engine::start_time(comparison.load.users);
@@ -105,7 +105,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let subjects = comparison.subjects.iter().enumerate();
     let counting = count::LONGEST * subjects.len() as u32;
-    let progress = Progress::planned(effort.all_runs(subjects.len()) + counting);
+    let progress = Progress::planned(comparison.length(effort) + counting);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
     for ((index, (name, launch)), variant) in subjects.zip(&mut case.variants) {
         progress.run("system calls", name, count::LONGEST);

@@ -7,6 +7,9 @@ use lab_model::{Metric, Spacing};
 
 use lab_measure::bench::Effort;
 
+/// The shortest open loop that decides.
+const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
+
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {
     /// A first look: pairs of runs of a third of a second, enough for a verdict on a large difference
@@ -28,8 +31,9 @@ pub struct EffortOptions {
     #[arg(long)]
     pub even_arrivals: bool,
     /// What the verdict is about; a latency is judged under random arrivals, in pairs of runs of their own
-    #[arg(long, default_value = "throughput", value_parser = metrics())]
-    pub metric: Metric,
+    /// [default: throughput, or what a case promises]
+    #[arg(long, value_parser = metrics())]
+    pub metric: Option<Metric>,
     /// Requests may outlast a run, as with long polling: do not count them as lost
     #[arg(long)]
     pub allow_unfinished: bool,
@@ -39,22 +43,28 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    pub fn effort(&self) -> Effort {
+    /// Without a flag for the metric, `decides` is what the verdict is about.
+    pub fn effort(&self, decides: Metric) -> Effort {
+        let metric = self.metric.unwrap_or(decides);
         // New for each call; all its servers get the same arrivals.
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
         let usual = Effort::usual(self.quick, seed);
+        let measurement = self.measurement.unwrap_or(usual.measurement);
         Effort {
             pairs: self.pairs.map_or(usual.pairs, usize::from),
             warm_up: self.warm_up.unwrap_or(usual.warm_up),
-            measurement: self.measurement.unwrap_or(usual.measurement),
-            open_loop: self.open_loop.unwrap_or(match self.metric {
-                // They decide, so there have to be some.
-                Metric::Latency(_) => usual.open_loop.max(Duration::from_secs(1)),
-                _ => usual.open_loop,
-            }),
+            measurement,
+            open_loop: match (metric, self.metric) {
+                // It decides, so it runs in pairs. Those of a case are as long as its other runs.
+                (Metric::Latency(_), None) => measurement.max(SHORTEST_OPEN_LOOP),
+                (Metric::Latency(_), _) => {
+                    self.open_loop.unwrap_or(usual.open_loop.max(SHORTEST_OPEN_LOOP))
+                }
+                _ => self.open_loop.unwrap_or(usual.open_loop),
+            },
             spacing: if self.even_arrivals { Spacing::Even } else { usual.spacing },
             minimum_effect: self.minimum_effect / 100.0,
-            metric: self.metric,
+            metric,
             allow_unfinished: self.allow_unfinished,
             ..usual
         }

@@ -89,6 +89,8 @@ pub async fn comparison_of(
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     allow_connections(load.users)?;
     Ok(Comparison {
+        background: Vec::new(),
+        arrivals_per_s: None,
         name: name.to_owned(),
         load,
         engine: Engine::lab()?,

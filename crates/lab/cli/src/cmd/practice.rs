@@ -12,7 +12,7 @@ use console::style;
 use jiff::Timestamp;
 use lab_display::{NONE, Table, err, factor, out, paragraph};
 use lab_measure::bench::Effort;
-use lab_model::{Case, SUSPECTS, Workspace};
+use lab_model::{Case, Metric, SUSPECTS, Workspace};
 use lab_practice::{Entry, Gate, Mark, Report};
 
 use super::{Places, interrupted, interruptible};
@@ -109,7 +109,10 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
             let known =
                 |it: &str| SUSPECTS.iter().find(|(name, _)| *name == it).map(|it| it.0.to_owned());
             let suspect = suspect.clone().map_or_else(|| ask(&question, known), Ok)?;
-            let question = "How many times higher is a fixed server's throughput?";
+            let question = match case.decides {
+                Metric::Latency(_) => "How many times shorter is a fixed server's tail latency?",
+                _ => "How many times higher is a fixed server's throughput?",
+            };
             let said = said.map_or_else(|| ask(question, |it| factor_of(it).ok()), Ok)?;
             out!("{suspect}, {}: `just bench {}` shows what is measured", factor(said), case.shown);
             let store =
@@ -230,7 +233,12 @@ async fn check_one(
     let now = Timestamp::now();
     // Other requests, and another order of the runs, each time.
     let seed = now.as_microsecond() as u64;
-    let effort = Effort { open_loop: Duration::ZERO, ..Effort::usual(!options.longer, seed) };
+    let usual = Effort::usual(!options.longer, seed);
+    let open_loop = match case.decides {
+        Metric::Latency(_) => usual.open_loop.max(Duration::from_secs(1)),
+        _ => Duration::ZERO,
+    };
+    let effort = Effort { open_loop, metric: case.decides, ..usual };
     let effort = (!options.fast).then_some(effort);
     let report = lab_practice::check(workspace, case, builds, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);

@@ -262,7 +262,7 @@ async fn nothing_outside_a_measurement_is_awaited_for_ever() {
     }
 
     let plan = plan(closed_loop(2));
-    let error = run_over(&plan, Nowhere, Alarm::Ticks).await.unwrap_err();
+    let error = run_over(&plan, Nowhere, || Alarm::Ticks).await.unwrap_err();
     assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
     let error = Visitor::over(Nowhere, &plan.target, &plan.asks).await.err().unwrap();
     assert_eq!(error.to_string(), "no answer within 30 s");

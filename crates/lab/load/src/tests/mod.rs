@@ -28,12 +28,13 @@ fn plan(arrivals: Arrivals) -> LoadPlan {
         measurement: Duration::from_secs(5),
         grace: Duration::from_secs(1),
         asks: vec![ask()],
+        background: Vec::new(),
         options: EngineOptions::default(),
     }
 }
 
 async fn outcome(plan: &LoadPlan, server: Memory) -> Outcome {
-    let outcome = run_over(plan, server, Alarm::Ticks).await.unwrap();
+    let outcome = run_over(plan, server, || Alarm::Ticks).await.unwrap();
     let ended = outcome.ok + outcome.wrong + outcome.failed;
     assert_eq!(ended + outcome.unfinished, outcome.sent);
     outcome

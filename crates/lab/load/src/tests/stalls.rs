@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use lab_model::{Arrivals, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_model::{Arrivals, Background, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 use tokio::time::{Instant, sleep_until};
 
 use super::{
+    ask,
     memory::{Memory, SIX, one_at_a_time, server},
     open_loop, outcome, plan,
 };
@@ -80,6 +81,29 @@ async fn a_closed_loop_hardly_sees_the_stall() {
     assert_eq!(outcome.latency.percentile_ms(99.0), Some(0.001));
     assert!(outcome.latency.quantile_ms(100.0).unwrap() > 198.0);
     assert!((4000..=4010).contains(&outcome.sent), "{} instead of 5,000", outcome.sent);
+}
+
+/// Of a server that answers one request at a time, 50 ms each. Twice a second, a request of the background
+/// is in the way of one that counts.
+#[tokio::test(start_paused = true)]
+async fn requests_in_the_background_occupy_the_server_and_only_their_faults_count() {
+    let at = |rate_per_s| match open_loop(rate_per_s, 8) {
+        Arrivals::OpenLoop(load) => load,
+        Arrivals::ClosedLoop(_) => unreachable!(),
+    };
+    let plan = plan(Arrivals::OpenLoop(at(10.0)));
+    let alone = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
+    let background = vec![Background { arrivals: at(2.0), ask: ask() }];
+    let mut plan = LoadPlan { background, ..plan };
+    let next_to_others = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
+    let counts = |it: &Outcome| (it.sent, it.ok, it.wrong, it.latency.count());
+    assert_eq!([&alone, &next_to_others].map(counts), [(50, 50, 0, 50); 2]);
+    let slowest = [&alone, &next_to_others].map(|it| it.latency.quantile_ms(100.0).unwrap());
+    assert!(slowest[0] < 55.0 && slowest[1] > 95.0, "{slowest:?}");
+
+    plan.background[0].ask.expected.status = 201;
+    let wrong = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
+    assert_eq!(counts(&wrong), (60, 50, 10, 50));
 }
 
 /// A server that answers one request at a time, 50 ms each, at half its capacity. The theory of this

@@ -24,7 +24,7 @@ impl Comparison {
         let runs = self.measure(effort, progress).await?;
         // Without an answer there is no rate for the arrivals.
         let capacity = self.slowest_capacity(&runs).filter(|_| !effort.open_loop.is_zero());
-        let open = capacity.map(|capacity| self.open_loop(capacity, effort));
+        let open = capacity.map(|capacity| self.open_loop(capacity, effort.spacing));
         let open_runs = match open {
             None => Vec::new(),
             Some(open) => self.measure_open_loop(open, effort, progress).await?,
@@ -86,7 +86,7 @@ fn case_record(
         variants: variants.with_context(|| comparison.name.clone())?,
         speedup,
         control,
-        promised_throughput: None,
+        promised: None,
         steps_note: None,
         runs,
         open_runs: open.map_or(Vec::new(), |(_, runs)| runs),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use lab_model::{Metric, Spacing};
-use lab_stats::schedule;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -55,17 +54,6 @@ impl Effort {
     /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
         self.start + self.warm_up + self.measurement + self.grace / 4
-    }
-
-    /// The expected length of all runs.
-    pub fn all_runs(self, subjects: usize) -> Duration {
-        let in_pairs = schedule(subjects, self.pairs, self.seed).len();
-        let open = match self.decides_in_open_loop() {
-            true => in_pairs,
-            false if self.open_loop.is_zero() => 0,
-            false => subjects,
-        };
-        self.run() * (in_pairs + open) as u32
     }
 
     /// Whether the verdict is about a latency under random arrivals: in a closed loop, each user waits

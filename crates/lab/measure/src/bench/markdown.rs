@@ -109,7 +109,7 @@ mod tests {
         let record = include_str!("../../../course/tests/fixtures/record.json");
         let mut record: Record = serde_json::from_str(record).unwrap();
         record.command = ["/bin/lab", "compare", "--get", "/a b"].map(str::to_owned).to_vec();
-        record.cases[0].promised_throughput = Some(100.0);
+        record.cases[0].promised = Some(100.0);
         let comment = markdown(&record, &record.cases[0]);
         for part in [
             "### `lab compare`: faster\n",

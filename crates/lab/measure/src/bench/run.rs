@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use lab_display::plural;
 use lab_load::{Fault, Visitor};
 use lab_model::{
-    Arrivals, Ask, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run, Workspace,
-    load_average,
+    Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run,
+    Spacing, Workspace, load_average,
 };
 use lab_servers::{Address, Launch, Scratch, Stage};
 use lab_stats::{Slot, median_of, schedule};
@@ -24,6 +24,10 @@ pub struct Comparison {
     pub load: Load,
     pub engine: Engine,
     pub asks: Vec<Ask>,
+    /// Requests of other clients next to the load, each with its rate per second.
+    pub background: Vec<(f64, Ask)>,
+    /// The rate of the open loop, if it is fixed.
+    pub arrivals_per_s: Option<f64>,
     /// For each server, requests of its own that get the same answers; empty if all servers get `asks`.
     pub own_asks: Vec<Vec<Ask>>,
     /// The servers by name; the first is the baseline.
@@ -62,12 +66,22 @@ impl Comparison {
         for variant in variants {
             subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
         }
-        lab_system::allow_connections(case.load.users * case.load.connections)?;
+        let connections = case.load.users * case.load.connections;
+        lab_system::allow_connections(connections + OPEN_LOOP_USERS.1 * case.requests.len())?;
+        let (mut own, mut background) = (Vec::new(), Vec::new());
+        for (request, ask) in case.requests.iter().zip(asks(case)) {
+            match request.rate_per_s {
+                None => own.push(ask),
+                Some(rate) => background.push((rate, ask)),
+            }
+        }
         Ok(Self {
             name: case.shown.clone(),
             load: case.load,
             engine: Engine::lab()?,
-            asks: asks(case),
+            asks: own,
+            background,
+            arrivals_per_s: case.arrivals_per_s,
             own_asks: Vec::new(),
             subjects,
             layouts: Vec::new(),
@@ -97,7 +111,46 @@ impl Comparison {
             1 => String::new(),
             requests => format!(", {} per visit", plural(requests, "request")),
         };
-        format!("{users}{connections}, {pause}{visit}")
+        let rate = self.arrivals_per_s.map(|rate| format!("{rate} arrivals per second, or "));
+        let next_to = |(rate, ask): &(f64, Ask)| {
+            format!(", next to {rate} {} {} per second", ask.method, ask.path)
+        };
+        let others: String = self.background.iter().map(next_to).collect();
+        let rate = rate.unwrap_or_default();
+        format!("{rate}{users}{connections}, {pause}{visit}{others}")
+    }
+
+    /// The requests of other clients; the same arrivals for all servers, unlike those of the open loop.
+    pub(crate) fn background(&self, spacing: Spacing) -> Vec<Background> {
+        let spacing = match spacing {
+            Spacing::Random { seed } => Spacing::Random { seed: seed.wrapping_add(1) },
+            Spacing::Even => Spacing::Even,
+        };
+        let of = |(rate_per_s, ask): &(f64, Ask)| {
+            let connections = OPEN_LOOP_USERS.1;
+            let arrivals =
+                OpenLoop { rate_per_s: *rate_per_s, connections, connections_per_user: 1, spacing };
+            Background { arrivals, ask: ask.clone() }
+        };
+        self.background.iter().map(of).collect()
+    }
+
+    /// Whether the closed loop runs in pairs. One run of each server is enough if nothing depends on it.
+    fn closed_in_pairs(&self, effort: Effort) -> bool {
+        self.arrivals_per_s.is_none() || !effort.decides_in_open_loop()
+    }
+
+    /// The expected length of all runs.
+    pub fn length(&self, effort: Effort) -> Duration {
+        let subjects = self.subjects.len();
+        let in_pairs = schedule(subjects, effort.pairs, effort.seed).len();
+        let closed = if self.closed_in_pairs(effort) { in_pairs } else { subjects };
+        let open = match effort.decides_in_open_loop() {
+            true => in_pairs,
+            false if effort.open_loop.is_zero() => 0,
+            false => subjects,
+        };
+        effort.run() * (closed + open) as u32
     }
 
     /// Makes all runs of the closed loop, in the order of [`schedule`].
@@ -106,7 +159,30 @@ impl Comparison {
         effort: Effort,
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
-        self.in_pairs(Arrivals::ClosedLoop(self.load), effort, progress).await
+        let arrivals = Arrivals::ClosedLoop(self.load);
+        match self.closed_in_pairs(effort) {
+            true => self.in_pairs(arrivals, effort, progress).await,
+            false => self.once(arrivals, effort, progress).await,
+        }
+    }
+
+    /// Makes one run of each server.
+    async fn once(
+        &self,
+        arrivals: Arrivals,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<Run>> {
+        let which = match arrivals {
+            Arrivals::ClosedLoop(_) => "closed loop",
+            Arrivals::OpenLoop(_) => "open loop",
+        };
+        let mut runs = Vec::new();
+        for (subject, (variant, _)) in self.subjects.iter().enumerate() {
+            progress.run(&self.name, &format!("{which}  {variant}"), effort.run());
+            runs.push(self.run(subject, 0, effort, arrivals, progress).await?);
+        }
+        Ok(runs)
     }
 
     async fn in_pairs(
@@ -146,15 +222,23 @@ impl Comparison {
         capacities.min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
     }
 
+    /// The load under which servers are watched.
+    pub(crate) fn arrivals(&self) -> Arrivals {
+        match self.arrivals_per_s {
+            Some(rate) => Arrivals::OpenLoop(self.open_loop(rate, Spacing::default())),
+            None => Arrivals::ClosedLoop(self.load),
+        }
+    }
+
     /// Arrivals at half of this capacity, so that every server keeps up and their latencies are
-    /// comparable.
-    pub(super) fn open_loop(&self, capacity: f64, effort: Effort) -> OpenLoop {
+    /// comparable; or at the rate that is given.
+    pub(super) fn open_loop(&self, capacity: f64, spacing: Spacing) -> OpenLoop {
         let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
         OpenLoop {
-            rate_per_s: capacity * SHARE_OF_CAPACITY,
+            rate_per_s: self.arrivals_per_s.unwrap_or(capacity * SHARE_OF_CAPACITY),
             connections: users * self.load.connections,
             connections_per_user: self.load.connections,
-            spacing: effort.spacing,
+            spacing,
         }
     }
 
@@ -166,18 +250,12 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
-        let planned = effort.run();
         let effort =
             Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
         if effort.decides_in_open_loop() {
             return self.in_pairs(Arrivals::OpenLoop(open), effort, progress).await;
         }
-        let mut runs = Vec::new();
-        for (subject, (variant, _)) in self.subjects.iter().enumerate() {
-            progress.run(&self.name, &format!("open loop  {variant}"), planned);
-            runs.push(self.run(subject, 0, effort, Arrivals::OpenLoop(open), progress).await?);
-        }
-        Ok(runs)
+        self.once(Arrivals::OpenLoop(open), effort, progress).await
     }
 
     /// Makes the `nth` run of a server.
@@ -203,6 +281,7 @@ impl Comparison {
             measurement: effort.measurement,
             grace: effort.grace,
             asks: self.asks_of(subject).to_vec(),
+            background: self.background(effort.spacing),
             options: self.engine.options,
         };
         let (server, before) = (stage.server.listener(), Before::look(&stage.server));
@@ -249,12 +328,12 @@ pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<
     Ok(result)
 }
 
-/// A case's requests for the generator.
+/// All requests of a case, for the generator.
 pub fn asks(case: &Case) -> Vec<Ask> {
     let ask = |request: Request| {
-        let Request { method, path, status, answer } = request;
+        let Request { method, path, body, status, answer, .. } = request;
         let expected = Expected { status, answer };
-        Ask { method, path, headers: Vec::new(), body: None, expected }
+        Ask { method, path, headers: Vec::new(), body, expected }
     };
     case.requests.iter().cloned().map(ask).collect()
 }

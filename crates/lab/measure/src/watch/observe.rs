@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use http::Uri;
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Target};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
 use lab_servers::{Launch, Stage};
@@ -66,8 +66,11 @@ impl Watch<'_> {
     ) -> Result<Observation, Failure> {
         let start = SystemTime::now();
         let mut stage = Stage::set(launch).await?;
-        let plan =
-            self.plan(stage.server.target(), stage.server.studied_pid()?, self.comparison.load);
+        let load = self.comparison.load;
+        let plan = LoadPlan {
+            arrivals: self.comparison.arrivals(),
+            ..self.plan(stage.server.target(), stage.server.studied_pid()?, load)
+        };
         let url = stage.server.url().clone();
         let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
         stage.clear().await?;
@@ -90,6 +93,7 @@ impl Watch<'_> {
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
             asks: self.comparison.asks.clone(),
+            background: self.comparison.background(Spacing::default()),
             options: EngineOptions::default(),
         }
     }

@@ -1,0 +1,112 @@
+//! A service whose users log in with a password, and that says whether it is healthy.
+//!
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::unbounded`] makes half of that
+//! change. All variants share this file.
+
+pub mod fixed;
+#[cfg(feature = "mine")]
+#[rustfmt::skip]
+pub mod mine;
+pub mod slow;
+pub mod steps {
+    //! Half of the fix, as a variant of its own.
+
+    pub mod unbounded;
+}
+
+use std::{collections::HashMap, sync::Arc};
+
+use argon2::{
+    Argon2, Params, PasswordHasher as _, PasswordVerifier as _,
+    password_hash::{self, phc::PasswordHash},
+};
+use axum::{Router, http::StatusCode};
+use case_server::InProcess;
+use serde::Deserialize;
+
+/// The case's own flags: what a hash costs.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Options {
+    /// KiB of memory that a hash takes; the default is what OWASP recommends, and that of `argon2`
+    #[arg(long, value_name = "KIB", default_value_t = 19_456, value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
+    pub memory_kib: u32,
+
+    /// How often a hash goes over that memory
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub passes: u32,
+}
+
+/// What a login is answered with: a greeting, or why there is none.
+pub type Answer = Result<String, (StatusCode, &'static str)>;
+
+/// The body of `POST /login`.
+#[derive(Deserialize)]
+pub struct Login {
+    user: String,
+    password: String,
+}
+
+impl Login {
+    /// Reads the JSON of a request.
+    pub fn parse(body: &[u8]) -> Result<Self, (StatusCode, &'static str)> {
+        serde_json::from_slice(body)
+            .map_err(|_| (StatusCode::BAD_REQUEST, "the body needs a user and a password\n"))
+    }
+}
+
+/// The users by name, each with the hash of the password. Clones share them.
+#[derive(Clone)]
+pub struct Users {
+    hashes: Arc<HashMap<&'static str, PasswordHash>>,
+    /// Checked for a user who doesn't exist, so that the time of an answer doesn't say who does.
+    nobody: Arc<PasswordHash>,
+}
+
+impl Users {
+    /// The users that every variant starts with. Their salts are fixed; a real service draws them.
+    pub fn first(options: Options) -> password_hash::Result<Self> {
+        let params = Params::new(options.memory_kib, options.passes, 1, None)?;
+        let hasher = Argon2::from(params);
+        let hash = |password: &str, salt: &[u8; 16]| {
+            hasher.hash_password_with_salt(password.as_bytes(), salt)
+        };
+        let hashes = HashMap::from([
+            ("ada", hash("difference engine", b"the salt of ada.")?),
+            ("grace", hash("nanoseconds", b"the salt of gra.")?),
+        ]);
+        Ok(Self { hashes: Arc::new(hashes), nobody: Arc::new(hash("", b"the salt of nob.")?) })
+    }
+
+    /// Checks a password, which takes as long as making its hash: tens of milliseconds.
+    ///
+    /// Not inlined, so that a profile shows it under its own name.
+    #[inline(never)]
+    pub fn check(&self, login: &Login) -> Answer {
+        case_probe::work("hashes");
+        let found = self.hashes.get(login.user.as_str());
+        let hash = found.unwrap_or(&self.nobody);
+        let verified = Argon2::default().verify_password(login.password.as_bytes(), hash);
+        match (found, verified) {
+            (Some(_), Ok(())) => Ok(format!("welcome, {}\n", login.user)),
+            _ => Err((StatusCode::UNAUTHORIZED, "wrong user or password\n")),
+        }
+    }
+}
+
+/// `GET /health` does nothing, and answers that.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// A variant: its routes over these users.
+pub type Routes = fn(Users) -> Router;
+
+/// All variants by name, for tests and benches that use no socket.
+pub const VARIANTS: [(&str, Routes); 3] =
+    [("slow", slow::routes), ("unbounded", steps::unbounded::routes), ("fixed", fixed::routes)];
+
+/// All variants over the same users.
+pub fn variants(options: Options) -> password_hash::Result<[(&'static str, InProcess); 3]> {
+    let users = Users::first(options)?;
+    Ok(VARIANTS.map(|(variant, routes)| (variant, InProcess::new(routes(users.clone())))))
+}
