@@ -23,7 +23,8 @@ impl Comparison {
     ) -> anyhow::Result<CaseRecord> {
         let runs = self.measure(effort, progress).await?;
         // Without an answer there is no rate for the arrivals.
-        let capacity = self.slowest_capacity(&runs).filter(|_| !effort.open_loop.is_zero());
+        let capacity = self.arrivals_per_s.or_else(|| self.slowest_capacity(&runs));
+        let capacity = capacity.filter(|_| !effort.open_loop.is_zero());
         let open = capacity.map(|capacity| self.open_loop(capacity, effort.spacing));
         let open_runs = match open {
             None => Vec::new(),

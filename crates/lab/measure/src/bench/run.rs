@@ -111,13 +111,15 @@ impl Comparison {
             1 => String::new(),
             requests => format!(", {} per visit", plural(requests, "request")),
         };
-        let rate = self.arrivals_per_s.map(|rate| format!("{rate} arrivals per second, or "));
         let next_to = |(rate, ask): &(f64, Ask)| {
             format!(", next to {rate} {} {} per second", ask.method, ask.path)
         };
         let others: String = self.background.iter().map(next_to).collect();
-        let rate = rate.unwrap_or_default();
-        format!("{rate}{users}{connections}, {pause}{visit}{others}")
+        let closed = format!("{users}{connections}, {pause}{visit}");
+        match self.arrivals_per_s {
+            None => format!("{closed}{others}"),
+            Some(rate) => format!("{rate} arrivals per second (closed loop: {closed}){others}"),
+        }
     }
 
     /// The requests of other clients; the same arrivals for all servers, unlike those of the open loop.
@@ -162,7 +164,11 @@ impl Comparison {
         let arrivals = Arrivals::ClosedLoop(self.load);
         match self.closed_in_pairs(effort) {
             true => self.in_pairs(arrivals, effort, progress).await,
-            false => self.once(arrivals, effort, progress).await,
+            false => {
+                // As long as the other runs: a short one may be a single stall.
+                let effort = Effort { measurement: effort.open_loop, ..effort };
+                self.once(arrivals, effort, progress).await
+            }
         }
     }
 
