@@ -22,7 +22,7 @@ replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
 short_replications := '"replicate locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
     '"replicate heaptrack hot-clone --short" "replicate dhat hot-clone --short" "replicate cachegrind hot-clone --short" ' + \
-    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" "soak --short" _replication-tests'
+    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" "replicate postgres --short" "soak --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted

@@ -1,5 +1,6 @@
 """The programs that the replications use: how each one says its version, and how to install it."""
 
+import glob
 import re
 import shutil
 import subprocess
@@ -25,6 +26,11 @@ class Tool:
         return shutil.which(name)
 
 
+def newest(pattern):
+    """The last of the files that fit, or None: Debian has a directory for each version of PostgreSQL."""
+    return max(glob.glob(pattern), default=None)
+
+
 LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt"
 TOOLS = {
     "locust": Tool(LOCUST, path="target/locust/bin/locust"),
@@ -47,6 +53,7 @@ TOOLS = {
     "varnishd": Tool("apt-get install varnish", ("-V",), path="/usr/sbin/varnishd"),
     "nginx": Tool("apt-get install nginx-light", ("-v",), path="/usr/sbin/nginx"),
     "lighttpd": Tool("apt-get install lighttpd", ("-v",), path="/usr/sbin/lighttpd"),
+    "postgres": Tool("apt-get install postgresql", path=newest("/usr/lib/postgresql/*/bin/postgres")),
     "mdbook": Tool("cargo install --locked mdbook"),
     "perf": Tool("apt-get install linux-perf"),
     # Without a platform, even its version needs a display.

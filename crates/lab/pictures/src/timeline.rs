@@ -134,7 +134,12 @@ fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> String {
             format!("each {} while it {}", label(held), label(wait))
         }
         (Some(held), Some(wait)) => format!("each {}, then {}", label(held), label(wait)),
-        (Some(only), None) | (None, Some(only)) => format!("each {}", label(only)),
+        (Some(only), None) | (None, Some(only)) => {
+            match request.parts.iter().filter(|part| part.name == only.name).count() {
+                1 => format!("each {}", label(only)),
+                times => format!("each {}, {times} times", label(only)),
+            }
+        }
         (None, None) => String::new(),
     }
 }

@@ -17,6 +17,6 @@ pub(crate) fn count(size: usize) {
 
 pub(crate) fn answer() -> Report {
     let (allocations, bytes) = (ALLOCATIONS.load(Relaxed), BYTES.load(Relaxed));
-    let work = crate::work::counts();
-    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}{work}}}\n")))
+    let (work, statements) = (crate::work::counts(), crate::statements::field());
+    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}{work}{statements}}}\n")))
 }

@@ -18,6 +18,8 @@ mod record;
 #[cfg(feature = "routes")]
 mod routes;
 mod spans;
+#[cfg(feature = "count-allocations")]
+mod statements;
 pub mod sync;
 mod work;
 
@@ -42,6 +44,8 @@ pub fn start() {
     spans::start();
     #[cfg(any(feature = "count-allocations", feature = "profile-heap"))]
     allocator::start();
+    #[cfg(feature = "count-allocations")]
+    statements::start();
 }
 
 /// Wraps the `answer` of one request: spans and work that begin in it belong to it.

@@ -166,7 +166,7 @@ pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
     });
     // Only of a case it is known.
     let what = match topic.instrumented {
-        true => "Almost none of it is CPU time: the requests waited.",
+        true => "In a wait, the handler does nothing: something else works or waits meanwhile.",
         false => "Each frame is a span, and the spans within it are on top of it.",
     };
     let means = means.collect::<Vec<_>>().join(" and ");

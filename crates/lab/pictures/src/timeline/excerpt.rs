@@ -80,11 +80,14 @@ fn extent(rows: &[Request]) -> u64 {
     end.zip(begin).map_or(0, |(end, begin)| end.saturating_sub(begin))
 }
 
-/// When a request was at work: waiting downstream if it does that, else holding what others wait for,
-/// else open at all.
+/// When a request was at work: from its first to its last wait downstream if it has any, else holding what
+/// others wait for, else open at all.
 fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
     move |request| match request.first(Role::Downstream).or(request.first(Role::Held)) {
-        Some(part) => Some((part.start_us, part.end_us)),
+        Some(part) => {
+            let same = request.parts.iter().filter(|it| it.role == part.role);
+            Some((part.start_us, same.map(|it| it.end_us).max().unwrap_or(part.end_us)))
+        }
         // It still waits for its turn.
         None if request.first(Role::Wait).is_some() => None,
         None => Some((request.start_us, request.end_us.unwrap_or(now_us))),

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Measures query-per-row with its own SQLite, and with a PostgreSQL server near and far: `just replicate postgres`.
+
+PostgreSQL runs in a private directory and on a free port, and stops at the end. Far means about 1 ms for each round trip, which
+a small proxy adds: not every kernel has netem. PostgreSQL itself counts the statements (pg_stat_statements).
+"""
+
+import argparse
+import os
+import pwd
+import shutil
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from harness import cases, engines
+from harness.cases import Problem
+from harness.processes import free_port, run, serving, started, wait_for_url
+from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
+from harness.tools import require
+
+CASE = "query-per-row"
+# By name: the variant, and its arguments.
+SERVERS = {
+    "slow": ("slow", []), "in-list": ("in-list", []), "fixed": ("fixed", []),
+    "slow, pool 1": ("slow", ["--pool", "1"]), "fixed, pool 1": ("fixed", ["--pool", "1"]),
+}
+# Where the database is, and how the record names it.
+PLACES = {"SQLite": "sqlite", "near": "loopback", "1 ms away": "far"}
+DELAY = Path(__file__).with_name("delay.py")
+# With what the proxy itself takes, a round trip is about 1 ms; the run measures and prints it.
+ONE_WAY_MS = 0.35
+COUNTED = 10
+# Nothing here has to survive a power cut.
+SETTINGS = {"shared_preload_libraries": "pg_stat_statements", "fsync": "off", "listen_addresses": "127.0.0.1", "max_connections": "40"}
+
+
+class Connection:
+    """A connection to PostgreSQL in its own protocol, for a handful of queries."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.stream = self.socket.makefile("rb")
+        self.send(struct.pack("!i", 196608) + b"user\0postgres\0database\0postgres\0\0")
+        self.answer()
+
+    def send(self, message, kind=b""):
+        self.socket.sendall(kind + struct.pack("!i", len(message) + 4) + message)
+
+    def answer(self):
+        """The first column of the answer's rows."""
+        rows, kind = [], b""
+        while kind != b"Z":
+            kind, length = struct.unpack("!ci", self.stream.read(5))
+            body = self.stream.read(length - 4)
+            if kind == b"E":
+                raise Problem("PostgreSQL: " + next(part[1:].decode() for part in body.split(b"\0") if part[:1] == b"M"))
+            if kind == b"D":
+                (size,) = struct.unpack("!i", body[2:6])
+                rows.append(body[6:6 + size].decode())
+        return rows
+
+    def ask(self, sql):
+        self.send(sql.encode() + b"\0", b"Q")
+        return self.answer()
+
+    def round_trip_ms(self):
+        times = []
+        for _ in range(50):
+            start = time.monotonic()
+            self.ask("SELECT 1")
+            times.append(1000 * (time.monotonic() - start))
+        return statistics.median(times)
+
+
+def as_user(directory):
+    """The start of a command that PostgreSQL accepts: it refuses root. The user gets the directory."""
+    if os.geteuid() != 0:
+        return []
+    name = next((name for name in ("postgres", "nobody") if name in {user.pw_name for user in pwd.getpwall()}), None)
+    setpriv = shutil.which("setpriv")
+    if name is None or setpriv is None:
+        raise Problem("PostgreSQL does not run as root, and there is no other way here; run this as another user")
+    user = pwd.getpwnam(name)
+    directory.parent.chmod(0o711)
+    os.chown(directory, user.pw_uid, user.pw_gid)
+    return [setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+
+
+def start_postgres(program, scratch, stack):
+    """The port of a new PostgreSQL server that stops with `stack`."""
+    home = scratch / "postgres"
+    home.mkdir()
+    user, port = as_user(home), free_port()
+    made = [*user, str(Path(program).parent / "initdb"), "-D", str(home / "data"), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C"]
+    done = subprocess.run(made, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Problem(f"initdb failed: {done.stderr.strip().splitlines()[-1]}")
+    settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    server = stack.enter_context(started("postgresql", [*user, program, "-D", str(home / "data"), "-k", str(home), "-p", str(port), *settings], scratch))
+    for _ in range(300):
+        if not server.running():
+            raise Problem(server.died())
+        try:
+            Connection(port).ask("CREATE EXTENSION pg_stat_statements")
+            return port
+        except (OSError, struct.error, Problem):
+            time.sleep(0.1)
+    raise Problem("PostgreSQL does not accept connections")
+
+
+def statements(case, url, database):
+    """How many statements PostgreSQL executes for one request."""
+    executed = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE 'SELECT % FROM orders%' OR query LIKE 'SELECT % FROM customers%'"
+    request = case.requests[0]
+    before = int(database.ask(executed)[0])
+    for _ in range(COUNTED):
+        with urllib.request.urlopen(url.rstrip("/") + request.path, timeout=30) as answer:
+            if fault := request.fault(answer.status, answer.read()):
+                raise Problem(f"{request.path}: {fault}")
+    return (int(database.ask(executed)[0]) - before) / COUNTED
+
+
+def measure(case, name, where, database, chosen, seconds):
+    """One run of a server with its database: what lab measured, and the statements of a request."""
+    variant, pool = SERVERS[name]
+    case = replace(case, args=[*case.args, *pool, *(["--database-url", f"postgres://postgres@127.0.0.1:{where}/postgres"] if where else [])])
+    with tempfile.TemporaryDirectory() as directory, serving(case, variant, chosen.bin_dir, Path(directory)) as (servers, url):
+        counted = statements(case, url, database) if where else None
+        arrivals = {"closed_loop": {"users": case.users, "think_ms": case.think_ms, "connections": case.connections}}
+        plan = engines.plan_for(case, arrivals, seconds, warm_up=0.5)
+        outcome = engines.load("lab", plan, servers, url, chosen.bin_dir, Path(directory))
+        if outcome["first_fault"] or not outcome["ok"]:
+            raise Problem(f"{name}: {outcome['first_fault'] or 'no answer'}")
+        return {**engines.figures(outcome), "statements": counted}
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="just replicate postgres", description=__doc__)
+    add_options(parser, "one round instead of three")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    case = cases.read(CASE)
+    (program,) = require("postgres")
+    rounds, seconds = 1 if chosen.short else 3, 3
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        port = start_postgres(program, scratch, stack)
+        delay = stack.enter_context(started("delay", [sys.executable, str(DELAY), str(port), str(ONE_WAY_MS)], scratch))
+        far = int(wait_for_url(delay).rpartition(":")[2])
+        database = Connection(port)
+        places = dict(zip(PLACES, (None, port, far)))
+        trips = {place: Connection(where).round_trip_ms() for place, where in places.items() if where}
+        say(f"{len(places) * len(SERVERS)} servers, {rounds} x {seconds} s each")
+        runs = {}
+        for turn in range(rounds):
+            for place, name in in_turn([(place, name) for place in places for name in SERVERS], turn):
+                say(f"round {turn + 1}: {place}, {name}")
+                runs.setdefault((place, name), []).append(measure(case, name, places[place], database, chosen, seconds))
+
+    rows, lines = [], []
+    for (place, name), them in runs.items():
+        rates = [it["req_per_s"] for it in them]
+        row = {"place": place, "server": name, "statements": them[0]["statements"], "req_per_s": spread(rates), "p50_ms": spread(it["p50_ms"] for it in them),
+               "server_cores": spread(it["server_cores"] for it in them), "over_slow": ratio(rates, [it["req_per_s"] for it in runs[place, "slow"]])}
+        rows.append(row)
+        lines.append([f"{place}: {name}", number(row["statements"], 0), number(row["req_per_s"]["median"]), number(row["p50_ms"]["median"], 2),
+                      percent(row["server_cores"]["median"]), "" if name == "slow" else span(row["over_slow"], 1)])
+    shown = ["", "queries", "req/s", "p50 ms", "CPU", "over slow"], lines
+    print(f"\n{CASE}: {case.users} users, without a pause; the median of {rounds} round{'s' * (rounds > 1)}\n\n{table(*shown)}\n")
+    notes = [f"PostgreSQL {place}: a query without any work takes {ms:.2f} ms" for place, ms in trips.items()]
+    notes += ["queries are those that PostgreSQL executes for a request; CPU is that of our server alone", *[SHORT] * chosen.short]
+    print("".join(f"note: {note}\n" for note in notes))
+    ratios = {PLACES[row["place"]]: row["over_slow"] for row in rows if row["server"] == "fixed"}
+    record = {"users": case.users, "seconds": seconds, "rounds": rounds, "round_trip_ms": {PLACES[place]: ms for place, ms in trips.items()},
+              "rows": rows, "fixed_over_slow": ratios, "notes": notes}
+    save("replicate-postgres", record, chosen, ["postgres"], load=shown)
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)
