@@ -110,7 +110,7 @@ fn instructions(seed: u32, url: &str) -> String {
         "\nServer {seed}: an order service. It has no fault, one, or two.\n\n  \
          Ask it    curl {url}/orders/7\n  \
          Find out  just triage --url {url}/orders/7\n            \
-         just flame --exec 'target/release/mystery --seed {seed}' --get /orders/7 --open\n            \
+         just flame --exec 'target/release/mystery --seed {seed}' --get /orders/7\n            \
          strace -cf -p {pid}          (under load; Ctrl-C prints the counts)\n  \
          Answer    just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
          Names     just mystery --list\n  \

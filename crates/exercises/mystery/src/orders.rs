@@ -136,7 +136,8 @@ mod tests {
         let message = orders.message(7).unwrap();
         let once = || orders.quote(&orders.read(message).unwrap());
         let quote = once();
-        (allocation_counter::measure(|| drop(once())).count_total, quote)
+        let counted = allocation_counter::measure(|| assert_eq!(once(), quote));
+        (counted.count_total, quote)
     }
 
     #[test]
