@@ -130,7 +130,7 @@ exercises *FLAGS: _lab
 [positional-arguments]
 mystery *FLAGS:
     @cargo build {{ release }} --quiet --bin mystery --bin lab --bin lab-flamegraph
-    @"${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
+    @exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
 
 # Build the course and open it
 [group('read')]

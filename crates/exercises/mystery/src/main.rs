@@ -48,6 +48,8 @@ struct Options {
 const SEEDS: u32 = 1_000_000;
 /// How long requests may take to end after Ctrl-C.
 const DRAIN: Duration = Duration::from_secs(1);
+/// Columns of text.
+const WIDTH: usize = 80;
 /// How many answers are listed with the score.
 const LAST: usize = 10;
 
@@ -162,17 +164,17 @@ fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
     let seed = seed.or(score.open).context("no server was started: `just mystery` starts one")?;
     let truth = faults::of_seed(seed.into())?;
     let is_right = said == truth;
-    println!(
-        "Server {seed}: {}. It was {}.",
-        if is_right { "right" } else { "wrong" },
-        faults::shown(&truth)?
-    );
+    let mark = if is_right { "right" } else { "wrong" };
+    println!("Server {seed}: {mark}. It was {}.", faults::shown(&truth)?);
     for it in faults::all()?.iter().filter(|it| truth.contains(&it.fault)) {
         let mark = if said.contains(&it.fault) { "you named it" } else { "you missed it" };
-        println!(
-            "\n  {}: {} ({mark})\n    Evidence  {}\n    Fix       {}",
-            it.name, it.words, it.evidence, it.fix
-        );
+        println!("\n  {}: {} ({mark})", it.name, it.words);
+        for (name, text) in [("Evidence", &it.evidence), ("Fix", &it.fix)] {
+            let first = format!("    {name:<10}");
+            let rest = " ".repeat(first.len());
+            let lines = textwrap::Options::new(WIDTH).initial_indent(&first);
+            println!("{}", textwrap::fill(text, lines.subsequent_indent(&rest)));
+        }
     }
     let not: Vec<Fault> = said.iter().copied().filter(|it| !truth.contains(it)).collect();
     if !not.is_empty() {

@@ -85,7 +85,7 @@ impl Score {
             );
         }
         text += &format!(
-            "  {} of {} servers right, {} of {} faults named, {} false alarms\n",
+            "  servers right: {} of {}; faults named: {} of {}; false alarms: {}\n",
             sum(|it| usize::from(it.said == it.truth)),
             self.answer.len(),
             sum(|it| it.truth.iter().filter(|fault| it.said.contains(fault)).count()),
@@ -116,7 +116,7 @@ mod tests {
         score.write(&path).unwrap();
         assert_eq!(Score::read(&path).unwrap(), score);
         let text = score.text(2).unwrap();
-        assert!(text.ends_with("2 of 3 servers right, 1 of 3 faults named, 1 false alarms\n"));
+        assert!(text.ends_with("servers right: 2 of 3; faults named: 1 of 3; false alarms: 1\n"));
         assert_eq!(text.lines().count(), 3);
         fs::remove_dir_all(path.parent().unwrap().parent().unwrap()).unwrap();
     }
