@@ -32,7 +32,7 @@ NAMED_BY = {
 HEALTHY = "healthy"
 # Two queues, two kinds of CPU time, and one of each.
 PAIRS = ["client+pool", "clone+lock", "clone+regex", "flush+regex", "lock+log", "nodelay+parse"]
-QUICK = [HEALTHY, "lock", "parse", "regex"]
+QUICK = [HEALTHY, "lock", "regex"]
 # As many as most readers use.
 USERS = 8
 

@@ -19,7 +19,7 @@ use tokio::{
 use tower::ServiceExt as _;
 
 /// Long enough that requests which may overlap do.
-const WAIT: Duration = Duration::from_millis(60);
+const WAIT: Duration = Duration::from_millis(200);
 const USERS: usize = 8;
 
 /// A shop with these faults, its stock service, and the directory of its log.
