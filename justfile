@@ -22,7 +22,7 @@ replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
 short_replications := '"replicate locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
     '"replicate heaptrack hot-clone --short" "replicate dhat hot-clone --short" "replicate cachegrind hot-clone --short" ' + \
-    '"replicate hotspot hot-clone --short" "replicate proxy --short" "replicate varnish --short" "replicate postgres --short" "soak --short" _replication-tests'
+    '"replicate hotspot hot-clone --short" "replicate mystery --short" "replicate proxy --short" "replicate varnish --short" "replicate postgres --short" "soak --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -124,6 +124,13 @@ reset CASE *FLAGS: _lab
 [group('practise')]
 exercises *FLAGS: _lab
     @{{ lab }} practice exercises {{ FLAGS }}
+
+# Find out what is wrong with a server that you don't know (`--help`)
+[group('practise')]
+[positional-arguments]
+mystery *FLAGS:
+    @cargo build {{ release }} --quiet --bin mystery --bin lab --bin lab-flamegraph
+    @exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
 
 # Build the course and open it
 [group('read')]

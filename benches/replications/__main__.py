@@ -18,6 +18,7 @@ REPLICATIONS = {
     "wild": ("wild", [], "30 min, and 30 to install", "look at released servers with `lab triage`",
              "wrk strace (perf cargo go npm java mvn mdbook nginx lighttpd)"),
     "postgres": ("postgres", [], "4 min", "measure query-per-row with PostgreSQL, near and 1 ms away", "postgres"),
+    "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
     "heaptrack": ("memory", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts", "heaptrack"),
     "dhat": ("memory", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
     "cachegrind": ("memory", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind", "valgrind"),

@@ -22,6 +22,7 @@ from harness.processes import started, stat_fields, wait_for, wait_for_url
 from hotspot import run as hotspot
 from memory import run as memory
 from mongodb import run as mongodb
+from mystery import run as mystery
 from proxy import waterfall
 from soak import broken
 from soak import run as soak
@@ -351,6 +352,33 @@ class Wild(unittest.TestCase):
             self.assertTrue(server["get"].startswith("/") and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
         self.assertEqual(len(wild_data.page(40_000)), 40_000)
         self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
+
+
+class Mystery(unittest.TestCase):
+    def test_each_planted_fault_has_rules_that_exist(self):
+        rules = {rule["id"] for rule in wild.RULES}
+        self.assertTrue({name for names in mystery.NAMED_BY.values() for name in names} <= rules)
+        self.assertTrue({fault for pair in mystery.PAIRS for fault in pair.split("+")} <= mystery.NAMED_BY.keys())
+
+    def test_a_suspect_is_right_or_a_false_alarm(self):
+        for planted, suspects, words, alarms in [
+            ([], [], "nothing, rightly", 0),
+            ([], ["lock"], "false alarm", 1),
+            (["lock"], ["lock"], "named first", 0),
+            (["lock"], ["pool", "lock"], "named", 1),
+            (["pool"], ["limit"], "named first", 0),
+            (["regex"], ["allocation"], "missed", 1),
+            (["clone", "regex"], ["regex"], "1 of 2 named", 0),
+            (["clone", "lock"], ["lock", "allocation", "nagle"], "2 of 2 named", 1),
+        ]:
+            it = mystery.judged(planted, suspects)
+            self.assertEqual((mystery.result(it), len(it["false_alarms"])), (words, alarms), planted)
+
+    def test_the_totals_add_up(self):
+        cards = {"healthy": ([], ["lock"]), "lock": (["lock"], ["lock"]), "regex": (["regex"], []), "clone+lock": (["clone", "lock"], ["lock"])}
+        found = mystery.totals({name: mystery.judged(*card) for name, card in cards.items()})
+        self.assertEqual([found[key] for key in ("alone", "first", "named", "missed")], [2, 1, 1, 1])
+        self.assertEqual([found[key] for key in ("of_pairs", "named_of_pairs", "both_named", "false_alarms")], [2, 1, 0, 1])
 
 
 class Mongodb(unittest.TestCase):

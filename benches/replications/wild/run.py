@@ -22,10 +22,11 @@ from urllib.parse import urlsplit
 
 import data
 from harness import engines, tools
-from harness.cases import ROOT, TARGET, Problem, find_binary
+from harness.cases import ROOT, TARGET, Problem
 from harness.processes import free_port, run, started, wait_for
 from harness.report import SHORT, add_options, number, save, say, table
 from harness.tools import TOOLS, require
+from harness.verbs import lab
 
 HERE = Path(__file__).parent
 HOME = TARGET / "wild"
@@ -102,16 +103,6 @@ def install(server, release, only_installed=False):
 
 def filled(command, programs):
     return command.replace("{bin}", str(programs)).replace("{data}", str(DATA))
-
-
-def lab(chosen, scratch, *arguments, codes=(0,)):
-    """What `lab` prints as JSON."""
-    with started("lab", [find_binary(chosen.bin_dir, "lab"), *arguments, "--json"], scratch) as process:
-        wait_for([process], [], 900)
-        if process.child.returncode not in codes:
-            said = [line for line in process.err.read_text(errors="replace").splitlines() if line.startswith("error:")]
-            raise Problem(said[-1].removeprefix("error: ") if said else process.died())
-        return json.loads(process.output())
 
 
 def wanted_seconds(process):

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
+use lab_display::plural;
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::{Profilers, watch_threads};
@@ -159,6 +160,8 @@ impl Loaded<'_> {
             let length = Duration::from_secs_f64((ANSWERS * alone).min(LONGEST.as_secs_f64()));
             let length = length.max(if users == WATCHED { WATCH } else { LEVEL });
             let load = self.load(users, WARM_UP, length);
+            let answered = levels.last().map(|(users, _)| *users);
+            let limited = || too_many(users, answered);
             let outcome = if users == WATCHED {
                 let watch = async {
                     tokio::time::sleep(WARM_UP + GRACE / 2).await;
@@ -169,11 +172,12 @@ impl Loaded<'_> {
                     let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
                     Ok((states, process::outbound_connections(self.pid), per_s))
                 };
-                let (outcome, seen) = tokio::try_join!(generate(&load), watch)?;
+                let (outcome, seen) =
+                    tokio::try_join!(generate(&load), watch).with_context(limited)?;
                 (busy, outbound, round_trips_per_s) = seen;
                 outcome
             } else {
-                generate(&load).await?
+                generate(&load).await.with_context(limited)?
             };
             let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
             // Lost requests are a finding.
@@ -265,6 +269,16 @@ impl Loaded<'_> {
             options: EngineOptions::default(),
         }
     }
+}
+
+/// Why a load fails that fewer users can make.
+fn too_many(users: usize, answered: Option<usize>) -> String {
+    let Some(fewer) = answered else { return "one user gets no answers".to_owned() };
+    format!(
+        "{} can be served, and {users} cannot. Each keeps a connection open, so look for a limit of \
+         connections or workers between these numbers",
+        plural(fewer, "user")
+    )
 }
 
 /// Whether most answers, or a second mode, took as long as a delayed acknowledgement.

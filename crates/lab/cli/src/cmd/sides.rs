@@ -186,19 +186,31 @@ impl SideOptions {
 }
 
 impl Side {
-    /// The requests of this side: those of both, and a GET of each of its own paths. Without any, `lab`
-    /// asks for the URL itself.
+    /// The requests of this side: those of both, and a GET of each of its own paths.
     fn asks(&self, requests: &Requests, own: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
-        let Self::Running(url) = self else { return requests.asks_and(own, dir) };
-        if requests.is_empty() && own.is_empty() {
-            let whole = url.path_and_query().map_or("/", |path| path.as_str());
-            return requests.asks_and(&[whole.to_owned()], dir);
+        match self {
+            Self::Started { .. } => requests.asks_and(own, dir),
+            Self::Running(url) => asks_below(url, requests, own, dir),
         }
-        ensure!(url.query().is_none(), "`{url}` has a query: give it with --get");
-        let mut asks = requests.asks_and(own, dir)?;
-        for ask in &mut asks {
-            ask.path.insert_str(0, url.path().trim_end_matches('/'));
-        }
-        Ok(asks)
     }
+}
+
+/// The requests to a server that runs already: paths go below that of its URL. Without any, it is the URL
+/// itself.
+pub fn asks_below(
+    url: &Uri,
+    requests: &Requests,
+    own: &[String],
+    dir: &Path,
+) -> anyhow::Result<Vec<Ask>> {
+    if requests.is_empty() && own.is_empty() {
+        let whole = url.path_and_query().map_or("/", |path| path.as_str());
+        return requests.asks_and(&[whole.to_owned()], dir);
+    }
+    ensure!(url.query().is_none(), "`{url}` has a query: give it with --get");
+    let mut asks = requests.asks_and(own, dir)?;
+    for ask in &mut asks {
+        ask.path.insert_str(0, url.path().trim_end_matches('/'));
+    }
+    Ok(asks)
 }

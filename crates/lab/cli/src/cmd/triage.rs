@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use http::Uri;
 use lab_display::out;
 use lab_measure::{
     bench::Comparison,
@@ -12,7 +13,7 @@ use lab_model::Output;
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_servers::{Scratch, current};
+use lab_servers::{Launch, Scratch, current};
 use lab_triage::{Card, Rules, Triage};
 use serde_json::json;
 
@@ -20,7 +21,8 @@ use super::{
     Places,
     flame::{directory, title},
     interrupted, interruptible,
-    own_server::{OwnLoad, OwnServer},
+    own_server::{OwnLoad, OwnServer, comparison_of},
+    sides::asks_below,
 };
 
 /// Puts load on one server for about a minute and says what limits it, and what to suspect first.
@@ -30,13 +32,17 @@ Examples:
   lab triage './target/release/my-server' --get /users
   lab triage 'node server.js' --port-env PORT --get / --get /news
   lab triage 'java Main' --port 8080 --post order.json --path /orders
+  lab triage --url http://127.0.0.1:8080/users
   lab triage lock-scope-slow
 
 Exit code: 0 with or without suspects, 2 after an error.")]
 pub struct Options {
     /// The command that starts the server; or the server of a case, which needs no --get
-    #[arg(value_name = "CMD")]
-    pub command: String,
+    #[arg(value_name = "CMD", required_unless_present = "url")]
+    pub command: Option<String>,
+    /// Instead of a command: the URL of a server that runs already on this machine; a path in it goes before --get
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "port", "port_env", "port_arg", "ready"])]
+    pub url: Option<Uri>,
     #[command(flatten)]
     pub server: OwnServer,
     /// Open the page in the browser
@@ -62,23 +68,25 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 
 /// Measures and reports; returns the path of the page.
 async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
-    let name = title(&options.command);
+    let url = options.url.as_ref().map(Uri::to_string);
+    let server = options.command.clone().or_else(|| url.clone()).context("there is a server")?;
+    let name = url.unwrap_or_else(|| title(&server));
     let results = places.results()?.join("triage");
-    let output = Output::begin(results.join(directory(&options.command)))?;
+    let output = Output::begin(results.join(directory(&server)))?;
     let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&name);
     progress.step("asking it for its answers");
-    let comparison = match of_case(places, &options.command).await? {
-        Some(comparison) => {
-            let server = &options.command;
+    let comparison = match (&options.url, of_case(places, &server).await?) {
+        (Some(url), _) => of_running(&name, url, options).await?,
+        (None, Some(comparison)) => {
             ensure!(
                 options.server.requests.is_empty(),
                 "{server} has the requests of its case: leave out yours"
             );
             comparison
         }
-        None => {
-            let servers = [("server", options.command.as_str(), None)];
+        (None, None) => {
+            let servers = [("server", server.as_str(), None)];
             options.server.comparison(&name, ALONE, &servers).await?
         }
     };
@@ -118,6 +126,19 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     }
     eprintln!("  Page        {}", path.display());
     Ok(path)
+}
+
+/// A server that runs already. It has to be on this machine, where its process can be watched.
+async fn of_running(name: &str, url: &Uri, options: &Options) -> anyhow::Result<Comparison> {
+    let target = lab_load::resolve(url).await?;
+    ensure!(
+        target.address.ip().is_loopback(),
+        "{url} is not on loopback: run `lab triage` on its machine, with a URL such as http://127.0.0.1:8080"
+    );
+    let (files, requests) = (Scratch::new()?, &options.server.requests);
+    let asks = vec![asks_below(url, requests, &[], files.path())?];
+    let subjects = vec![("server".to_owned(), Launch::running("server", url.clone(), target))];
+    comparison_of(name, ALONE, subjects, asks, requests.compare, files).await
 }
 
 /// The server of a case with this name, and the case's requests.

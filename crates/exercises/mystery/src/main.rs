@@ -1,0 +1,202 @@
+//! The binary `mystery`: starts a server, or judges your answer.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    process::ExitCode,
+    time::{Duration, SystemTime},
+};
+
+use anyhow::Context as _;
+use axum::serve::ListenerExt as _;
+use clap::{CommandFactory as _, Parser};
+use mystery::{
+    faults::{self, Fault, HEALTHY},
+    score::{Answer, FILE, Score},
+    shop,
+    stock::StockService,
+};
+use tokio::net::TcpListener;
+
+/// Starts an order service with no fault, one, or two; or judges your answer.
+#[derive(Debug, Parser)]
+struct Options {
+    /// Judge your answer for the last server, such as `lock,regex` or `healthy`, and show the score
+    #[arg(long, value_name = "FAULTS")]
+    answer: Option<String>,
+    /// Start the server of this seed once more; the next --answer is for it
+    #[arg(long, value_name = "SEED", conflicts_with = "seed")]
+    again: Option<u32>,
+    /// Only serve this seed, for `just triage` and others; with --answer: answer for this seed
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u32>,
+    /// List the faults
+    #[arg(long)]
+    list: bool,
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    addr: SocketAddr,
+    /// Milliseconds that the stock service takes, which is part of this process
+    #[arg(long, value_name = "MS", default_value_t = 1)]
+    stock_ms: u64,
+    /// Print the first seed of each kind of server as JSON: this tells you the answers
+    #[arg(long, hide = true)]
+    spoil: bool,
+}
+
+/// Seeds of new servers: short enough to type.
+const SEEDS: u32 = 1_000_000;
+/// How long requests may take to end after Ctrl-C.
+const DRAIN: Duration = Duration::from_secs(1);
+/// Columns of text.
+const WIDTH: usize = 80;
+/// How many answers are listed with the score.
+const LAST: usize = 10;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let help = Options::command().after_help(format!("Faults:\n{}", list()?));
+    let matches = help.get_matches();
+    let options = <Options as clap::FromArgMatches>::from_arg_matches(&matches)
+        .unwrap_or_else(|it| it.exit());
+    if options.list {
+        print!("{}", list()?);
+        return Ok(());
+    }
+    if options.spoil {
+        println!("{}", spoilt()?);
+        return Ok(());
+    }
+    let path = Path::new(FILE);
+    if let Some(answer) = &options.answer {
+        return judge(path, answer, options.seed);
+    }
+    // A server for a tool leaves your score alone.
+    if let Some(seed) = options.seed {
+        return serve(&options, seed, |_| ());
+    }
+    let mut score = Score::read(path)?;
+    let seed = options.again.map_or_else(|| new_seed(&score), Ok)?;
+    score.open = Some(seed);
+    score.write(path)?;
+    serve(&options, seed, |url| print!("{}", instructions(seed, url)))
+}
+
+fn list() -> anyhow::Result<String> {
+    let line = |name: &str, words: &str| format!("  {name:<10}{words}\n");
+    let all = faults::all()?;
+    let lines = all.iter().map(|it| line(&it.name, &it.words));
+    Ok(lines.chain([line(HEALTHY, "nothing of this")]).collect())
+}
+
+/// A seed that you haven't answered yet.
+fn new_seed(score: &Score) -> anyhow::Result<u32> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_micros();
+    let seeds = (0..).map(|more| (now as u32).wrapping_add(more) % SEEDS);
+    let is_new = |seed: &u32| score.answer.iter().all(|it| it.seed != *seed);
+    seeds.take(SEEDS as usize).find(is_new).context("you have answered all seeds")
+}
+
+fn instructions(seed: u32, url: &str) -> String {
+    let pid = std::process::id();
+    format!(
+        "\nServer {seed}: an order service. It has no fault, one, or two.\n\n  \
+         Ask it    curl {url}/orders/7\n  \
+         Find out  just triage --url {url}/orders/7\n            \
+         just flame --exec 'target/release/mystery --seed {seed}' --get /orders/7\n            \
+         strace -cf -p {pid}          (under load; Ctrl-C prints the counts)\n  \
+         Answer    just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
+         Names     just mystery --list\n  \
+         Stop      Ctrl-C\n"
+    )
+}
+
+fn serve(options: &Options, seed: u32, said: impl FnOnce(&str)) -> anyhow::Result<()> {
+    let faults = faults::of_seed(seed.into())?;
+    // Both ports are opened at once, so that a tool which looks for them sees both.
+    let listener = std::net::TcpListener::bind(options.addr);
+    let stock = StockService::start(Duration::from_millis(options.stock_ms))?;
+    let listener = listener.with_context(|| {
+        format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", options.addr)
+    })?;
+    listener.set_nonblocking(true)?;
+    // Next to the binary, because the directory for temporary files may be in memory.
+    let program = std::env::current_exe()?;
+    let dir = program.parent().context("the program has a directory")?;
+    let logs = tempfile::Builder::new().prefix("mystery-log-").tempdir_in(dir)?;
+    let routes = shop::routes(&stock, &logs.path().join("audit.log"), &faults)?;
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let stop = case_server::stop_requested(false)?;
+        let listener = TcpListener::from_std(listener)?;
+        let url = format!("http://{}", listener.local_addr()?);
+        println!("listening on {url}");
+        said(&url);
+        let listener = listener.tap_io(move |stream| shop::accepted(stream, &faults));
+        let (stopped, stopping) = tokio::sync::oneshot::channel();
+        let stop = async move {
+            stop.await;
+            let _ = stopped.send(());
+        };
+        let over = async {
+            let _ = stopping.await;
+            tokio::time::sleep(DRAIN).await;
+        };
+        tokio::select! {
+            served = axum::serve(listener, routes).with_graceful_shutdown(stop) => served?,
+            () = over => {}
+        }
+        anyhow::Ok(())
+    })
+}
+
+fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
+    let said = faults::parse(answer)?;
+    let mut score = Score::read(path)?;
+    let seed = seed.or(score.open).context("no server was started: `just mystery` starts one")?;
+    let truth = faults::of_seed(seed.into())?;
+    let is_right = said == truth;
+    let mark = if is_right { "right" } else { "wrong" };
+    println!("Server {seed}: {mark}. It was {}.", faults::shown(&truth)?);
+    for it in faults::all()?.iter().filter(|it| truth.contains(&it.fault)) {
+        let mark = if said.contains(&it.fault) { "you named it" } else { "you missed it" };
+        println!("\n  {}: {} ({mark})", it.name, it.words);
+        for (name, text) in [("Evidence", &it.evidence), ("Fix", &it.fix)] {
+            let first = format!("    {name:<10}");
+            let rest = " ".repeat(first.len());
+            let lines = textwrap::Options::new(WIDTH).initial_indent(&first);
+            println!("{}", textwrap::fill(text, lines.subsequent_indent(&rest)));
+        }
+    }
+    let not: Vec<Fault> = said.iter().copied().filter(|it| !truth.contains(it)).collect();
+    if !not.is_empty() {
+        println!("\n  It doesn't have: {}", faults::shown(&not)?);
+    }
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let is_first = score.add(Answer { date, seed, said, truth });
+    score.write(path)?;
+    println!("\nYour score, in {FILE}");
+    print!("{}", score.text(LAST)?);
+    if !is_first {
+        println!("  You answered for server {seed} before, so only that answer counts.");
+    }
+    Ok(())
+}
+
+/// `{"lock": 17, "clone+regex": 23, ...}`.
+fn spoilt() -> anyhow::Result<String> {
+    let mut first = std::collections::BTreeMap::new();
+    for seed in 0..2_000 {
+        let name = faults::shown(&faults::of_seed(seed)?)?.replace(", ", "+");
+        first.entry(name).or_insert(seed);
+    }
+    Ok(serde_json::to_string(&first)?)
+}
