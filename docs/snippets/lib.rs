@@ -23,6 +23,7 @@ chapters! {
     hot_clone: "cases/hot-clone.md",
     per_request_client: "cases/per-request-client.md",
     double_parse: "cases/double-parse.md",
+    presence: "exercises/presence.md",
     measuring: "measuring.md",
     crossovers: "crossovers.md",
     your_service: "your-service.md",
