@@ -24,6 +24,8 @@ chapters! {
     per_request_client: "cases/per-request-client.md",
     double_parse: "cases/double-parse.md",
     presence: "exercises/presence.md",
+    tariffs: "exercises/tariffs.md",
+    receipts: "exercises/receipts.md",
     measuring: "measuring.md",
     crossovers: "crossovers.md",
     your_service: "your-service.md",
