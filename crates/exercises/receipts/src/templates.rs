@@ -26,7 +26,7 @@ pub const TEMPLATES: [(&str, &str); 12] = [
         "{% for item in order.items %}{{ item.count }} x {{ item.name }}\
          {% if item.count > 1 %} zu {{ item.cents|money }}{% endif %}: {{ (item.count * item.cents)|money }}\n\
          {% else %}nichts\n{% endfor %}Summe: {{ order.total|money }}\n\
-         {% if order.total > 5000 %}Der Versand ist frei.\n{% endif %}",
+         {% if order.total > 5000 %}Der Versand kostet nichts.\n{% endif %}",
     ),
     (
         "fr/items",
@@ -46,19 +46,19 @@ pub const TEMPLATES: [(&str, &str); 12] = [
     ),
     (
         "de/terms",
-        "{% if order.total > 20000 %}Sie können dies 60 Tage lang zurückgeben, gegen {{ (order.total // 100)|money }}.\n\
-         {% elif order.total > 10000 %}Sie können dies 30 Tage lang zurückgeben, gegen {{ (order.total // 50)|money }}.\n\
-         {% elif order.total > 1000 %}Sie können dies 14 Tage lang zurückgeben, gegen {{ (order.total // 20)|money }}.\n{% endif %}\
-         {% if order.items|length == 1 and order.items[0].cents > 2000 %}Zwei Jahre Garantie auf {{ order.items[0].name|title }}.\n{% endif %}\
+        "{% if order.total > 20000 %}Rückgabe binnen 60 Werktagen, gegen {{ (order.total // 100)|money }}.\n\
+         {% elif order.total > 10000 %}Rückgabe binnen 30 Werktagen, gegen {{ (order.total // 50)|money }}.\n\
+         {% elif order.total > 1000 %}Rückgabe binnen 14 Werktagen, gegen {{ (order.total // 20)|money }}.\n{% endif %}\
+         {% if order.items|length == 1 and order.items[0].cents > 2000 %}Zwei Jahre Gewähr auf {{ order.items[0].name|title }}.\n{% endif %}\
          {% if order.is_gift and order.total > 3000 %}Geschenke nehmen wir zurück für {{ (order.total // 2)|money }}.\n\
-         {% elif order.is_gift %}Für die Rückgabe zeigen Sie {{ order.number }}, {{ order.customer|title }}.\n{% endif %}",
+         {% elif order.is_gift %}Zur Rückgabe bitte vorzeigen: {{ order.number }}, {{ order.customer|title }}.\n{% endif %}",
     ),
     (
         "fr/terms",
         "{% if order.total > 20000 %}Vous pouvez rendre ceci pendant 60 jours, pour {{ (order.total // 100)|money }}.\n\
          {% elif order.total > 10000 %}Vous pouvez rendre ceci pendant 30 jours, pour {{ (order.total // 50)|money }}.\n\
          {% elif order.total > 1000 %}Vous pouvez rendre ceci pendant 14 jours, pour {{ (order.total // 20)|money }}.\n{% endif %}\
-         {% if order.items|length == 1 and order.items[0].cents > 2000 %}Une garantie de deux ans couvre {{ order.items[0].name|title }}.\n{% endif %}\
+         {% if order.items|length == 1 and order.items[0].cents > 2000 %}Deux ans de couverture pour {{ order.items[0].name|title }}.\n{% endif %}\
          {% if order.is_gift and order.total > 3000 %}Nous reprenons les cadeaux pour {{ (order.total // 2)|money }}.\n\
          {% elif order.is_gift %}Pour rendre un cadeau, montrez {{ order.number }}, {{ order.customer|title }}.\n{% endif %}",
     ),

@@ -13,7 +13,7 @@ async fn both_variants_answer_alike_and_as_expected() {
         (
             "/receipts/8?language=de",
             200,
-            "Quittung 8\nfür GRACE HOPPER\n--------------------------------\n1 x spoon <small>: 1.99\n2 x saucer zu 4.50: 9.00\n3 x cup zu 7.90: 23.70\n4 x teapot zu 24.90: 99.60\nSumme: 134.29\nDer Versand ist frei.\nSie können dies 30 Tage lang zurückgeben, gegen 2.68.\nGeschenke nehmen wir zurück für 67.14.\nMit besten Grüßen\n",
+            "Quittung 8\nfür GRACE HOPPER\n--------------------------------\n1 x spoon <small>: 1.99\n2 x saucer zu 4.50: 9.00\n3 x cup zu 7.90: 23.70\n4 x teapot zu 24.90: 99.60\nSumme: 134.29\nDer Versand kostet nichts.\nRückgabe binnen 30 Werktagen, gegen 2.68.\nGeschenke nehmen wir zurück für 67.14.\nMit besten Grüßen\n",
         ),
         (
             "/receipts/9?language=fr&unknown=1",

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use toml::Table;
 
-use crate::toy::{stderr, stdout};
+use crate::toy::{Toy, stderr, stdout};
 
 /// What passes no check: the gate that it fails, a part of `slow`, and what replaces it.
 type Cheat = (&'static str, &'static str, &'static str);
@@ -17,13 +17,14 @@ type Cheat = (&'static str, &'static str, &'static str);
 const ANSWERS: &str = "answers not_yet\n";
 const MECHANISM: &str = "mechanism not_yet\n";
 
-/// What can be fixed, each with a constant answer, one from a cache, and one with work left out.
-const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
+/// What can be fixed, each with a constant answer, one from a cache, and one with work left out. After
+/// these come halves of the fix.
+const CHEATS: [(&str, Option<&[Cheat]>); 7] = [
     ("lock-scope", None),
     ("per-request-client", None),
     (
         "hot-clone",
-        Some([
+        Some(&[
             (
                 ANSWERS,
                 "sum_in_rounds(&user_ids, rounds).to_string()",
@@ -45,7 +46,7 @@ const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
     ),
     (
         "double-parse",
-        Some([
+        Some(&[
             (
                 ANSWERS,
                 "Document::from_reader(bytes)?",
@@ -69,7 +70,7 @@ const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
     ),
     (
         "presence",
-        Some([
+        Some(&[
             (
                 ANSWERS,
                 "Ok(page(&room, &people))",
@@ -91,7 +92,7 @@ const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
     ),
     (
         "tariffs",
-        Some([
+        Some(&[
             (
                 ANSWERS,
                 "estimate.text()",
@@ -112,11 +113,17 @@ const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
                  }).clone()",
             ),
             (ANSWERS, "batch.parcels()", "batch.parcels().take(1000)"),
+            // The tariffs, but not the surcharges.
+            (
+                MECHANISM,
+                "kind(it) == self::kind(zone, parcel.service)",
+                "it.zone == zone && it.service == parcel.service",
+            ),
         ]),
     ),
     (
         "receipts",
-        Some([
+        Some(&[
             (
                 ANSWERS,
                 "Ok(Printer::new(wish.language)?.print(&order)?)",
@@ -135,6 +142,12 @@ const CHEATS: [(&str, Option<[Cheat; 3]>); 7] = [
                    Ok(receipt) }",
             ),
             (ANSWERS, "in PARTS {", "in PARTS.into_iter().filter(|it| *it != \"terms\") {"),
+            // Only the templates of one language.
+            (
+                MECHANISM,
+                "in TEMPLATES {",
+                "in TEMPLATES.into_iter().filter(|it| it.0.starts_with(language.code())) {",
+            ),
         ]),
     ),
 ];
@@ -209,7 +222,7 @@ impl Copy {
 }
 
 #[test]
-#[ignore = "builds everything that can be fixed, five times: `just practice-test`"]
+#[ignore = "builds everything that can be fixed, seven times: `just practice-test`"]
 fn a_fix_passes_and_an_untouched_copy_and_cheats_do_not() {
     let copy = Copy::new();
     let all = CHEATS.map(|(name, _)| name);
@@ -222,17 +235,18 @@ fn a_fix_passes_and_an_untouched_copy_and_cheats_do_not() {
 
     let cheats = CHEATS.into_iter().filter_map(|(name, cheats)| Some((name, cheats?)));
     let cheats: Vec<_> = cheats.collect();
-    for nth in 0..3 {
-        let mut ends = String::new();
+    let most = cheats.iter().map(|(_, cheats)| cheats.len()).max().unwrap();
+    for nth in 0..most {
+        let (mut names, mut ends) = (Vec::new(), String::new());
         for (name, cheats) in &cheats {
-            let (end, from, to) = cheats[nth];
+            let Some((end, from, to)) = cheats.get(nth) else { continue };
+            names.push(*name);
             let slow = fs::read_to_string(copy.source(name, "slow")).unwrap();
             assert!(slow.contains(from), "{name} has no `{from}`");
             let mine = format!("#![allow(warnings)]\n{}", slow.replace(from, to));
             fs::write(copy.source(name, "mine"), mine).unwrap();
             ends += end;
         }
-        let names: Vec<_> = cheats.iter().map(|(name, _)| *name).collect();
         assert_eq!(copy.check(&names), (Some(1), ends), "cheat {nth}");
     }
 
@@ -242,13 +256,25 @@ fn a_fix_passes_and_an_untouched_copy_and_cheats_do_not() {
     assert!(stderr(&output).contains("src/mine.rs:1:20"), "{}", stderr(&output));
 }
 
+#[test]
+fn an_exercise_is_found_by_its_name_and_is_no_case() {
+    let toy = Toy::new(&[]);
+    fs::create_dir_all(toy.path("crates/exercises")).unwrap();
+    toy.copy_the_case("drill");
+    fs::rename(toy.path("crates/drill"), toy.path("crates/exercises/drill")).unwrap();
+    assert!(!stdout(&toy.run(&["list"])).contains("drill"));
+    let verified = |args: &[&str]| stdout(&toy.run(args)).contains("drill-slow: ok");
+    assert!(verified(&["verify", "drill"]) && !verified(&["verify"]));
+    assert!(stderr(&toy.run(&["verify", "drall"])).contains("did you mean `drill`?"));
+}
+
 /// The beginnings of words that give a fault away, by its kind.
 const TELLING: [(&str, &[&str]); 7] = [
     ("lock", &["lock", "mutex", "guard", "contention"]),
     ("allocation", &["alloc", "heap", "clone", "memory"]),
     ("connection", &["connect", "handshake", "session", "pool"]),
     ("parsing", &["pars", "seriali", "deseriali"]),
-    ("computing", &["cache", "memo", "recomput"]),
+    ("computing", &["cache", "memo", "recompute"]),
     ("blocking", &["block", "worker"]),
     ("waiting", &["wait", "sequential", "timeout"]),
 ];
