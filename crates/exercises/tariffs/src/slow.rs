@@ -67,8 +67,8 @@ impl Prices {
     /// The tariffs for a parcel's zone and service, from the lightest on.
     fn tariffs_of(&self, parcel: &Parcel) -> Vec<&Tariff> {
         let zone = zone(parcel.country).unwrap_or_default();
-        let kind = |tariff: &Tariff| kind(&tariff.zone, &tariff.service);
-        self.tariffs.iter().filter(|it| kind(it) == self::kind(zone, parcel.service)).collect()
+        let fits = |it: &&Tariff| kind(&it.zone, &it.service) == kind(zone, parcel.service);
+        self.tariffs.iter().filter(fits).collect()
     }
 
     /// The highest surcharge of the areas that the address is in.

@@ -116,7 +116,7 @@ const CHEATS: [(&str, Option<&[Cheat]>); 7] = [
             // The tariffs, but not the surcharges.
             (
                 MECHANISM,
-                "kind(it) == self::kind(zone, parcel.service)",
+                "kind(&it.zone, &it.service) == kind(zone, parcel.service)",
                 "it.zone == zone && it.service == parcel.service",
             ),
         ]),
