@@ -39,8 +39,8 @@ LISTS = (
 
 
 def main(name):
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*", name):
-        sys.exit(f"error: `{name}` cannot name a case: use lower-case words joined by `-`, such as `lock-scope`")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)+", name):
+        sys.exit(f"error: `{name}` cannot name a case: use two or more lower-case words joined by `-`, such as `lock-scope`")
 
     def fill(text, path=""):
         variant = Path(path).stem.rsplit("-", 1)[-1]

@@ -1,6 +1,9 @@
 //! The case file: everything that the laboratory knows about a case.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
@@ -24,6 +27,9 @@ pub struct Case {
     /// The name of the case's directory, and the first part of its binaries' names.
     #[serde(skip)]
     pub name: String,
+    /// The directory of the case file.
+    #[serde(skip)]
+    pub dir: PathBuf,
     /// Another name for commands, which does not give the fault away; see [`Case::masked`].
     pub alias: Option<String>,
     /// The name that commands show.
@@ -127,15 +133,34 @@ impl Case {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let name =
-            path.parent().and_then(Path::file_name).context("a case file has a directory")?;
+        let dir = path.parent().context("a case file has a directory")?;
+        let name = dir.file_name().context("a case file has a directory")?;
         let case = Self::parse(&name.to_string_lossy(), &text);
         let mut case = case.with_context(|| path.display().to_string())?;
         let requests = case.requests.iter_mut().chain(&mut case.count.requests);
         for body in requests.filter_map(|request| request.body.as_mut()) {
-            *body = path.with_file_name(&*body);
+            *body = dir.join(&*body);
         }
-        Ok(case)
+        Ok(Self { dir: dir.to_owned(), ..case })
+    }
+
+    /// Whether finding the fault and writing the fix are left to the reader.
+    pub fn is_exercise(&self) -> bool {
+        self.dir.parent().is_some_and(|dir| dir.ends_with("exercises"))
+    }
+
+    /// The chapter of a case or the page of an exercise, below the root of the workspace.
+    pub fn page(&self) -> String {
+        let part = if self.is_exercise() { "exercises" } else { "cases" };
+        format!("docs/src/{part}/{}.md", self.name)
+    }
+
+    /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
+    pub fn source(&self, variant: &str) -> PathBuf {
+        match variant == CANDIDATE && self.is_exercise() {
+            true => self.dir.with_file_name("solutions").join(format!("{}.rs", self.name)),
+            false => self.dir.join(format!("src/{variant}.rs")),
+        }
     }
 
     /// The case for someone who asked for it by its alias, and has yet to find the fault: with its
@@ -187,7 +212,7 @@ impl Case {
             !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
             "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
         );
-        case.check.iter().try_for_each(Criteria::ensure_valid)?;
+        case.check.iter().try_for_each(|check| check.ensure_valid(&case.variants))?;
         Ok(case)
     }
 }

@@ -36,6 +36,8 @@ pub struct Criteria {
     pub odd: Vec<String>,
     /// Requests that must not wait for others.
     pub overtaking: Option<Overtaking>,
+    /// A part of `slow` that looks like the fault and costs nothing that can be measured.
+    pub innocent: Option<Innocent>,
     /// From the first look to nearly the fix.
     pub hints: Vec<String>,
 }
@@ -52,8 +54,23 @@ pub struct Overtaking {
     pub quick: String,
 }
 
+/// What a fix leaves as it is, which `at_least` counts. The last gate shows that this was right.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Innocent {
+    /// `slow` without that part: one of the case's variants.
+    pub variant: String,
+    /// The part in words, such as `the copy of the settings`.
+    pub what: String,
+}
+
 impl Criteria {
-    pub(super) fn ensure_valid(&self) -> anyhow::Result<()> {
+    /// Whether the mechanism gate counts.
+    pub fn is_counted(&self) -> bool {
+        !self.at_most.is_empty() || !self.at_least.is_empty()
+    }
+
+    pub(super) fn ensure_valid(&self, variants: &[String]) -> anyhow::Result<()> {
         let is_known = SUSPECTS.iter().any(|(name, _)| *name == self.suspect);
         ensure!(is_known, "`suspect` is not on the list in criteria.rs: `{}`", self.suspect);
         ensure!(self.speed > 1.0, "`speed` has to be above 1");
@@ -62,6 +79,10 @@ impl Criteria {
             is_proven,
             "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism"
         );
+        if let Some(Innocent { variant, .. }) = &self.innocent {
+            ensure!(variants.contains(variant), "`innocent`: `{variant}` is not in `variants`");
+            ensure!(!self.at_least.is_empty(), "`innocent` needs `at_least`: a fix has to keep it");
+        }
         Ok(())
     }
 }

@@ -47,25 +47,31 @@ impl Workspace {
         Self { root: self.root.clone(), bin_dir }
     }
 
+    /// The cases of the course.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
-        let mut cases = Vec::new();
-        for path in case_files(&self.root)? {
-            cases.push(Case::read(&path)?);
+        cases_in(&self.root.join("crates"))
+    }
+
+    /// The cases, and then the exercises: cases that are only found by their names.
+    pub fn cases_and_exercises(&self) -> anyhow::Result<Vec<Case>> {
+        let mut cases = self.cases()?;
+        let exercises = self.root.join("crates/exercises");
+        if exercises.is_dir() {
+            cases.extend(cases_in(&exercises)?);
         }
-        cases.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(cases)
     }
 
-    /// The cases with these names or aliases, or all cases if there are no names.
+    /// The cases and exercises with these names or aliases, or all cases if there are no names.
     ///
     /// # Errors
     ///
     /// If a name is unknown; the message suggests the nearest.
     pub fn cases_named(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
-        let cases = self.cases()?;
         if names.is_empty() {
-            return Ok(cases);
+            return self.cases();
         }
+        let cases = self.cases_and_exercises()?;
         let mut picked: Vec<Case> = Vec::new();
         for name in names {
             let is_alias = |case: &&Case| case.alias.as_ref() == Some(name);
@@ -90,25 +96,16 @@ impl Workspace {
     pub fn cases_with_mine(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
         let mut cases = self.cases_named(names)?;
         for case in cases.iter_mut().filter(|_| !names.is_empty()) {
-            if self.mine(case).is_file() {
+            if case.source(MINE).is_file() {
                 case.variants.push(MINE.to_owned());
             }
         }
         Ok(cases)
     }
 
-    /// The reader's own fix of a case.
-    pub fn mine(&self, case: &Case) -> PathBuf {
-        self.case_dir(case).join("src/mine.rs")
-    }
-
-    pub fn case_dir(&self, case: &Case) -> PathBuf {
-        self.root.join("crates").join(&case.name)
-    }
-
     /// What the case's `counts.toml` says.
     pub fn counts(&self, case: &Case) -> anyhow::Result<Reference> {
-        Reference::read(&self.case_dir(case).join("counts.toml"))
+        Reference::read(&case.dir.join("counts.toml"))
     }
 
     /// The path of a binary, which has to exist.
@@ -143,7 +140,7 @@ pub fn find_bin_dir(dir: Option<&Path>) -> anyhow::Result<PathBuf> {
 /// The nearest directory above `start` that has cases in it.
 fn around(start: &Path) -> anyhow::Result<PathBuf> {
     for dir in start.ancestors() {
-        if case_files(dir).is_ok_and(|files| !files.is_empty()) {
+        if case_files(&dir.join("crates")).is_ok_and(|files| !files.is_empty()) {
             return Ok(dir.to_owned());
         }
     }
@@ -154,9 +151,16 @@ fn around(start: &Path) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Every `crates/*/case.toml` below `root`.
-fn case_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let crates = root.join("crates");
+/// The cases in a directory, by name.
+fn cases_in(dir: &Path) -> anyhow::Result<Vec<Case>> {
+    let cases = case_files(dir)?.into_iter().map(|path| Case::read(&path));
+    let mut cases = cases.collect::<anyhow::Result<Vec<_>>>()?;
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(cases)
+}
+
+/// Every `*/case.toml` below `crates`.
+fn case_files(crates: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = crates.read_dir().with_context(|| format!("cannot read {}", crates.display()))?;
     let mut files = Vec::new();
     for entry in entries {

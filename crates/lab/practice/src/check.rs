@@ -6,12 +6,12 @@ use lab_measure::{
     Progress,
     bench::{Comparison, Effort},
 };
-use lab_model::{BASELINE, Case, Criteria, MINE, Workspace};
+use lab_model::{BASELINE, Case, CaseRecord, Criteria, Innocent, MINE, Workspace};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
 };
-use lab_stats::Speedup;
+use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
 
 use crate::{answers, mechanism, source::criteria};
@@ -32,7 +32,7 @@ pub enum Mark {
 /// A gate that was reached.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gate {
-    /// `answers`, `mechanism` or `speed`.
+    /// `answers`, `mechanism`, `speed` or `innocent`.
     pub gate: &'static str,
     pub mark: Mark,
     pub measured: String,
@@ -52,75 +52,109 @@ pub struct Report {
     pub speedup: Option<Speedup>,
 }
 
-/// Builds the reader's variant and judges it. Without an `effort`, no clock is involved. Servers that the
-/// reader put in a directory are not built: `builds` is false.
+/// Builds the reader's variants of these cases, and what they are compared with, at once. Returns the
+/// workspace of the servers that count.
 ///
 /// # Errors
 ///
-/// If there is no `mine.rs`, if it does not compile, or if `slow` fails.
+/// If there is no `mine.rs`, or if it does not compile.
+pub async fn build(
+    workspace: &Workspace,
+    cases: &[Case],
+    is_timed: bool,
+) -> anyhow::Result<Workspace> {
+    let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
+    for case in cases {
+        let (criteria, mine) = (criteria(case)?, case.source(MINE));
+        let shown = &case.shown;
+        ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
+        let mut variants = vec![BASELINE.to_owned()];
+        if is_timed || !criteria.is_counted() {
+            variants.push(MINE.to_owned());
+        }
+        variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
+        ordinary.push((case, variants));
+        if criteria.is_counted() {
+            counted.push(Case { variants: vec![MINE.to_owned()], ..case.clone() });
+        }
+    }
+    // First, because cargo puts all builds of a server in the same place.
+    let counting = match counted.is_empty() {
+        true => workspace.clone(),
+        false => instrumented::build(workspace, &counted, Instrumentation::Counts).await?,
+    };
+    current::build(workspace, &ordinary).await?;
+    Ok(counting)
+}
+
+/// Judges the reader's variant. Its counts are those of the server in `counting`. Without an `effort`, no
+/// clock is involved.
+///
+/// # Errors
+///
+/// If `slow` fails.
 pub async fn check(
     workspace: &Workspace,
+    counting: &Workspace,
     case: &Case,
-    builds: bool,
     effort: Option<Effort>,
     seed: u64,
 ) -> anyhow::Result<Report> {
     let criteria = criteria(case)?;
-    let (mine, shown) = (workspace.mine(case), &case.shown);
-    ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
-    let both = Case { variants: [BASELINE, MINE].map(str::to_owned).to_vec(), ..case.clone() };
-    let is_counted = !criteria.at_most.is_empty();
-    let mut counting = workspace.clone();
-    if builds {
-        let wanted = if is_counted { &both.variants[..1] } else { &both.variants };
-        current::build(workspace, &[(case, wanted.to_vec())]).await?;
-    }
-    if builds && is_counted {
-        let mine = [Case { variants: vec![MINE.to_owned()], ..case.clone() }];
-        counting = instrumented::build(workspace, &mine, Instrumentation::Counts).await?;
-    }
-
-    let mut report =
-        Report { case: shown.clone(), mark: Mark::Passed, gates: Vec::new(), speedup: None };
+    let of_mine = if criteria.is_counted() { counting } else { workspace };
+    let (gates, shown) = (Vec::new(), case.shown.clone());
+    let mut report = Report { case: shown, mark: Mark::Passed, gates, speedup: None };
     let slow = Launch::of_case(workspace, case, BASELINE)?;
-    let mine = Launch::of_case(&counting, case, MINE)?;
+    let mine = Launch::of_case(of_mine, case, MINE)?;
     report.add("answers", answers::compare(&slow, &mine, case, criteria, seed).await?);
     if report.mark == Mark::Passed {
-        let mut found = match is_counted {
-            true => mechanism::counts(&counting, case, criteria).await?,
+        let mut found = match criteria.is_counted() {
+            true => mechanism::counts(counting, case, criteria).await?,
             false => Ok(String::new()),
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
-            found = mechanism::overtaking(&counting, case, wanted).await?;
+            found = mechanism::overtaking(of_mine, case, wanted).await?;
         }
         report.add("mechanism", found);
     }
-    if let (Mark::Passed, Some(effort)) = (report.mark, effort) {
-        if builds {
-            current::build(workspace, &[(case, both.variants.clone())]).await?;
-        }
-        report.measure_speed(workspace, &both, criteria, effort).await?;
+    let Some(effort) = effort else { return Ok(report) };
+    if report.mark == Mark::Passed {
+        let record = compare(workspace, case, MINE, effort).await?;
+        report.judge_speed(&record, criteria);
+    }
+    if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
+        let record = compare(workspace, case, &innocent.variant, effort).await?;
+        report.judge_innocent(&record, innocent);
     }
     Ok(report)
 }
 
+/// Measures a variant against `slow`.
+async fn compare(
+    workspace: &Workspace,
+    case: &Case,
+    variant: &str,
+    effort: Effort,
+) -> anyhow::Result<CaseRecord> {
+    let variants = [BASELINE, variant].map(str::to_owned);
+    let comparison = Comparison::of_case(workspace, case, &variants)?;
+    let progress = Progress::planned(comparison.length(effort));
+    comparison.record(variant, effort, &progress).await
+}
+
 impl Report {
     fn add(&mut self, gate: &'static str, found: Found) {
-        self.mark = if found.is_ok() { Mark::Passed } else { Mark::NotYet };
+        let mark = if found.is_ok() { Mark::Passed } else { Mark::NotYet };
         let [measured, needed] = found.map_or_else(|both| both, |it| [it, String::new()]);
-        self.gates.push(Gate { gate, mark: self.mark, measured, needed });
+        self.push(Gate { gate, mark, measured, needed });
     }
 
-    async fn measure_speed(
-        &mut self,
-        workspace: &Workspace,
-        case: &Case,
-        criteria: &Criteria,
-        effort: Effort,
-    ) -> anyhow::Result<()> {
-        let comparison = Comparison::of_case(workspace, case, &case.variants)?;
-        let progress = Progress::planned(comparison.length(effort));
-        let record = comparison.record(MINE, effort, &progress).await?;
+    fn push(&mut self, gate: Gate) {
+        self.mark = gate.mark;
+        self.gates.push(gate);
+    }
+
+    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria) {
         self.speedup = record.speedup.of(record.metric).copied();
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());
         let (mark, measured) = match fault {
@@ -130,10 +164,21 @@ impl Report {
             }
             None => (Mark::Undecided, "some runs are too short for an answer".to_owned()),
         };
-        self.mark = mark;
         let needed = format!("at least {}", factor(criteria.speed));
-        self.gates.push(Gate { gate: "speed", mark, measured, needed });
-        Ok(())
+        self.push(Gate { gate: "speed", mark, measured, needed });
+    }
+
+    /// Shows that the reader was right to keep what only looks like the fault.
+    fn judge_innocent(&mut self, record: &CaseRecord, innocent: &Innocent) {
+        let mark = match record.verdict {
+            Verdict::Equivalent | Verdict::SlightlyFaster | Verdict::SlightlySlower => Mark::Passed,
+            Verdict::Undecided => Mark::Undecided,
+            Verdict::Faster | Verdict::Slower => Mark::NotYet,
+        };
+        let speedup = speedup_or("no factor", record.speedup.throughput);
+        let measured = format!("slow without {}: {speedup}, {}", innocent.what, record.verdict);
+        let needed = "a difference that is too small to matter".to_owned();
+        self.push(Gate { gate: "innocent", mark, measured, needed });
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the reader predicted, tried and passed: a text file with a line for each case.
+//! What the reader predicted, tried and passed: a text file with a table for each case.
 
 use std::{collections::BTreeMap, fs};
 
@@ -8,7 +8,6 @@ use lab_display::{factor, speedup};
 use lab_model::{Case, Workspace, write_whole};
 use lab_stats::Speedup;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 const FILE: &str = ".practice/journal.toml";
 const HEAD: &str =
@@ -49,7 +48,10 @@ impl Entry {
         let entry = journal.entry(case.name.clone()).or_default();
         change(entry);
         let changed = entry.clone();
-        write_whole(&workspace.root().join(FILE), &text(&journal)?)?;
+        write_whole(
+            &workspace.root().join(FILE),
+            &(HEAD.to_owned() + &toml::to_string(&journal)?),
+        )?;
         Ok(changed)
     }
 
@@ -86,18 +88,6 @@ fn journal(workspace: &Workspace) -> anyhow::Result<Journal> {
     toml::from_str(&text).with_context(|| format!("correct {}, or move it", path.display()))
 }
 
-fn text(journal: &Journal) -> anyhow::Result<String> {
-    let mut text = HEAD.to_owned();
-    for (name, entry) in journal {
-        let Value::Object(fields) = serde_json::to_value(entry)? else { continue };
-        // Strings and numbers look the same in JSON and in TOML.
-        let fields = fields.iter().filter(|(_, value)| !value.is_null());
-        let fields: Vec<_> = fields.map(|(key, value)| format!("{key} = {value}")).collect();
-        text += &format!("{name} = {{ {} }}\n", fields.join(", "));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,8 +99,8 @@ mod tests {
         let journal: Journal = toml::from_str(edited).unwrap();
         let entry = &journal["hot-clone"];
         assert_eq!((entry.state(), entry.minutes(), entry.factor), ("passed", Some(12), Some(4.0)));
-        let text = text(&journal).unwrap();
-        assert!(text.contains("\nhot-clone = { factor = 4.0, hints = 0, "), "{text}");
+        let text = toml::to_string(&journal).unwrap();
+        assert!(text.contains("\nfactor = 4.0\nhints = 0\n"), "{text}");
         assert_eq!(toml::from_str::<Journal>(&text).unwrap(), journal);
     }
 }

@@ -9,6 +9,6 @@ mod journal;
 mod mechanism;
 mod source;
 
-pub use check::{Gate, Mark, Report, check};
+pub use check::{Gate, Mark, Report, build, check};
 pub use journal::Entry;
 pub use source::{begin, reset, solution};

@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context as _, ensure};
-use lab_model::{BASELINE, CANDIDATE, Case, Criteria, Workspace, without_expectations, write_new};
+use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE, without_expectations, write_new};
 
 /// What a fix has to reach.
 ///
@@ -20,28 +20,28 @@ pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
 /// # Errors
 ///
 /// If the case cannot be practised, or has a `mine.rs`, which is left as it is.
-pub fn begin(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+pub fn begin(case: &Case) -> anyhow::Result<()> {
     criteria(case)?;
-    let (path, again) = (workspace.mine(case), &case.shown);
+    let (path, again) = (case.source(MINE), &case.shown);
     let shown = path.display();
     ensure!(!path.exists(), "{shown} was left as it is; `just reset {again}` begins again");
-    write_new(&path, &source(workspace, case, BASELINE)?)
+    write_new(&path, &source(case, BASELINE)?)
 }
 
 /// Begins again; the old file becomes `mine.rs.old`.
-pub fn reset(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
-    let path = workspace.mine(case);
+pub fn reset(case: &Case) -> anyhow::Result<()> {
+    let path = case.source(MINE);
     let moved = fs::rename(&path, path.with_extension("rs.old"));
     moved.with_context(|| format!("cannot move {}", path.display()))?;
-    begin(workspace, case)
+    begin(case)
 }
 
 /// What our fix does, in words, and the difference to it from the reader's file, or from `slow`.
-pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
-    let fixed = source(workspace, case, CANDIDATE)?;
-    let (name, yours) = match fs::read_to_string(workspace.mine(case)) {
+pub fn solution(case: &Case) -> anyhow::Result<String> {
+    let fixed = source(case, CANDIDATE)?;
+    let (name, yours) = match fs::read_to_string(case.source(MINE)) {
         Ok(mine) => ("mine.rs", mine),
-        Err(_) => ("slow.rs", source(workspace, case, BASELINE)?),
+        Err(_) => ("slow.rs", source(case, BASELINE)?),
     };
     let words = fixed.lines().map_while(|line| line.strip_prefix("//!"));
     let words: Vec<_> = words.map(str::trim).collect();
@@ -51,8 +51,8 @@ pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
 }
 
 /// A variant's source without its lint expectations, which name the fault.
-fn source(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<String> {
-    let path = workspace.case_dir(case).join(format!("src/{variant}.rs"));
+fn source(case: &Case, variant: &str) -> anyhow::Result<String> {
+    let path = case.source(variant);
     let text = fs::read_to_string(&path);
     Ok(without_expectations(&text.with_context(|| format!("cannot read {}", path.display()))?))
 }

@@ -50,13 +50,12 @@ pub async fn build_servers(
     binaries: &[String],
     flags: &[&str],
 ) -> anyhow::Result<Vec<Value>> {
-    // The reader's own variants are behind a feature of their packages. Each is built alone, so that it
-    // changes no other binary.
+    // The reader's own variants are behind a feature of their packages. They are built apart, so that the
+    // feature changes no other binary.
     let (mine, others): (Vec<_>, Vec<_>) =
         binaries.iter().partition(|name| name.ends_with(&format!("-{MINE}")));
     let mut messages = Vec::new();
-    let builds = mine.into_iter().map(|it| vec![it]).chain([others]);
-    for binaries in builds.filter(|it| !it.is_empty()) {
+    for binaries in [mine, others].into_iter().filter(|it| !it.is_empty()) {
         // The whole workspace is named so that cargo chooses the same features of the dependencies as in
         // an ordinary build, and compiles none of them again.
         let mut command = command(workspace, &["build", "--workspace"]);

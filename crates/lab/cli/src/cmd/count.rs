@@ -59,7 +59,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
     let mut moved = Vec::new();
     for case in &cases {
-        let path = workspace.case_dir(case).join("counts.toml");
+        let path = case.dir.join("counts.toml");
         let counted = &counted[&case.name];
         let exact = counted.iter().map(|(variant, counts)| (variant.clone(), counts.exact.clone()));
         let exact: Table = exact.collect();

@@ -12,7 +12,7 @@ use console::style;
 use jiff::Timestamp;
 use lab_display::{NONE, Table, err, factor, out, paragraph};
 use lab_measure::bench::Effort;
-use lab_model::{Case, Metric, SUSPECTS, Workspace};
+use lab_model::{Case, MINE, Metric, SUSPECTS, Workspace};
 use lab_practice::{Entry, Gate, Mark, Report};
 
 use super::{Places, interrupted, interruptible};
@@ -100,7 +100,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
             let answer = |it: &str| Some(["y", "yes"].contains(&it));
             let is_sure = *yes || ask("Begin again? Your file becomes mine.rs.old (y/n)", answer)?;
             ensure!(is_sure, "nothing was changed");
-            lab_practice::reset(workspace, case)?;
+            lab_practice::reset(case)?;
             begun(workspace, case)?;
         }
         Verb::Predict { suspect, factor: said, .. } => {
@@ -134,11 +134,13 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
                 may,
                 "your fix has not passed `just check {shown}`; `just solution {shown} --give-up` shows ours"
             );
-            out!("{}", lab_practice::solution(workspace, case)?);
-            out!("docs/src/cases/{}.md explains it, and measures alternatives.", case.name);
+            out!("{}", lab_practice::solution(case)?);
+            if !case.is_exercise() {
+                out!("{} explains it, and measures alternatives.", case.page());
+            }
         }
         _ => {
-            lab_practice::begin(workspace, case)?;
+            lab_practice::begin(case)?;
             begun(workspace, case)?;
         }
     }
@@ -149,7 +151,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
 fn begun(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
-    out!("  Edit            {}", lab_display::path(&workspace.mine(case)));
+    out!("  Edit            {}", lab_display::path(&case.source(MINE)));
     out!("  Then            just check {}", case.shown);
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
     Ok(())
@@ -171,16 +173,17 @@ fn ask<T>(question: &str, usable: impl Fn(&str) -> Option<T>) -> anyhow::Result<
 
 fn exercises(workspace: &Workspace, json: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
-    for case in workspace.cases()?.into_iter().filter(|case| case.check.is_some()) {
+    for case in workspace.cases_and_exercises()?.into_iter().filter(|case| case.check.is_some()) {
         let entry = Entry::of(workspace, &case)?;
         let (state, minutes) = (entry.state(), entry.minutes());
-        all.push(serde_json::json!({ "case": case.name, "state": state, "minutes": minutes, "entry": entry }));
+        all.push(serde_json::json!({ "case": case.name, "page": case.page(), "state": state, "minutes": minutes, "entry": entry }));
         let minutes = minutes.map_or(NONE.to_owned(), |it| it.to_string());
-        rows.push(vec![case.alias.unwrap_or(case.name), state.to_owned(), minutes]);
+        let page = case.page();
+        rows.push(vec![case.alias.unwrap_or(case.name), state.to_owned(), minutes, page]);
     }
     match json {
         true => out!("{}", serde_json::to_string(&all)?),
-        false => out!("{}", Table::new("", ["exercise", "state", "minutes"], rows).text()),
+        false => out!("{}", Table::new("", ["to fix", "state", "minutes", "page"], rows).text()),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -191,16 +194,20 @@ fn check(
     options: &CheckOptions,
 ) -> anyhow::Result<ExitCode> {
     let mut cases = workspace.cases_named(&options.cases)?;
-    cases.retain(|case| !options.cases.is_empty() || workspace.mine(case).is_file());
+    cases.retain(|case| !options.cases.is_empty() || case.source(MINE).is_file());
     ensure!(!cases.is_empty(), "you have tried no case: `just try CASE` begins one");
     let saved = || -> Vec<_> {
-        let files = cases.iter().map(|case| workspace.mine(case));
+        let files = cases.iter().map(|case| case.source(MINE));
         files.map(|file| file.metadata().and_then(|it| it.modified()).ok()).collect()
     };
     let all = async || {
         let mut marks = Vec::new();
+        let counting = match places.bin_dir {
+            None => lab_practice::build(workspace, &cases, !options.fast).await?,
+            Some(_) => workspace.clone(),
+        };
         for case in &cases {
-            marks.push(check_one(workspace, case, places.bin_dir.is_none(), options).await?);
+            marks.push(check_one(workspace, &counting, case, options).await?);
         }
         anyhow::Ok(marks)
     };
@@ -226,8 +233,8 @@ fn check(
 
 async fn check_one(
     workspace: &Workspace,
+    counting: &Workspace,
     case: &Case,
-    builds: bool,
     options: &CheckOptions,
 ) -> anyhow::Result<Mark> {
     let now = Timestamp::now();
@@ -240,7 +247,7 @@ async fn check_one(
     };
     let effort = Effort { open_loop, metric: case.decides, ..usual };
     let effort = (!options.fast).then_some(effort);
-    let report = lab_practice::check(workspace, case, builds, effort, seed).await?;
+    let report = lab_practice::check(workspace, counting, case, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
     match options.json {
@@ -268,7 +275,12 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         (Mark::Passed, _) if is_fast => format!("`just check {shown}` also measures the speed"),
         (Mark::Passed, _) => format!("`just solution {shown}` explains our fix"),
         (Mark::Undecided, _) => format!("`just check {shown} --longer` narrows the interval"),
-        (_, "answers") => format!("crates/{}/tests/same_answers.rs has more answers", case.name),
+        (_, "answers") => {
+            format!(
+                "{} has more answers",
+                lab_display::path(&case.dir.join("tests/same_answers.rs"))
+            )
+        }
         _ => format!("`just flame {shown}` shows what is left, `just hint {shown}` gives a hint"),
     };
     out!("\n  {}: {next}", word(report.mark).bold());

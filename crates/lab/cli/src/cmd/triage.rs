@@ -144,7 +144,7 @@ async fn of_running(name: &str, url: &Uri, options: &Options) -> anyhow::Result<
 /// The server of a case with this name, and the case's requests.
 async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Comparison>> {
     let Ok(workspace) = places.workspace() else { return Ok(None) };
-    for case in workspace.cases()? {
+    for case in workspace.cases_and_exercises()? {
         if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
             let variants = [variant.clone()];
             if places.bin_dir.is_none() {

@@ -59,9 +59,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 /// What a case has to have before it proves anything: a fault, a fix, a counter, and no text that is
 /// left from `just new-case`. A case whose source is elsewhere lacks nothing.
 fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
-    let dir = workspace.case_dir(case);
     let variant = |name: &str| {
-        let text = fs::read_to_string(dir.join(format!("src/{name}.rs"))).ok()?;
+        let text = fs::read_to_string(case.source(name)).ok()?;
         let code = text.lines().filter(|line| !line.starts_with("//!"));
         Some(code.collect::<Vec<_>>().join("\n"))
     };
@@ -74,7 +73,8 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     }
     match &case.counter {
         Some(counter) => lacks.extend(same_count(workspace, case, counter)),
-        None if !dir.join("tests/mechanism.rs").is_file() => lacks.push(
+        None if !case.is_exercise() && !case.dir.join("tests/mechanism.rs").is_file() => lacks
+            .push(
             "nothing counts the fault: name a `counter` in case.toml, or add tests/mechanism.rs"
                 .to_owned(),
         ),
@@ -82,10 +82,10 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     }
     let snake = case.name.replace('-', "_");
     let root = workspace.root();
-    let pages =
-        ["", "-further"].map(|it| root.join(format!("docs/src/cases/{}{it}.md", case.name)));
+    let chapter = root.join(case.page());
+    let further = chapter.with_file_name(format!("{}-further.md", case.name));
     let bench = root.join(format!("benches/micro/{snake}.rs"));
-    for place in [dir, bench].into_iter().chain(pages) {
+    for place in [case.dir.clone(), chapter, further, bench] {
         unfinished(&place, root, &mut lacks)?;
     }
     Ok(lacks)

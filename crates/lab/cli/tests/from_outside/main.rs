@@ -6,6 +6,7 @@
 mod bench;
 mod compare;
 mod engine;
+mod exercises;
 mod flame;
 mod packages;
 mod practice;
