@@ -10,14 +10,14 @@ release := "--release --workspace"
 # `lab bench` would build these too, but after `lab` instead of next to it. The names of cases have a hyphen.
 # Those of exercises don't, so the first table doesn't wait for them.
 servers := "--bin '*-*-slow' --bin '*-*-fixed' --bin tls-site"
-# Measuring and testing share that build. Left out are two packages whose tests stop Tokio's clock: with
+# Measuring and testing share that build. Left out are three packages whose tests stop Tokio's clock: with
 # them, cargo would build Tokio and everything above it once more.
-shared := "--workspace --exclude lock-scope --exclude lab-load"
+shared := "--workspace --exclude lock-scope --exclude quotes --exclude lab-load"
 # Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
 # features that its dependencies have in the first one. The generator is optimized only where it generates
 # load: its own tests would take half of this build.
 apart := "--config profile.release.package.lab-load.opt-level=0 " + \
-    "--package lock-scope --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
+    "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 python := "PYTHONDONTWRITEBYTECODE=1 python3"
 replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.

@@ -54,7 +54,8 @@ pub struct Overtaking {
     pub quick: String,
 }
 
-/// What a fix leaves as it is, which `at_least` counts. The last gate shows that this was right.
+/// What a fix may leave as it is. The last gate shows that this was right, by CPU time per request: other
+/// programs disturb it much less than throughput. So the load has to keep the cores busy.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Innocent {
@@ -81,7 +82,6 @@ impl Criteria {
         );
         if let Some(Innocent { variant, .. }) = &self.innocent {
             ensure!(variants.contains(variant), "`innocent`: `{variant}` is not in `variants`");
-            ensure!(!self.at_least.is_empty(), "`innocent` needs `at_least`: a fix has to keep it");
         }
         Ok(())
     }

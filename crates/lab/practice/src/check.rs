@@ -6,7 +6,7 @@ use lab_measure::{
     Progress,
     bench::{Comparison, Effort},
 };
-use lab_model::{BASELINE, Case, CaseRecord, Criteria, Innocent, MINE, Workspace};
+use lab_model::{BASELINE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Workspace};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
@@ -123,6 +123,8 @@ pub async fn check(
         report.judge_speed(&record, criteria);
     }
     if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
+        // An equivalence needs a narrower interval than a factor.
+        let effort = Effort { metric: Metric::Cpu, pairs: 2 * effort.pairs, ..effort };
         let record = compare(workspace, case, &innocent.variant, effort).await?;
         report.judge_innocent(&record, innocent);
     }
@@ -175,8 +177,9 @@ impl Report {
             Verdict::Undecided => Mark::Undecided,
             Verdict::Faster | Verdict::Slower => Mark::NotYet,
         };
-        let speedup = speedup_or("no factor", record.speedup.throughput);
-        let measured = format!("slow without {}: {speedup}, {}", innocent.what, record.verdict);
+        let speedup = speedup_or("no factor", record.speedup.cpu_per_request);
+        let (what, verdict) = (&innocent.what, record.verdict);
+        let measured = format!("CPU time of slow without {what}: {speedup}, {verdict}");
         let needed = "a difference that is too small to matter".to_owned();
         self.push(Gate { gate: "innocent", mark, measured, needed });
     }

@@ -19,7 +19,7 @@ const MECHANISM: &str = "mechanism not_yet\n";
 
 /// What can be fixed, each with a constant answer, one from a cache, and one with work left out. After
 /// these come halves of the fix.
-const CHEATS: [(&str, Option<&[Cheat]>); 7] = [
+const CHEATS: [(&str, Option<&[Cheat]>); 10] = [
     ("lock-scope", None),
     ("per-request-client", None),
     (
@@ -150,7 +150,97 @@ const CHEATS: [(&str, Option<&[Cheat]>); 7] = [
             ),
         ]),
     ),
+    (
+        "catalogue",
+        Some(&[
+            (
+                ANSWERS,
+                "    let most = wanted.most.unwrap_or(usize::MAX);",
+                "    let wanted = Wanted { rate: 190, tag: None, most: Some(500) };
+                 let most = 500;",
+            ),
+            (
+                MECHANISM,
+                FEED,
+                "static KNOWN: std::sync::Mutex<std::collections::BTreeMap<String, Value>> = std::sync::Mutex::new(std::collections::BTreeMap::new());
+                 Ok(Json(KNOWN.lock().unwrap().entry(format!(\"{wanted:?}\")).or_insert_with(|| json!({
+                     \"count\": entries.len(),
+                     \"in_stock\": entries.iter().filter(|entry| is_in_stock(entry)).count(),
+                     \"products\": entries,
+                     \"rate\": wanted.rate,
+                 })).clone()))",
+            ),
+            (ANSWERS, ".take(most)", ".take(most.min(500))"),
+            // One tree for each product, and no copy of it.
+            (
+                MECHANISM,
+                FEED,
+                "let in_stock = entries.iter().filter(|entry| is_in_stock(entry)).count();
+                 let mut feed = json!({ \"count\": entries.len(), \"in_stock\": in_stock, \"rate\": wanted.rate });
+                 feed[\"products\"] = entries.into();
+                 Ok(Json(feed))",
+            ),
+        ]),
+    ),
+    (
+        "timesheet",
+        Some(&[
+            (
+                ANSWERS,
+                "entry.team == team && days.contain(entry.day)",
+                "{ let _ = (team, days); entry.team == 1 && entry.day <= 180 }",
+            ),
+            (
+                MECHANISM,
+                "let table = table(sheet.iter().filter(wanted));",
+                "static KNOWN: std::sync::Mutex<std::collections::BTreeMap<(u32, u32, u32), String>> = std::sync::Mutex::new(std::collections::BTreeMap::new());
+                 let table = KNOWN.lock().unwrap().entry((team, days.from, days.to))
+                     .or_insert_with(|| table(sheet.iter().filter(wanted))).clone();",
+            ),
+            (ANSWERS, "*exports.lock().await.entry(team).or_default() += 1;", "let _ = exports;"),
+        ]),
+    ),
+    (
+        "quotes",
+        Some(&[
+            (
+                ANSWERS,
+                "shop.wholesaler.price(depot, &item).await",
+                "(item == \"lamp\").then_some(1_250_u32)",
+            ),
+            (
+                ANSWERS,
+                "shop.wholesaler.price(depot, &item).await",
+                "{ static KNOWN: std::sync::Mutex<std::collections::BTreeMap<String, u32>> = std::sync::Mutex::new(std::collections::BTreeMap::new());
+                   let page = format!(\"{depot:?} {item}\");
+                   let known = KNOWN.lock().unwrap().get(&page).copied();
+                   let price = match known { None => shop.wholesaler.price(depot, &item).await, known => known };
+                   if let Some(price) = price { KNOWN.lock().unwrap().insert(page, price); }
+                   price }",
+            ),
+            (ANSWERS, "*known = price.min(*known);", "let _ = &known;"),
+            // Only the first fault is fixed, and only the second.
+            (
+                MECHANISM,
+                "    let mut lowest = shop.lowest.lock().await;
+    let price = shop.wholesaler.price(depot, &item).await;
+",
+                "    let price = shop.wholesaler.price(depot, &item).await;
+    let mut lowest = shop.lowest.lock().await;
+",
+            ),
+            (MECHANISM, "connect(options, 1)", "connect(options, 16)"),
+        ]),
+    ),
 ];
+
+/// The answer of `catalogue`.
+const FEED: &str = r#"Ok(Json(json!({
+        "count": entries.len(),
+        "in_stock": entries.iter().filter(|entry| is_in_stock(entry)).count(),
+        "products": entries,
+        "rate": wanted.rate,
+    })))"#;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap()

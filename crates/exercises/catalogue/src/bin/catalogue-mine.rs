@@ -1,0 +1,3 @@
+use case_server::NoOptions;
+
+case_server::main!(|_: NoOptions| Ok(catalogue::mine::routes()));

@@ -1,0 +1,3 @@
+use quotes::{Options, mine};
+
+case_server::main!(|options: Options| mine::routes(options));
