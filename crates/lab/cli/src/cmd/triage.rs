@@ -78,7 +78,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
             comparison
         }
         None => {
-            let servers = [("server", options.command.as_str(), None)];
+            let servers = [("server", options.command.as_str())];
             options.server.comparison(&name, ALONE, &servers).await?
         }
     };
