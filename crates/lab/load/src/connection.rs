@@ -52,18 +52,35 @@ impl std::error::Error for Fault {}
 pub trait Dial {
     type Stream: AsyncRead + AsyncWrite + Unpin;
     fn dial(&self) -> impl Future<Output = io::Result<Self::Stream>>;
+
+    /// Prepares a stream for the wait for an answer.
+    fn before_answer(&self, _: &Self::Stream) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Tcp(pub SocketAddr);
+pub struct Tcp {
+    pub address: SocketAddr,
+    /// Whether to acknowledge every segment at once, as an experiment. A server without TCP_NODELAY holds
+    /// a small second write back until the first one is acknowledged, and a client may delay that by
+    /// 40 ms. If these delays vanish with a client that never delays, nothing else caused them.
+    pub quick_ack: bool,
+}
 
 impl Dial for Tcp {
     type Stream = TcpStream;
 
     async fn dial(&self) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect(self.0).await?;
+        let stream = TcpStream::connect(self.address).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
+    }
+
+    /// The system forgets it after a while, so it is set again before each wait.
+    #[cfg(target_os = "linux")]
+    fn before_answer(&self, stream: &TcpStream) -> io::Result<()> {
+        if self.quick_ack { stream.set_quickack(true) } else { Ok(()) }
     }
 }
 
@@ -110,7 +127,8 @@ pub struct Connection<D: Dial = Tcp> {
 impl Connection {
     /// Connects over TCP.
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        Self::patient(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
+        let connection = Self::patient(Tcp { address: target, quick_ack: false }).await;
+        connection.with_context(|| format!("cannot connect to {target}"))
     }
 }
 
@@ -136,7 +154,7 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, None, content)).await;
+        let answer = within(self.patience, self.exchange(request, |_| {}, content)).await;
         let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
@@ -150,35 +168,35 @@ impl<D: Dial> Connection<D> {
 
     /// The answer, unchecked.
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<Fetched> {
-        let mut fetched = Fetched::default();
-        let content = |piece: &[u8]| fetched.body.extend_from_slice(piece);
-        let head = Some(&mut fetched.head);
-        let answer = within(self.patience, self.exchange(request, head, content)).await;
-        fetched.status = answer.with_context(|| request.name.clone())?;
-        Ok(fetched)
+        let (mut head, mut body) = (Vec::new(), Vec::new());
+        let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
+        let content = |piece: &[u8]| body.extend_from_slice(piece);
+        let answer = within(self.patience, self.exchange(request, on_head, content)).await;
+        let status = answer.with_context(|| request.name.clone())?;
+        Ok(Fetched { status, head, body })
     }
 
-    /// Sends a request, and hands the body of its answer to `content` and the bytes of its head to
-    /// `kept`. Returns the status.
+    /// Sends a request, and hands the bytes of its answer's head to `on_head` and the body to `content`.
+    /// Returns the status.
     ///
     /// A server may close an idle connection while a request is on its way. So an idempotent one is
     /// sent again, once, as RFC 9112, 9.3.1 permits.
     async fn exchange(
         &mut self,
         request: &Prepared,
-        mut kept: Option<&mut Vec<u8>>,
+        mut on_head: impl FnMut(&[u8]),
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
-        let mut exchange = Exchange::new(stream, request, &mut self.buffer);
-        let mut head = exchange.head(request.head_only, kept.as_deref_mut()).await;
+        let mut exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
+        let mut head = exchange.head(request.head_only, &mut on_head).await;
         if head.is_err() && self.is_used && request.is_idempotent && !exchange.is_answered {
             self.closed += 1;
             self.resent += 1;
             self.is_used = false;
             let stream = self.dial.dial().await.context("cannot connect")?;
-            exchange = Exchange::new(stream, request, &mut self.buffer);
-            head = exchange.head(request.head_only, kept).await;
+            exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
+            head = exchange.head(request.head_only, &mut on_head).await;
         }
         let head = head?;
         exchange.body(head, content).await.context("the answer broke off")?;
@@ -213,8 +231,9 @@ impl<D: Dial> Connection<D> {
 ///
 /// The two go at once: a server that answers while it reads stops reading when nobody takes its
 /// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
-struct Exchange<'a, S> {
-    stream: S,
+struct Exchange<'a, D: Dial> {
+    dial: &'a D,
+    stream: D::Stream,
     /// What is left of the request.
     unsent: &'a [u8],
     /// Whether the server has closed its end, so that the rest cannot be sent.
@@ -226,10 +245,10 @@ struct Exchange<'a, S> {
     is_answered: bool,
 }
 
-impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
-    fn new(stream: S, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
+impl<'a, D: Dial> Exchange<'a, D> {
+    fn new(dial: &'a D, stream: D::Stream, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
         let unsent = &request.bytes[..];
-        Self { stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
+        Self { dial, stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
     }
 
     /// Whether the request was sent and nothing came after the answer, which would be taken for the
@@ -239,16 +258,14 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
     }
 
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(&mut self, head_only: bool, kept: Option<&mut Vec<u8>>) -> anyhow::Result<Head> {
+    async fn head(&mut self, head_only: bool, on_head: impl FnOnce(&[u8])) -> anyhow::Result<Head> {
         loop {
             match Head::parse(&self.buffer[self.unread.clone()], head_only)? {
                 Some((length, head)) => {
                     let begin = self.unread.start;
                     self.unread.start += length;
                     if head.status >= 200 {
-                        if let Some(kept) = kept {
-                            kept.extend_from_slice(&self.buffer[begin..begin + length]);
-                        }
+                        on_head(&self.buffer[begin..begin + length]);
                         return Ok(head);
                     }
                 }
@@ -279,6 +296,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
         self.unread = 0..self.unread.len();
         ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
         let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
+        self.dial.before_answer(&self.stream)?;
         loop {
             let step = |context: &mut Context| {
                 if !self.unsent.is_empty()

@@ -27,13 +27,11 @@ mod output;
 mod overrides;
 mod percentile;
 mod plan;
-mod punctuality;
 mod request;
 mod seconds;
 mod secrets;
 mod store;
 pub mod tables;
-mod target;
 mod unanswered;
 mod workspace;
 
@@ -54,15 +52,15 @@ pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;
 pub use nearest::unknown;
 pub use notes::notes;
-pub use outcome::{Engine, Outcome};
+pub use outcome::{Engine, Outcome, Punctuality};
 pub use output::Output;
 pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
-pub use plan::{Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing};
-pub use punctuality::Punctuality;
+pub use plan::{
+    Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
+};
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};
-pub use target::Target;
 pub use unanswered::Unanswered;
 pub use workspace::{Workspace, find_bin_dir, lab_itself};

@@ -6,12 +6,12 @@
 //!   costs.
 //! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `spans`: what the server itself recorded of its requests.
-//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its servers.
+//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its
+//!   servers.
 
 mod chrome;
 mod languages;
 mod observations;
-mod profiler;
 mod recording;
 mod spans;
 mod stacks;
@@ -19,8 +19,7 @@ mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
 pub use observations::{Heap, Observation, Observations, Topic};
-pub use profiler::{Kernel, Profiler, Unwinder};
-pub use recording::{JIT, Recording, Window};
+pub use recording::{JIT, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
     Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, hottest, top,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_display::out;
+use lab_display::{count_table, out};
 use lab_measure::count::{
     self, Counts,
     reference::{self, TOLERANCE_PERCENT, Table},
@@ -38,7 +38,6 @@ const HEAD: &str = "\
 /// The counts of all variants by name.
 type Counted = BTreeMap<String, Counts>;
 
-/// Counts and reports; with `--check`, fails if a count has moved.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     // The reference is that of the case as it is published.
@@ -70,7 +69,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             write_whole(&path, &reference::text(HEAD, &exact, &case.variants))?;
             eprintln!("wrote {}", path.display());
         } else if options.check {
-            let lines = reference::compare(Reference::read(&path)?.counts(), &exact, tolerance);
+            let lines = reference::compare(&Reference::read(&path)?.0, &exact, tolerance);
             moved.extend(lines.into_iter().map(|line| format!("{}-{line}", case.name)));
         }
     }
@@ -120,6 +119,8 @@ fn print_case(case: &Case, counted: &Counted) {
         requests => format!("a visit is {requests} requests"),
     };
     out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
-    let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?)));
-    out!("{}\n", count::table(&rows.collect::<Vec<_>>()));
+    let named = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.named())));
+    let named: Vec<_> = named.collect();
+    let named: Vec<_> = named.iter().map(|(variant, counts)| (*variant, counts)).collect();
+    out!("{}\n", count_table("a visit of", &named).text());
 }

@@ -4,7 +4,9 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{
+    SHORT, STAND_IN, Signal, Toy, ends, fails, json, send, stderr, stdout, wait_until,
+};
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
 /// where the servers leave theirs.
@@ -53,8 +55,8 @@ fn json_of(text: &str) -> Value {
 fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "", &["--workers", "2", "--json"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let document = json_of(&stdout(&output));
+    ends(&output, 3);
+    let document = json(&output);
     let notes = ["it sees no bodies"];
     let engine = json!({ "name": "Mine", "version": "9.8.7", "workers": 2, "notes": notes });
     assert_eq!(document["engine"], engine);
@@ -84,7 +86,7 @@ fn the_engine_of_the_course_works() {
     let (engine, _) = rest.split_once("```").unwrap();
     toy.program("engine", engine);
     let output = compare(&toy, "", &["--engine", "./programs/engine", "--json"]).output().unwrap();
-    let document = json_of(&stdout(&output));
+    let document = json(&output);
     let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
     let case = &json_of(&record)["cases"][0];
     assert_eq!(case["load"], "8 users, without a pause, by engine");
@@ -98,7 +100,7 @@ fn the_engine_of_the_course_works() {
 fn a_lost_worker_is_named_and_decides_nothing() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "lost", &["--workers", "2"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&output, 3);
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in
         ["worker-2 was killed", "limited baseline and candidate", "note: it sees no bodies"]
@@ -118,7 +120,7 @@ fn what_an_engine_cannot_do_is_an_error_in_its_own_words() {
     ] {
         let output = run(&toy, trouble, &[]);
         let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        ends(&output, 2);
         assert!(said.contains(words), "{words}: {said}");
         assert_eq!(said.contains("note: it was asked"), trouble == "refuses", "{said}");
     }
@@ -140,9 +142,7 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
         ("", &["--workers=2"], "--workers and --listen need another engine"),
         ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
     ] {
-        let output = compare(&toy, trouble, args).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+        fails(&compare(&toy, trouble, args).output().unwrap(), 2, words);
     }
     assert_eq!(toy.started().len(), 1, "only the engine that misses its tool");
 }
@@ -152,7 +152,7 @@ fn ctrl_c_ends_an_engine_and_the_tools_that_it_started() {
     let toy = Toy::new(&[]);
     let mut lab = compare(&toy, "hangs", &["--engine=./programs/mine"]).spawn().unwrap();
     wait_until("the engine runs", || toy.path("hangs").exists());
-    send("INT", lab.id());
+    send(Signal::SIGINT, lab.id());
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     toy.wait_until_all_servers_ended();
 }

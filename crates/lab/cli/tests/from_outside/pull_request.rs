@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     revisions::Repository,
-    toy::{Toy, stderr, stdout},
+    toy::{Toy, ends, fails, stderr},
 };
 
 /// The script, which compares a pull request of a repository and writes to `artifacts`.
@@ -34,7 +34,6 @@ fn script(toy: &Toy) -> Command {
     script
 }
 
-/// Writes the event of a pull request.
 fn event(toy: &Toy, base: &str, head: &str) {
     let sha = |revision| toy.git(&["rev-parse", revision]).trim().to_owned();
     let end = |revision| serde_json::json!({ "repo": { "sha": "no" }, "sha": sha(revision) });
@@ -67,7 +66,7 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
         .envs([("GITHUB_SERVER_URL", "https://example.org"), ("GITHUB_REPOSITORY", "me/it")])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
+    ends(&output, 1);
     let comment = read(toy, "artifacts/comment.md");
     for part in ["### `lab compare`: slower\n", "| throughput (decides) | 0.", "6 pairs of runs"] {
         assert!(comment.contains(part), "{part}: {comment}");
@@ -143,7 +142,7 @@ fn a_failure_of_the_script_is_no_verdict() {
             .envs([("CODE", "0"), ("FLAME_SECONDS", "0"), (variable, value)])
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(2), "{variable}={value}: {}", stderr(&output));
+        ends(&output, 2);
         assert!(read(toy, "output").starts_with("verdict=error\n"), "{variable}={value}");
         fs::remove_file(toy.path("output")).unwrap();
     }
@@ -152,7 +151,5 @@ fn a_failure_of_the_script_is_no_verdict() {
 #[test]
 fn without_a_pull_request_the_script_asks_for_its_ends() {
     let repository = Repository::new();
-    let output = script(&repository.0).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("set BASE and HEAD"), "{}", stderr(&output));
+    fails(&script(&repository.0).output().unwrap(), 2, "set BASE and HEAD");
 }
