@@ -156,4 +156,7 @@ fn another_host_needs_permission_and_gets_little_load() {
     assert!(error.contains("--allow-remote permits 8 --users and 100 requests"), "{error}");
     let output = toy.run(&[&args[..], &["--allow-remote", "--users", "9"]].concat());
     assert_eq!(stderr(&output), error);
+    // A triage watches the process, so it has to be on this machine.
+    let error = stderr(&toy.run(&["triage", "--url", &url]));
+    assert!(error.contains("is not on loopback: run `lab triage` on its machine"), "{error}");
 }
