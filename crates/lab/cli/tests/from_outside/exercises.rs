@@ -383,7 +383,8 @@ fn an_exercise_is_complete_and_does_not_name_its_fault() {
     for entry in root().join("crates/exercises").read_dir().unwrap() {
         let (dir, name) = entry.map(|it| (it.path(), it.file_name())).unwrap();
         let name = name.to_str().unwrap();
-        if name == "solutions" {
+        // The mystery server has an examination in place of a check.
+        if ["solutions", "mystery"].contains(&name) {
             continue;
         }
         exercises += 1;
