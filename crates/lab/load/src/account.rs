@@ -7,17 +7,6 @@ use tokio::time::Instant;
 
 use super::Fault;
 
-/// The answers of a run, right or wrong: they show how long an unfinished request may still take.
-#[derive(Clone, Copy, Debug, Default)]
-struct Answers {
-    /// Since the measurement began.
-    count: u64,
-    /// Since it ended.
-    late: u64,
-    /// The longest time from a request to its answer.
-    longest: Duration,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     /// When its latency begins.
@@ -27,7 +16,7 @@ struct InFlight {
 }
 
 /// The requests of all users, from start to end. A user has at most one in flight.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Account {
     in_flight: Vec<Option<InFlight>>,
     /// Since when right answers count towards throughput: during the measurement.
@@ -35,21 +24,16 @@ pub struct Account {
     ended: Option<Instant>,
     /// A fifth of the closed loop's measurement, as planned.
     fifth: Option<Duration>,
-    answers: Answers,
+    /// Since the measurement began, right or wrong.
+    answers: u64,
+    unanswered: Unanswered,
     /// The counts, the latencies, and what the system reports; the rest is still missing.
     pub counts: Outcome,
 }
 
 impl Account {
     pub fn new(users: usize) -> Self {
-        Self {
-            in_flight: vec![None; users],
-            begun: None,
-            ended: None,
-            fifth: None,
-            answers: Answers::default(),
-            counts: Outcome::default(),
-        }
+        Self { in_flight: vec![None; users], ..Self::default() }
     }
 
     /// Begins the measurement of a closed loop. Requests in flight belong to it, since the server
@@ -66,7 +50,7 @@ impl Account {
 
     pub fn begin(&mut self) {
         self.begun = Some(Instant::now());
-        self.answers.count = 0;
+        self.answers = 0;
     }
 
     /// Ends the measurement; grace begins, in which no new requests come.
@@ -95,9 +79,9 @@ impl Account {
         let in_time = self.in_time();
         let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
         let now = Instant::now();
-        self.answers.count += 1;
-        self.answers.late += u64::from(self.ended.is_some());
-        self.answers.longest = self.answers.longest.max(now - sent);
+        self.answers += 1;
+        self.unanswered.late += u64::from(self.ended.is_some());
+        self.unanswered.longest = self.unanswered.longest.max(now - sent);
         if in_time && result.is_ok() {
             self.counts.ok_in_time += 1;
             if let (Some(begun), Some(fifth)) = (self.begun, self.fifth) {
@@ -142,9 +126,8 @@ impl Account {
         let in_flight = in_flight.map(|one| one.sent.elapsed().as_secs_f64());
         // An arrival that still waits has done so for all of grace, at least.
         let ages_s = in_flight.chain(queue.iter().map(|_| grace.as_secs_f64())).collect();
-        let Answers { count, late, longest } = self.answers;
-        let unanswered = Unanswered { ages_s, late, longest, grace };
-        counts.lost = unanswered.lost(count, since_begin.saturating_sub(grace));
+        let unanswered = Unanswered { ages_s, grace, ..self.unanswered.clone() };
+        counts.lost = unanswered.lost(self.answers, since_begin.saturating_sub(grace));
         counts
     }
 }

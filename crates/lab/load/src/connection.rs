@@ -52,18 +52,35 @@ impl std::error::Error for Fault {}
 pub trait Dial {
     type Stream: AsyncRead + AsyncWrite + Unpin;
     fn dial(&self) -> impl Future<Output = io::Result<Self::Stream>>;
+
+    /// Prepares a stream for the wait for an answer.
+    fn before_answer(&self, _: &Self::Stream) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Tcp(pub SocketAddr);
+pub struct Tcp {
+    pub address: SocketAddr,
+    /// Whether to acknowledge every segment at once, as an experiment. A server without TCP_NODELAY holds
+    /// a small second write back until the first one is acknowledged, and a client may delay that by
+    /// 40 ms. If these delays vanish with a client that never delays, nothing else caused them.
+    pub quick_ack: bool,
+}
 
 impl Dial for Tcp {
     type Stream = TcpStream;
 
     async fn dial(&self) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect(self.0).await?;
+        let stream = TcpStream::connect(self.address).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
+    }
+
+    /// The system forgets it after a while, so it is set again before each wait.
+    #[cfg(target_os = "linux")]
+    fn before_answer(&self, stream: &TcpStream) -> io::Result<()> {
+        if self.quick_ack { stream.set_quickack(true) } else { Ok(()) }
     }
 }
 
@@ -110,7 +127,8 @@ pub struct Connection<D: Dial = Tcp> {
 impl Connection {
     /// Connects over TCP.
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        Self::patient(Tcp(target)).await.with_context(|| format!("cannot connect to {target}"))
+        let connection = Self::patient(Tcp { address: target, quick_ack: false }).await;
+        connection.with_context(|| format!("cannot connect to {target}"))
     }
 }
 
@@ -170,14 +188,14 @@ impl<D: Dial> Connection<D> {
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
-        let mut exchange = Exchange::new(stream, request, &mut self.buffer);
+        let mut exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
         let mut head = exchange.head(request.head_only, kept.as_deref_mut()).await;
         if head.is_err() && self.is_used && request.is_idempotent && !exchange.is_answered {
             self.closed += 1;
             self.resent += 1;
             self.is_used = false;
             let stream = self.dial.dial().await.context("cannot connect")?;
-            exchange = Exchange::new(stream, request, &mut self.buffer);
+            exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
             head = exchange.head(request.head_only, kept).await;
         }
         let head = head?;
@@ -213,8 +231,9 @@ impl<D: Dial> Connection<D> {
 ///
 /// The two go at once: a server that answers while it reads stops reading when nobody takes its
 /// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
-struct Exchange<'a, S> {
-    stream: S,
+struct Exchange<'a, D: Dial> {
+    dial: &'a D,
+    stream: D::Stream,
     /// What is left of the request.
     unsent: &'a [u8],
     /// Whether the server has closed its end, so that the rest cannot be sent.
@@ -226,10 +245,10 @@ struct Exchange<'a, S> {
     is_answered: bool,
 }
 
-impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
-    fn new(stream: S, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
+impl<'a, D: Dial> Exchange<'a, D> {
+    fn new(dial: &'a D, stream: D::Stream, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
         let unsent = &request.bytes[..];
-        Self { stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
+        Self { dial, stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
     }
 
     /// Whether the request was sent and nothing came after the answer, which would be taken for the
@@ -279,6 +298,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Exchange<'a, S> {
         self.unread = 0..self.unread.len();
         ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
         let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
+        self.dial.before_answer(&self.stream)?;
         loop {
             let step = |context: &mut Context| {
                 if !self.unsent.is_empty()

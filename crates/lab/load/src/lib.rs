@@ -13,7 +13,6 @@ mod fetch;
 mod http;
 mod meter;
 mod open_loop;
-mod quick_ack;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -26,7 +25,6 @@ use lab_model::{Arrivals, LoadPlan, Outcome};
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
-use quick_ack::QuickAck;
 
 pub use self::http::Prepared;
 pub use connection::{Connection, Dial, Fault, Fetched, Tcp};
@@ -46,12 +44,10 @@ pub use visitor::Visitor;
 /// The future is boxed so that the generator is compiled in this crate, which is optimized. The code of
 /// an `async fn` is compiled where it is awaited.
 pub fn run(plan: &LoadPlan) -> LocalBoxFuture<'_, anyhow::Result<Outcome>> {
-    match (&plan.target.tls, plan.options.quick_ack) {
-        (None, false) => Box::pin(run_over(plan, Tcp(plan.target.address), Alarm::precise)),
-        (None, true) => Box::pin(run_over(plan, QuickAck(plan.target.address), Alarm::precise)),
-        (Some(_), _) => {
-            Box::pin(async { run_over(plan, Net::to(&plan.target)?, Alarm::precise).await })
-        }
+    let tcp = Tcp { address: plan.target.address, quick_ack: plan.options.quick_ack };
+    match plan.target.tls {
+        None => Box::pin(run_over(plan, tcp, Alarm::precise)),
+        Some(_) => Box::pin(async { run_over(plan, Net::to(&plan.target)?, Alarm::precise).await }),
     }
 }
 

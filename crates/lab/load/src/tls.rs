@@ -40,7 +40,7 @@ impl Net {
                 Some((trusting(rustls_native_certs::load_native_certs().certs)?, server))
             }
         };
-        Ok(Self { tcp: Tcp(target.address), tls })
+        Ok(Self { tcp: Tcp { address: target.address, quick_ack: false }, tls })
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
         let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let visitor = async |trusted: CertificateDer<'static>| {
             let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
-            let net = Net { tcp: Tcp(address), tls };
+            let net = Net { tcp: Tcp { address, quick_ack: false }, tls };
             Visitor::over(net, &address.into(), std::slice::from_ref(&ask)).await
         };
         visitor(certificate).await.unwrap().visit().await.unwrap();

@@ -37,14 +37,6 @@ fn prepared(target: &Target, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
     asks.iter().map(|ask| Prepared::new(ask, target.clone())).collect()
 }
 
-impl<D: Dial> Visitor<D> {
-    pub(super) async fn over(dial: D, target: &Target, asks: &[Ask]) -> anyhow::Result<Self> {
-        let requests = prepared(target, asks)?;
-        let connections = vec![Connection::patient(dial).await?];
-        Ok(Self { connections, requests })
-    }
-}
-
 impl<D: Dial + Clone> Visitor<D> {
     /// Opens all connections of all users.
     pub(super) async fn open_all(
@@ -75,6 +67,12 @@ impl<D: Dial + Clone> Visitor<D> {
 }
 
 impl<D: Dial> Visitor<D> {
+    pub(super) async fn over(dial: D, target: &Target, asks: &[Ask]) -> anyhow::Result<Self> {
+        let requests = prepared(target, asks)?;
+        let connections = vec![Connection::patient(dial).await?];
+        Ok(Self { connections, requests })
+    }
+
     /// Sends the first request alone, then the others over all connections. Fails with the first
     /// fault of any answer.
     pub async fn visit(&mut self) -> Result<(), Fault> {

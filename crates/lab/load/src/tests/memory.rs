@@ -44,9 +44,15 @@ impl Dial for Memory {
 /// A server that calls `answer` for each request.
 pub fn server(answer: impl AsyncFn() -> &'static [u8] + 'static) -> Memory {
     let answer = Rc::new(answer);
-    Memory::new(move |stream| {
+    Memory::new(move |mut stream| {
         let answer = answer.clone();
-        tokio::task::spawn_local(serve(stream, async move || answer().await));
+        tokio::task::spawn_local(async move {
+            while read_request(&mut stream).await {
+                if stream.write_all(answer().await).await.is_err() {
+                    break;
+                }
+            }
+        });
     })
 }
 
@@ -63,15 +69,6 @@ pub fn one_at_a_time(time: Duration) -> Memory {
         sleep(time).await;
         SIX
     })
-}
-
-/// Answers the requests of one connection, one after the other.
-pub async fn serve(mut stream: DuplexStream, mut answer: impl AsyncFnMut() -> &'static [u8]) {
-    while read_request(&mut stream).await {
-        if stream.write_all(answer().await).await.is_err() {
-            break;
-        }
-    }
 }
 
 /// Reads the head of one request. Returns false at the end of the stream.
