@@ -37,16 +37,11 @@ impl Profile for InProcess {
 
     /// Asks the server to sample itself for the window, and waits a little longer; then for the
     /// stacks. It looks up their names only then, and not while its CPU time is measured.
-    fn sample<'a>(
-        &'a self,
-        profilers: &'a Profilers,
-        subject: Subject<'a>,
-        length: Duration,
-    ) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
         Box::pin(async move {
             let sampler = subject.sampler.ok_or_else(no_sampler)?;
+            let (pid, length, watchdog) = (subject.pid, subject.window, profilers.watchdog);
             let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
-            let (pid, watchdog) = (subject.pid, profilers.watchdog);
             let (answer, window) =
                 tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));
             let window = window?;

@@ -41,13 +41,8 @@ trait Profile: fmt::Debug + Sync {
     /// in-process sampler.
     fn look(&self, system: &System, has_sampler: bool) -> Result<bool, Obstacle>;
 
-    /// Samples a server for as long as `length`, and returns as soon as that has passed.
-    fn sample<'a>(
-        &'a self,
-        profilers: &'a Profilers,
-        subject: Subject<'a>,
-        length: Duration,
-    ) -> Sampling<'a>;
+    /// Samples a server for its window, and returns as soon as that has passed.
+    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a>;
 }
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
@@ -64,6 +59,8 @@ pub struct Subject<'a> {
     pub dir: &'a Path,
     /// The first part of that file's name: `slow` for `slow.perf.data`.
     pub name: &'a str,
+    /// How long to record it.
+    pub window: Duration,
 }
 
 /// Why a profiler does not work: one sentence, and how to fix it.
@@ -161,16 +158,15 @@ impl Profilers {
         &self.unusable
     }
 
-    /// Samples a server for as long as `window`, and returns as soon as that has passed.
+    /// Samples a server for its window, and returns as soon as that has passed.
     pub async fn sample<'a>(
         &'a self,
         profiler: Profiler,
         subject: Subject<'a>,
-        window: Duration,
     ) -> Result<Reading<'a>, Failure> {
         let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
-        let reading = profile.sample(self, subject, window).await?;
+        let reading = profile.sample(self, subject).await?;
         Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notices)) }))
     }
 

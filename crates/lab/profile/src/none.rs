@@ -1,11 +1,9 @@
 //! No profiler: CPU time of the whole process, and spans.
 
-use std::time::Duration;
-
 use lab_observation::{Kernel, Profiler};
 use lab_system::System;
 
-use super::{Obstacle, Profile, Profilers, Sampling, Subject, window};
+use super::{Obstacle, Profile, Profilers, Reading, Sampling, Subject, window};
 
 #[derive(Debug)]
 pub struct None;
@@ -19,16 +17,10 @@ impl Profile for None {
         Ok(true)
     }
 
-    fn sample<'a>(
-        &'a self,
-        _: &'a Profilers,
-        subject: Subject<'a>,
-        length: Duration,
-    ) -> Sampling<'a> {
+    fn sample<'a>(&'a self, _: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
         Box::pin(async move {
-            window::pass(subject.pid, length).await?;
-            let nothing: super::Reading<'a> = Box::pin(async { Ok(Option::None) });
-            Ok(nothing)
+            window::pass(subject.pid, subject.window).await?;
+            Ok(Box::pin(async { Ok(Option::None) }) as Reading<'a>)
         })
     }
 }

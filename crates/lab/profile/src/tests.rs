@@ -63,25 +63,20 @@ impl Server {
 
     fn subject(&self) -> Subject<'_> {
         let pid = self.child.id().unwrap();
-        Subject { pid, sampler: None, dir: self.dir.path(), name: "slow" }
+        Subject { pid, sampler: None, dir: self.dir.path(), name: "slow", window: WINDOW }
     }
 }
 
 impl Profilers {
     /// Samples and reads at once.
-    async fn record(
-        &self,
-        profiler: Profiler,
-        subject: Subject<'_>,
-        window: Duration,
-    ) -> Result<Recording, Failure> {
-        Ok(self.sample(profiler, subject, window).await?.await?.unwrap())
+    async fn record(&self, profiler: Profiler, subject: Subject<'_>) -> Result<Recording, Failure> {
+        Ok(self.sample(profiler, subject).await?.await?.unwrap())
     }
 }
 
 async fn record(mode: &str, profile: &dyn Profile) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
-    look(&fake).record(profile.profiler(), server.subject(), WINDOW).await
+    look(&fake).record(profile.profiler(), server.subject()).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
@@ -164,7 +159,7 @@ async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
     {
         let (fake, server) = (machine("ok"), Server::start());
         let profilers = Profilers { unwinder: chosen, ..look(&fake) };
-        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject()).await;
         assert_eq!(recording.unwrap().unwinder, Some(used));
     }
 }
@@ -215,7 +210,7 @@ async fn a_perf_that_hangs_is_killed() {
     ] {
         let (fake, server) = (machine(mode), Server::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
-        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject(), WINDOW).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject()).await;
         let said = obstacle(recording);
         assert!(said.starts_with(words), "{mode}: {said}");
         let perf = fake.system.root.join("bin/perf").display().to_string();
@@ -272,7 +267,7 @@ async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
     let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let subject = Subject { sampler: Some(&sampler), ..server.subject() };
-    profilers.record(InProcess.profiler(), subject, WINDOW).await
+    profilers.record(InProcess.profiler(), subject).await
 }
 
 const SAMPLED: Answer = Some(Ok((200, "400\n")));
@@ -311,8 +306,8 @@ async fn the_real_perf_sees_a_busy_process_whole() {
         return;
     }
     let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
-    let window = Duration::from_millis(1500);
-    let recording = match profilers.record(profiler, server.subject(), window).await {
+    let subject = Subject { window: Duration::from_millis(1500), ..server.subject() };
+    let recording = match profilers.record(profiler, subject).await {
         Err(Failure::Profiler(obstacle)) => {
             eprintln!("skipped: {obstacle}");
             return;

@@ -117,7 +117,7 @@ impl Watch<'_> {
         });
         let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
         let pid = plan.server_pid.context("the server has no process here")?;
-        let subject = Subject { pid, sampler, dir: self.scratch, name };
+        let subject = Subject { pid, sampler, dir: self.scratch, name, window: self.window };
         let load = async { generate(&plan).await.map_err(Failure::Fatal) };
         let seen = tokio::try_join!(load, self.see(profiler, subject, url));
         let (outcome, (reading, spans, threads)) = seen?;
@@ -140,7 +140,7 @@ impl Watch<'_> {
         url: &Uri,
     ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
-        let sampling = self.profilers.sample(profiler, subject, self.window);
+        let sampling = self.profilers.sample(profiler, subject);
         let (reading, threads) = match self.shows_threads {
             true => tokio::join!(sampling, watch_threads(subject.pid, self.window)),
             false => (sampling.await, None),

@@ -79,14 +79,9 @@ impl Profile for Perf {
     }
 
     /// Attaches and samples for the window; then has `perf` write its file, and reads it.
-    fn sample<'a>(
-        &'a self,
-        profilers: &'a Profilers,
-        subject: Subject<'a>,
-        length: Duration,
-    ) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
         Box::pin(async move {
-            let pid = subject.pid;
+            let (pid, length) = (subject.pid, subject.window);
             let cores = window::pass(pid, FIRST_LOOK).await?.cores();
             let unwinder = profilers.unwinder.unwrap_or_else(|| unwinder::unwinder(pid));
             let recorder = Recorder {
