@@ -25,6 +25,20 @@ pub struct Launch {
     pub companions: Vec<(String, Launch)>,
 }
 
+/// The values of placeholders.
+#[derive(Clone, Debug, Default)]
+pub struct Placeholders(Vec<(String, String)>);
+
+impl Placeholders {
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.0.push((format!("{{{name}}}"), value.to_owned()));
+    }
+
+    pub fn fill(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
 /// How to find out where a server listens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Address {

@@ -19,8 +19,8 @@ use tokio::{
 use super::{
     Address, Launch,
     behind::Behind,
+    launch::Placeholders,
     output::Output,
-    placeholders::Placeholders,
     search::{ports, search, wait_for},
 };
 

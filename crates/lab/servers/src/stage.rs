@@ -4,7 +4,7 @@ use std::{future::Future, time::Duration};
 
 use tokio::time::timeout;
 
-use super::{Launch, Scratch, Server, placeholders::Placeholders};
+use super::{Launch, Scratch, Server, launch::Placeholders};
 
 /// How long a server that has died may take to be seen: its supervisor exits after it.
 const LAST_BREATH: Duration = Duration::from_secs(1);

@@ -5,15 +5,22 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_model::Ask;
-use lab_servers::{
-    Launch, Requests, Revisions,
-    running::{REMOTE_REQUESTS_PER_S, REMOTE_USERS, remote_pause_ms},
-};
+use lab_servers::{Launch, Requests, Revisions};
 
 use super::{Places, own_server::OwnServer};
 
 pub const BASELINE: &str = "baseline";
 pub const CANDIDATE: &str = "candidate";
+
+/// The most load on a machine that is not this one. It keeps a typo from becoming an attack.
+const REMOTE_USERS: usize = 8;
+const REMOTE_REQUESTS_PER_S: u64 = 100;
+
+/// The milliseconds that each user has to pause after a visit of `requests`, so that a closed loop
+/// never exceeds the limit for remote hosts, however fast they answer.
+fn remote_pause_ms(users: usize, requests: usize) -> u64 {
+    (1000 * users as u64 * requests as u64).div_ceil(REMOTE_REQUESTS_PER_S)
+}
 
 #[derive(Debug, clap::Args)]
 pub struct SideOptions {
@@ -213,4 +220,18 @@ pub fn asks_below(
         ask.path.insert_str(0, url.path().trim_end_matches('/'));
     }
     Ok(asks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_keeps_a_closed_loop_below_the_limit() {
+        for (users, requests) in [(1, 1), (8, 1), (3, 7)] {
+            let seconds = remote_pause_ms(users, requests) as f64 / 1e3;
+            let rate = (users * requests) as f64 / seconds;
+            assert!(rate <= REMOTE_REQUESTS_PER_S as f64 && rate > 99.0, "{rate}");
+        }
+    }
 }
