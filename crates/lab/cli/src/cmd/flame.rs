@@ -149,7 +149,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         more => bail!("--exec is given {more} times: give it once, or twice to compare"),
     };
     let commands: Vec<_> =
-        names.iter().zip(&options.exec).map(|(name, exec)| (*name, exec.as_str(), None)).collect();
+        names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
     let command = &options.exec[0];
     let comparison = options.server.comparison(&title(command), options.load, &commands).await?;
     let dir = places.results()?.join("flame").join(directory(command));

@@ -38,19 +38,19 @@ pub struct OwnLoad {
 }
 
 impl OwnServer {
-    /// A comparison of servers, each given as a name, a command, and its working directory if it is not
-    /// the caller's. The first server's answers are the right answers for the others.
+    /// A comparison of servers, each given as a name and a command. The first server's answers are the
+    /// right answers for the others.
     pub async fn comparison(
         &self,
         name: &str,
         load: OwnLoad,
-        commands: &[(&str, &str, Option<&Path>)],
+        commands: &[(&str, &str)],
     ) -> anyhow::Result<Comparison> {
         let files = Scratch::new()?;
         let asks = self.requests.asks_and(&[], files.path())?;
         let mut subjects = Vec::new();
-        for (name, command, dir) in commands {
-            subjects.push(((*name).to_owned(), self.launch(name, command, *dir)?));
+        for (name, command) in commands {
+            subjects.push(((*name).to_owned(), self.launch(name, command, None)?));
         }
         let asks = vec![asks; subjects.len()];
         comparison_of(name, load, subjects, asks, self.requests.compare, files).await

@@ -86,7 +86,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
             comparison
         }
         (None, None) => {
-            let servers = [("server", server.as_str(), None)];
+            let servers = [("server", server.as_str())];
             options.server.comparison(&name, ALONE, &servers).await?
         }
     };
