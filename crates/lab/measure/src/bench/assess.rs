@@ -30,72 +30,56 @@ impl Comparison {
             None => Vec::new(),
             Some(open) => self.measure_open_loop(open, effort, progress).await?,
         };
-        let open = open.map(|open| (open, open_runs));
-        case_record(self, candidate, effort, runs, open)
-    }
-}
-
-/// Summarizes the runs of a comparison.
-fn case_record(
-    comparison: &Comparison,
-    candidate: &str,
-    effort: Effort,
-    runs: Vec<Run>,
-    open: Option<(OpenLoop, Vec<Run>)>,
-) -> anyhow::Result<CaseRecord> {
-    let (baseline, _) = comparison.subjects.first().context("there is a baseline")?;
-    // Where the open loop ran in pairs, the latencies are its own.
-    let paired = open.as_ref().map(|(_, runs)| runs).filter(|_| effort.decides_in_open_loop());
-    let with_open_latency = |speedup: Speedups, of: &dyn Fn(&[Run]) -> Speedups| match paired {
-        Some(runs) => Speedups { latency: of(runs).latency, ..speedup },
-        None => speedup,
-    };
-    let variants = comparison.subjects.iter();
-    let variants = variants.map(|(variant, _)| {
-        let open_loop =
-            open.as_ref().and_then(|(open, runs)| open_loop(*open, &outcomes_of(variant, runs)));
-        let mut record = variant_record(variant, baseline, &runs)?;
-        if let Some(speedup) = record.speedup.as_mut() {
-            *speedup = with_open_latency(*speedup, &|runs| over(baseline, variant, runs));
+        // Where the open loop ran in pairs, the latencies are its own.
+        let paired = open.filter(|_| effort.decides_in_open_loop()).map(|_| &open_runs);
+        let speedups = |of: &dyn Fn(&[Run]) -> Speedups| match paired {
+            Some(paired) => Speedups { latency: of(paired).latency, ..of(&runs) },
+            None => of(&runs),
+        };
+        let (baseline, _) = self.subjects.first().context("there is a baseline")?;
+        let over_baseline = |variant: &str| speedups(&|runs| over(baseline, variant, runs));
+        let mut variants = Vec::new();
+        for (variant, _) in &self.subjects {
+            let outcomes = outcomes_of(variant, &open_runs);
+            variants.push(VariantRecord {
+                open_loop: open.and_then(|open| open_loop(open, &outcomes)),
+                speedup: (variant != baseline).then(|| over_baseline(variant)),
+                ..variant_record(variant, &runs).with_context(|| self.name.clone())?
+            });
         }
-        Ok(VariantRecord { open_loop, ..record })
-    });
-    let speedup = with_open_latency(over(baseline, candidate, &runs), &|runs| {
-        over(baseline, candidate, runs)
-    });
-    let mut control = control_of(baseline, &runs);
-    control.speedup =
-        with_open_latency(control.speedup, &|runs| control_of(baseline, runs).speedup);
-    let variants = variants.collect::<anyhow::Result<Vec<_>>>();
-    let load = comparison.load_in_words();
-    let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
-    let mut record = CaseRecord {
-        case: comparison.name.clone(),
-        load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
-        users: comparison.load.users,
-        think_ms: comparison.load.think_ms,
-        pairs: effort.pairs,
-        seed: Some(effort.seed),
-        layouts: comparison.layouts.first().map(Vec::len),
-        warm_up_s: effort.warm_up.as_secs_f64(),
-        caveats: comparison.caveats.clone(),
-        measurement_s: effort.measurement.as_secs_f64(),
-        minimum_effect: effort.minimum_effect,
-        metric: effort.metric,
-        verdict: Verdict::Undecided,
-        reason: String::new(),
-        variants: variants.with_context(|| comparison.name.clone())?,
-        speedup,
-        control,
-        promised: None,
-        steps_note: None,
-        runs,
-        open_runs: open.map_or(Vec::new(), |(_, runs)| runs),
-    };
-    let Judgement { verdict, reason } = verdict(&record, candidate);
-    record.verdict = verdict;
-    record.reason = format!("{}: {reason}", effort.metric.name());
-    Ok(record)
+        let load = self.load_in_words();
+        let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
+        let mut record = CaseRecord {
+            case: self.name.clone(),
+            load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
+            users: self.load.users,
+            think_ms: self.load.think_ms,
+            pairs: effort.pairs,
+            seed: Some(effort.seed),
+            layouts: self.layouts.first().map(Vec::len),
+            warm_up_s: effort.warm_up.as_secs_f64(),
+            caveats: self.caveats.clone(),
+            measurement_s: effort.measurement.as_secs_f64(),
+            minimum_effect: effort.minimum_effect,
+            metric: effort.metric,
+            verdict: Verdict::Undecided,
+            reason: String::new(),
+            variants,
+            speedup: over_baseline(candidate),
+            control: Control {
+                pairs: control(baseline, &runs).len(),
+                speedup: speedups(&|runs| of_pairs(&control(baseline, runs))),
+            },
+            promised: None,
+            steps_note: None,
+            runs,
+            open_runs,
+        };
+        let Judgement { verdict, reason } = verdict(&record, candidate);
+        record.verdict = verdict;
+        record.reason = format!("{}: {reason}", effort.metric.name());
+        Ok(record)
+    }
 }
 
 /// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.
@@ -155,17 +139,18 @@ fn missing(metric: Metric) -> &'static str {
     }
 }
 
-fn control_of(baseline: &str, runs: &[Run]) -> Control {
+/// The runs of the baseline that are compared with each other.
+fn control<'a>(baseline: &str, runs: &'a [Run]) -> Vec<(&'a Outcome, &'a Outcome)> {
     let slots: Vec<_> = runs
         .iter()
         .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
         .collect();
     let pairs = control_pairs(&slots);
-    let outcomes = pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome));
-    Control { pairs: pairs.len(), speedup: of_pairs(&outcomes.collect::<Vec<_>>()) }
+    pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome)).collect()
 }
 
-fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> {
+/// A variant in the closed loop alone.
+fn variant_record(variant: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> {
     let outcomes = outcomes_of(variant, runs);
     let most = |figure: fn(&Outcome) -> Option<f64>| {
         outcomes.iter().filter_map(|outcome| figure(outcome)).max_by(f64::total_cmp)
@@ -189,7 +174,7 @@ fn variant_record(variant: &str, baseline: &str, runs: &[Run]) -> anyhow::Result
         generator_limited,
         open_loop: None,
         exact: BTreeMap::new(),
-        speedup: (variant != baseline).then(|| over(baseline, variant, runs)),
+        speedup: None,
     })
 }
 
