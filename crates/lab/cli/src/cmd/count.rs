@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_display::out;
+use lab_display::{count_table, out};
 use lab_measure::count::{
     self, Counts,
     reference::{self, TOLERANCE_PERCENT, Table},
@@ -120,6 +120,8 @@ fn print_case(case: &Case, counted: &Counted) {
         requests => format!("a visit is {requests} requests"),
     };
     out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
-    let rows = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?)));
-    out!("{}\n", count::table(&rows.collect::<Vec<_>>()));
+    let named = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.named())));
+    let named: Vec<_> = named.collect();
+    let named: Vec<_> = named.iter().map(|(variant, counts)| (*variant, counts)).collect();
+    out!("{}\n", count_table("a visit of", &named).text());
 }

@@ -15,14 +15,10 @@ pub const TOLERANCE_PERCENT: f64 = 1.0;
 
 /// What differs, a line each: counts that moved, and those that only one side has.
 pub fn compare(then: &Table, now: &Table, tolerance: impl Fn(&str) -> f64) -> Vec<String> {
-    let names = |table: &Table| -> BTreeSet<(String, String)> {
-        let of = |(section, counts): (&String, &BTreeMap<String, u64>)| {
-            counts.keys().map(|name| (section.clone(), name.clone())).collect::<Vec<_>>()
-        };
-        table.iter().flat_map(of).collect()
-    };
-    let (all, more) = (names(then), names(now));
-    let differs = all.union(&more).filter_map(|(section, name)| {
+    let sections = then.iter().chain(now);
+    let all: BTreeSet<_> =
+        sections.flat_map(|(section, counts)| counts.keys().map(move |it| (section, it))).collect();
+    let differs = all.into_iter().filter_map(|(section, name)| {
         let count = |table: &Table| table.get(section)?.get(name).copied();
         let how = match (count(then), count(now)) {
             (Some(then), Some(now)) => moved(then, now, tolerance(name))?,
