@@ -4,13 +4,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, Toy, ends, fails, says, send, stderr, stdout, wait_until};
 
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
     let toy = Toy::new(&[]);
     let output = toy.run(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let case = &document["cases"][0];
     assert_eq!(case["case"], "toy");
@@ -64,9 +64,9 @@ fn a_server_that_dies_is_an_error_with_its_last_words() {
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);
-        assert_eq!(output.status.code(), Some(1));
+        ends(&output, 1);
         for message in messages {
-            assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+            says(&output, message);
         }
         assert!(toy.results().is_empty());
         toy.wait_until_all_servers_ended();
@@ -81,7 +81,7 @@ fn runs_without_a_right_answer_are_kept_and_decide_nothing() {
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);
-        assert_eq!(output.status.code(), Some(2));
+        ends(&output, 2);
         let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         for note in notes {
             assert!(printed.contains(note), "{args:?}: {printed}");
@@ -96,14 +96,12 @@ fn runs_without_a_right_answer_are_kept_and_decide_nothing() {
 fn a_server_that_must_not_be_timed_is_rejected() {
     for what in ["counting allocations", "profiling"] {
         let output = Toy::new(&["--busy-with", what]).bench(&[]);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(what), "{}", stderr(&output));
-        assert!(stderr(&output).contains("must not be timed"), "{}", stderr(&output));
+        fails(&output, 1, what);
+        says(&output, "must not be timed");
     }
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = stranger.local_addr().unwrap().port().to_string();
-    let output = Toy::new(&["--announce", &port]).bench(&[]);
-    assert!(stderr(&output).contains("but another process does"), "{}", stderr(&output));
+    says(&Toy::new(&["--announce", &port]).bench(&[]), "but another process does");
 }
 
 #[test]
@@ -114,9 +112,7 @@ fn ctrl_c_stops_the_servers_and_keeps_the_finished_cases() {
     // The seventh server is the first of the second case.
     wait_until("the second case is measured", || toy.started().len() >= 7);
     send("INT", lab.id());
-    let output = lab.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(stderr(&output).contains("1 finished case kept"), "{}", stderr(&output));
+    fails(&lab.wait_with_output().unwrap(), 130, "1 finished case kept");
     assert!(toy.all_servers_ended());
     let [record] = &toy.results()[..] else { panic!("one record is kept") };
     let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
@@ -135,5 +131,5 @@ fn a_soft_limit_is_raised_without_asking() {
         .current_dir(toy.path("."))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
 }

@@ -9,7 +9,8 @@ use std::{
 use serde_json::Value;
 
 use crate::toy::{
-    CALM, SHORT, STAND_IN, Toy, has_ended, send_to_group, stderr, stdout, wait_until,
+    CALM, SHORT, STAND_IN, Toy, ends, fails, has_ended, says, send_to_group, stderr, stdout,
+    wait_until,
 };
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
@@ -37,7 +38,7 @@ fn json_has_the_verdict_and_its_figures() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     // Two pairs are too few for a verdict.
     assert_eq!(document["verdict"], "undecided", "{document}");
-    assert_eq!(output.status.code(), Some(3));
+    ends(&output, 3);
     assert_eq!(document["pairs"], 2);
     assert_eq!(document["metric"], "latency-p50");
     let reason = document["reason"].as_str().unwrap();
@@ -60,12 +61,10 @@ fn json_has_the_verdict_and_its_figures() {
 fn the_port_comes_by_argument_or_environment() {
     let toy = Toy::new(&[]);
     let command = format!("{STAND_IN} --answer 7");
-    let output = compare(&toy, &command, &command, &["--get", "/", "--port-arg", "--port"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&compare(&toy, &command, &command, &["--get", "/", "--port-arg", "--port"]), 3);
     let script = format!("sh -c 'exec {STAND_IN} --port $THE_PORT'");
     let args = ["--get", "/", "--port-env", "THE_PORT", "--ready", "/health"];
-    let output = compare(&toy, &script, &script, &args);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&compare(&toy, &script, &script, &args), 3);
 }
 
 #[test]
@@ -75,9 +74,11 @@ fn a_candidate_with_other_answers_or_no_start_is_an_error() {
         ("--answer 7", "the candidate and the baseline answer GET / differently"),
         ("--die-at-start", "| the database is missing"),
     ] {
-        let output = compare(&toy, &server(&toy, ""), &server(&toy, candidate), &["--get", "/"]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+        fails(
+            &compare(&toy, &server(&toy, ""), &server(&toy, candidate), &["--get", "/"]),
+            2,
+            message,
+        );
         toy.wait_until_all_servers_ended();
     }
 }
@@ -87,18 +88,17 @@ fn a_request_that_never_gets_an_answer_is_lost() {
     let toy = Toy::new(&[]);
     let candidate = server(&toy, "--hang-at-request 200");
     let output = compare(&toy, &server(&toy, ""), &candidate, &["--get", "/"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    ends(&output, 2);
     assert!(stdout(&output).contains("never got an answer"), "{}", stdout(&output));
     let allowed = ["--get", "/", "--allow-unfinished"];
-    let output = compare(&toy, &server(&toy, ""), &candidate, &allowed);
-    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    ends(&compare(&toy, &server(&toy, ""), &candidate, &allowed), 3);
 }
 
 #[test]
 fn a_connection_that_closes_under_a_request_is_a_note() {
     let toy = Toy::new(&[]);
     let output = with_itself(&toy, &server(&toy, "--close-at-request 50"), &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    ends(&output, 3);
     let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(printed.contains("candidate: 2 requests sent again over a new"), "{printed}");
 }
@@ -111,17 +111,15 @@ fn requests_come_from_a_file_and_changing_answers_are_checked_by_length() {
     std::fs::write(toy.path("requests.toml"), requests).unwrap();
     let counting = server(&toy, "--count");
     let output = compare(&toy, &counting, &counting, &["--requests", "requests.toml"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&output, 3);
     let checked = "only its status, content type and length (1 to 10 bytes) are checked";
-    assert!(stderr(&output).contains(checked), "{}", stderr(&output));
+    says(&output, checked);
     assert!(stdout(&output).contains("note: the baseline answers"), "{}", stdout(&output));
     let broken = server(&toy, "--count --answer error:the-database-is-missing");
-    let output = compare(&toy, &counting, &broken, &["--get", "/"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("30 bytes instead of 1 to 10: error:the"),
-        "{}",
-        stderr(&output)
+    fails(
+        &compare(&toy, &counting, &broken, &["--get", "/"]),
+        2,
+        "30 bytes instead of 1 to 10: error:the",
     );
 }
 
@@ -130,12 +128,11 @@ fn a_redirect_is_an_error_unless_it_is_what_you_measure() {
     let toy = Toy::new(&[]);
     let moved = server(&toy, "--status 302");
     let output = compare(&toy, &moved, &moved, &["--get", "/"]);
-    assert_eq!(output.status.code(), Some(2));
+    ends(&output, 2);
     let message =
         "the baseline answers GET / with a redirect (302) to `/elsewhere`: ask for that path";
-    assert!(stderr(&output).contains(message), "{}", stderr(&output));
-    let output = compare(&toy, &moved, &moved, &["--get", "/", "--compare", "status"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    says(&output, message);
+    ends(&compare(&toy, &moved, &moved, &["--get", "/", "--compare", "status"]), 3);
 }
 
 #[test]
@@ -149,12 +146,9 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&["--get", "/", "--header", "no colon"], "must be `Name: value`"),
         (&[], "there is no request: give --get, --post or --requests"),
     ] {
-        let output = compare(&toy, &good, &good, args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+        fails(&compare(&toy, &good, &good, args), 2, message);
     }
-    let output = compare(&toy, "unbalanced 'quote", &good, &["--get", "/"]);
-    assert!(stderr(&output).contains("unbalanced quotes"), "{}", stderr(&output));
+    says(&compare(&toy, "unbalanced 'quote", &good, &["--get", "/"]), "unbalanced quotes");
     assert!(toy.started().is_empty());
 }
 
@@ -180,8 +174,7 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
 
     assert!(left() > 0, "a killed process cannot remove its temporary directories");
-    let next = toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap();
-    assert!(next.status.success(), "{}", stderr(&next));
+    ends(&toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap(), 0);
     assert_eq!(left(), 0);
 }
 
@@ -202,9 +195,9 @@ fn every_server_has_ended_when_lab_says_that_it_was_interrupted() {
         send_to_group(signal, lab.id());
         let output = lab.wait_with_output().unwrap();
         assert!(toy.all_servers_ended(), "{command}: {}", stderr(&output));
-        assert_eq!(output.status.code(), Some(130), "{command}: {}", stderr(&output));
+        ends(&output, 130);
         let message = "interrupted: the servers are stopped and nothing was written";
-        assert!(stderr(&output).contains(message), "{command}: {}", stderr(&output));
+        says(&output, message);
     }
 }
 
@@ -218,8 +211,7 @@ fn nohup_keeps_a_comparison_when_its_terminal_closes() {
     let lab = nohup.spawn().unwrap();
     toy.wait_for_a_server();
     send_to_group("HUP", lab.id());
-    let output = lab.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&lab.wait_with_output().unwrap(), 3);
 }
 
 #[test]
@@ -231,9 +223,9 @@ fn figures_are_printed_even_if_they_cannot_be_kept() {
     std::fs::remove_dir(&runs).unwrap();
     std::fs::write(&runs, "in the way").unwrap();
     let output = lab.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    ends(&output, 2);
     assert!(stdout(&output).contains("throughput (decides)"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("target/lab/runs: "), "{}", stderr(&output));
+    says(&output, "target/lab/runs: ");
 }
 
 #[test]
@@ -241,12 +233,12 @@ fn a_result_that_could_not_be_written_is_an_error_before_a_server_starts() {
     let toy = Toy::new(&[]);
     let server = server(&toy, "");
     let output = compare(&toy, &server, &server, &["--get", "/", "--markdown", "pids"]);
-    assert!(stderr(&output).contains("pids is a directory: name a file"), "{}", stderr(&output));
+    says(&output, "pids is a directory: name a file");
     std::fs::remove_dir_all(toy.path("target/lab")).unwrap();
     std::fs::write(toy.path("target/lab"), "in the way").unwrap();
     for output in [compare(&toy, &server, &server, &["--get", "/"]), toy.bench(&[])] {
         assert!(matches!(output.status.code(), Some(1 | 2)), "{}", stderr(&output));
-        assert!(stderr(&output).contains("start `lab` elsewhere"), "{}", stderr(&output));
+        says(&output, "start `lab` elsewhere");
     }
     assert!(toy.started().is_empty());
     assert_eq!(std::fs::read_to_string(toy.path("target/lab")).unwrap(), "in the way");
@@ -257,8 +249,7 @@ fn the_name_of_the_comment_need_not_be_text() {
     let toy = Toy::new(&[]);
     let name = OsStr::from_bytes(b"\xff.md");
     let mut lab = with_itself(&toy, &server(&toy, ""), &[]);
-    let output = lab.arg("--markdown").arg(name).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&lab.arg("--markdown").arg(name).output().unwrap(), 3);
     assert!(toy.path(".").join(name).is_file());
 }
 
@@ -266,11 +257,10 @@ fn the_name_of_the_comment_need_not_be_text() {
 fn a_server_may_print_what_it_likes() {
     let toy = Toy::new(&["--noise"]);
     let output = toy.bench(&[]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     // Nobody waits for a line of a server that is given its port. Its output is read all the same.
     let noisy = server(&toy, "--noise");
-    let output = compare(&toy, &noisy, &noisy, &["--get", "/"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&compare(&toy, &noisy, &noisy, &["--get", "/"]), 3);
     // Its last words are shown, whatever they are.
     let output = Toy::new(&["--noise", "--die-at-request", "20"]).bench(&[]);
     let lines = stderr(&output);
@@ -313,5 +303,5 @@ fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
     let output = run(&[]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["exact"]["candidate"], serde_json::json!({}), "{}", stderr(&output));
-    assert!(stderr(&output).contains("so they are not exact"), "{}", stderr(&output));
+    says(&output, "so they are not exact");
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::toy::{SHORT, STAND_IN, Toy, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, STAND_IN, Toy, ends, fails, send, stderr, stdout, wait_until};
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
 /// where the servers leave theirs.
@@ -53,7 +53,7 @@ fn json_of(text: &str) -> Value {
 fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "", &["--workers", "2", "--json"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&output, 3);
     let document = json_of(&stdout(&output));
     let notes = ["it sees no bodies"];
     let engine = json!({ "name": "Mine", "version": "9.8.7", "workers": 2, "notes": notes });
@@ -98,7 +98,7 @@ fn the_engine_of_the_course_works() {
 fn a_lost_worker_is_named_and_decides_nothing() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "lost", &["--workers", "2"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&output, 3);
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in
         ["worker-2 was killed", "limited baseline and candidate", "note: it sees no bodies"]
@@ -118,7 +118,7 @@ fn what_an_engine_cannot_do_is_an_error_in_its_own_words() {
     ] {
         let output = run(&toy, trouble, &[]);
         let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        ends(&output, 2);
         assert!(said.contains(words), "{words}: {said}");
         assert_eq!(said.contains("note: it was asked"), trouble == "refuses", "{said}");
     }
@@ -140,9 +140,7 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
         ("", &["--workers=2"], "--workers and --listen need another engine"),
         ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
     ] {
-        let output = compare(&toy, trouble, args).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+        fails(&compare(&toy, trouble, args).output().unwrap(), 2, words);
     }
     assert_eq!(toy.started().len(), 1, "only the engine that misses its tool");
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::toy::{CALM, Toy, send, stderr, wait_until};
+use crate::toy::{CALM, Toy, ends, fails, says, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -76,7 +76,7 @@ impl Studio {
 fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     let studio = Studio::new(&[], Some("ok"));
     let output = studio.lab(&["toy"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let files = studio.files("toy");
     for file in ["index.html", "meta.json", "slow.svg", "fixed.svg", "diff.svg", "slow.folded"] {
         assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
@@ -104,9 +104,7 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     let text = std::fs::read_to_string(&case).unwrap();
     let dying = text.replace("args = [", "args = [\"--die-at-request\", \"2000\", ");
     std::fs::write(&case, dying).unwrap();
-    let output = studio.lab(&["toy"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("out of memory, says the stand-in"), "{}", stderr(&output));
+    fails(&studio.lab(&["toy"]).output().unwrap(), 1, "out of memory, says the stand-in");
     assert_eq!(studio.files("toy"), files);
     assert_eq!(studio.files("").len(), 1, "{:?}", studio.files(""));
 }
@@ -119,7 +117,7 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
     let studio = Studio::new(&[], Some("ok"));
     studio.add_flamegraph(DRAWS);
     let output = studio.lab(&["toy"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     assert!(!stderr(&output).contains("lab-flamegraph"), "{}", stderr(&output));
     let page = studio.read("toy/index.html");
     for server in ["slow", "fixed"] {
@@ -135,12 +133,11 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
     let page = "target-bin-toy-slow-port-port";
     let one = [&["--exec", command, "--get", "/"], &CALM[..]].concat();
     let output = studio.lab(&one).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     assert!(studio.read(&format!("{page}/raw.svg")).contains("clone3;server::work 300"));
     let html = studio.read(&format!("{page}/index.html"));
     assert!(html.contains("href=\"raw.svg\">The standard flame graph"), "{html}");
-    let output = studio.lab(&[&one[..], &["--exec", command]].concat()).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&studio.lab(&[&one[..], &["--exec", command]].concat()).output().unwrap(), 0);
     let files = studio.files(page);
     for file in ["baseline.svg", "candidate.svg", "diff.svg", "baseline.threads.svg"] {
         assert!(files.contains(&file.to_owned()), "{file} is not in {files:?}");
@@ -152,7 +149,7 @@ fn without_lab_flamegraph_a_line_says_how_to_get_it_and_nothing_links_to_it() {
     let studio = Studio::new(&[], Some("ok"));
     studio.toy.copy_the_case("other");
     let output = studio.lab(&["toy", "other"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let said = stderr(&output).matches("cargo install --path crates/lab/flamegraph").count();
     assert_eq!(said, 1, "{}", stderr(&output));
     assert!(!studio.files("toy").iter().any(|file| file.ends_with("raw.svg")));
@@ -160,8 +157,7 @@ fn without_lab_flamegraph_a_line_says_how_to_get_it_and_nothing_links_to_it() {
 
     // One that fails costs its picture and nothing else.
     studio.add_flamegraph("echo 'error: out of paint' >&2; exit 1");
-    let output = studio.lab(&["toy"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&studio.lab(&["toy"]).output().unwrap(), 0);
     let page = studio.read("toy/index.html");
     assert!(page.contains("no standard flame graph of slow: ") && page.contains("out of paint"));
     assert!(page.contains("data=\"slow.svg\"") && !page.contains("slow.raw.svg"));
@@ -171,7 +167,7 @@ fn without_lab_flamegraph_a_line_says_how_to_get_it_and_nothing_links_to_it() {
 fn without_any_profiler_there_is_a_page_a_notice_and_success() {
     let studio = Studio::new(&[], None);
     let output = studio.lab(&["toy"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let mut files = studio.files("toy");
     // They need no profiler, only a system that shows them.
     files.retain(|file| !file.ends_with(".threads.svg"));
@@ -186,11 +182,11 @@ fn without_any_profiler_there_is_a_page_a_notice_and_success() {
 fn a_profiler_that_fails_for_one_server_is_dropped_for_both() {
     let studio = Studio::new(&[], Some("denied-at-attach"));
     let output = studio.lab(&["toy"]).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let meta = studio.meta("toy");
     let used = ["slow", "fixed"].map(|variant| meta["variants"][variant]["profiler"].clone());
     assert_eq!(used[0], used[1], "{meta}");
-    assert!(stderr(&output).contains("note: perf, with kernel frames: "), "{}", stderr(&output));
+    says(&output, "note: perf, with kernel frames: ");
     studio.toy.wait_until_all_servers_ended();
 }
 
@@ -235,7 +231,7 @@ fn what_cannot_be_drawn_is_reported_at_once() {
     ] {
         let output = studio.lab(args).output().unwrap();
         assert!(!output.status.success(), "{args:?}");
-        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+        says(&output, message);
     }
     assert!(studio.toy.started().is_empty());
 }

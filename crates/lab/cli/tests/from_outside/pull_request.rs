@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     revisions::Repository,
-    toy::{Toy, stderr, stdout},
+    toy::{Toy, ends, fails, stderr},
 };
 
 /// The script, which compares a pull request of a repository and writes to `artifacts`.
@@ -67,7 +67,7 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
         .envs([("GITHUB_SERVER_URL", "https://example.org"), ("GITHUB_REPOSITORY", "me/it")])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
+    ends(&output, 1);
     let comment = read(toy, "artifacts/comment.md");
     for part in ["### `lab compare`: slower\n", "| throughput (decides) | 0.", "6 pairs of runs"] {
         assert!(comment.contains(part), "{part}: {comment}");
@@ -143,7 +143,7 @@ fn a_failure_of_the_script_is_no_verdict() {
             .envs([("CODE", "0"), ("FLAME_SECONDS", "0"), (variable, value)])
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(2), "{variable}={value}: {}", stderr(&output));
+        ends(&output, 2);
         assert!(read(toy, "output").starts_with("verdict=error\n"), "{variable}={value}");
         fs::remove_file(toy.path("output")).unwrap();
     }
@@ -152,7 +152,5 @@ fn a_failure_of_the_script_is_no_verdict() {
 #[test]
 fn without_a_pull_request_the_script_asks_for_its_ends() {
     let repository = Repository::new();
-    let output = script(&repository.0).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("set BASE and HEAD"), "{}", stderr(&output));
+    fails(&script(&repository.0).output().unwrap(), 2, "set BASE and HEAD");
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     compare::compare,
-    toy::{SHORT, STAND_IN, Toy, stderr, stdout, wait_until},
+    toy::{SHORT, STAND_IN, Toy, ends, fails, says, stderr, stdout, wait_until},
 };
 
 /// A baseline with these arguments, and a candidate with another answer: the error about the answers
@@ -19,7 +19,7 @@ fn is_reached(toy: &Toy, server: &str, args: &[&str]) -> Result<(), String> {
     let baseline = format!("{STAND_IN} --pid-dir {} {server}", pids.display());
     let candidate = format!("{baseline} --answer 7");
     let output = compare(toy, &baseline, &candidate, &[&["--get", "/"], args].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    ends(&output, 2);
     toy.wait_until_all_servers_ended();
     let error = stderr(&output);
     if error.contains("the candidate and the baseline answer GET / differently") {
@@ -94,7 +94,7 @@ fn each_side_may_have_requests_of_its_own() {
     let server = format!("{STAND_IN} --port 0");
     let routes = ["--get", "/", "--baseline-get", "/slow", "--candidate-get", "/fast"];
     let output = compare(&toy, &server, &server, &routes);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ends(&output, 3);
     assert!(stdout(&output).contains("baseline GET /slow, candidate GET /fast"));
 
     let error = stderr(&compare(&toy, &server, &server, &routes[..4]));
@@ -130,13 +130,14 @@ fn running_servers_are_measured_and_left_alone() {
     let run = |args: &[&str]| toy.run(&[&["compare"], args, &SHORT[..]].concat());
     // Two paths of one server, and a running server against a command.
     let output = run(&["--baseline-url", &slow, "--candidate-url", &fast, "--json"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("so its caches and heap carry over"), "{}", stderr(&output));
+    fails(&output, 3, "so its caches and heap carry over");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
     let command = format!("{STAND_IN} --port 0 --answer 7");
-    let output = run(&["--baseline-url", url, "--candidate", &command, "--get", "/"]);
-    assert!(stderr(&output).contains("answer GET / differently"), "{}", stderr(&output));
+    says(
+        &run(&["--baseline-url", url, "--candidate", &command, "--get", "/"]),
+        "answer GET / differently",
+    );
     assert!(server.0.try_wait().unwrap().is_none(), "it still runs");
 
     let error = stderr(&run(&["--baseline-url", url, "--candidate-url", url]));

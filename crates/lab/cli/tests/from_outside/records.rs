@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::toy::{Toy, stderr, stdout};
+use crate::toy::{Toy, fails, says, stderr, stdout};
 
 /// The commit that is checked out says nothing of binaries that somebody put in a directory.
 #[test]
@@ -26,8 +26,7 @@ fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
     let html = std::fs::read_to_string(toy.path("pages/mine.html")).unwrap();
     assert!(html.contains("A stand-in") && html.contains("Does it answer?"));
     assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
-    let none = toy.run(&["report", "1999"]);
-    assert!(stderr(&none).contains("no run is named `1999`"), "{}", stderr(&none));
+    says(&toy.run(&["report", "1999"]), "no run is named `1999`");
 }
 
 #[test]
@@ -42,8 +41,7 @@ fn a_comment_comes_from_a_record_whose_verdict_agrees_with_its_figures() {
     let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     record["cases"][0]["verdict"] = "slower".into();
     std::fs::write(&path, record.to_string()).unwrap();
-    let output = comment("other.md");
-    assert!(stderr(&output).contains("its figures say `faster`"), "{}", stderr(&output));
+    says(&comment("other.md"), "its figures say `faster`");
     assert!(!toy.path("other.md").exists() && !toy.path("target/lab/report.html").exists());
 }
 
@@ -58,9 +56,7 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
         (whole.replacen("\"cases\"", "\"boxes\"", 1), "is damaged; it was left as it is"),
     ] {
         std::fs::write(&path, &content).unwrap();
-        let output = toy.run(&["report"]);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+        fails(&toy.run(&["report"]), 1, message);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
     }
 }

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::toy::{SHORT, Toy, send, stderr, wait_until};
+use crate::toy::{SHORT, Toy, ends, fails, says, send, stderr, wait_until};
 
 const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
 
@@ -61,23 +61,20 @@ impl Repository {
 fn revisions_are_built_from_worktrees_and_compared() {
     let repository = Repository::new();
     let output = repository.compare("first", "same");
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("building tiny at first"), "{}", stderr(&output));
+    fails(&output, 3, "building tiny at first");
     let trees = repository.0.path("cache/lab/worktrees").metadata().unwrap();
     assert_eq!(trees.permissions().mode() & 0o777, 0o700);
     // A second time, both are there.
     let again = repository.compare("first", "same");
-    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    ends(&again, 3);
     assert!(!stderr(&again).contains("building"), "{}", stderr(&again));
     // Other flags make another binary. A bad path ends it before anything starts.
     let mut other = repository.lab("first", "same");
     let other = other.args(["--get=no-slash"]).env("RUSTFLAGS", "-Copt-level=1").output().unwrap();
-    assert!(stderr(&other).contains("building tiny at first"), "{}", stderr(&other));
-    assert!(stderr(&other).contains("must start with /"), "{}", stderr(&other));
+    says(&other, "building tiny at first");
+    says(&other, "must start with /");
 
-    let output = repository.compare("first", "gone");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no revision `gone`"), "{}", stderr(&output));
+    fails(&repository.compare("first", "gone"), 2, "there is no revision `gone`");
     assert_eq!(repository.worktrees(), 0);
 }
 
@@ -93,9 +90,7 @@ fn runs_take_turns_with_the_layouts() {
             .output()
             .unwrap()
     };
-    let output = compare();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("layout 2 of 2"), "{}", stderr(&output));
+    fails(&compare(), 3, "layout 2 of 2");
 
     let kept = repository.0.path("service/target/lab/revisions");
     let builds = kept.read_dir().unwrap().map(|entry| entry.unwrap().path());
@@ -104,8 +99,7 @@ fn runs_take_turns_with_the_layouts() {
     assert_ne!(std::fs::read(&one).unwrap(), std::fs::read(&two).unwrap());
     // The first layout starts and answers. If the second one were not run, this would go unnoticed.
     std::fs::write(&two, "not a program").unwrap();
-    let output = compare();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    ends(&compare(), 2);
 }
 
 #[test]
@@ -113,7 +107,7 @@ fn each_revision_reads_its_own_files() {
     let repository = Repository::new();
     // The working tree has the candidate's files, and they must not decide the baseline's answers.
     let output = repository.compare("first", "other");
-    assert_eq!(output.status.code(), Some(2));
+    ends(&output, 2);
     let error = stderr(&output);
     assert!(error.contains("the candidate and the baseline answer GET / differently"), "{error}");
 }
@@ -126,7 +120,6 @@ fn worktrees_of_a_killed_lab_are_removed_by_the_next() {
     send("KILL", lab.id());
     lab.wait().unwrap();
     assert_eq!(repository.worktrees(), 2, "a killed process cannot remove them");
-    let next = repository.compare("other", "gone");
-    assert_eq!(next.status.code(), Some(2));
+    ends(&repository.compare("other", "gone"), 2);
     assert_eq!(repository.worktrees(), 0);
 }

@@ -171,6 +171,25 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     }
 }
 
+/// Fails unless `lab` ended with this exit code.
+#[track_caller]
+pub fn ends(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}{}", stdout(output), stderr(output));
+}
+
+/// Fails unless this is part of what `lab` wrote to standard error.
+#[track_caller]
+pub fn says(output: &Output, message: &str) {
+    assert!(stderr(output).contains(message), "{message}: {}", stderr(output));
+}
+
+/// [`ends`], and [`says`].
+#[track_caller]
+pub fn fails(output: &Output, code: i32, message: &str) {
+    ends(output, code);
+    says(output, message);
+}
+
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

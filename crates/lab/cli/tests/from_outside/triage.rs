@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::toy::{Toy, stderr, stdout};
+use crate::toy::{Toy, ends, fails, stdout};
 
 #[test]
 fn a_lock_held_across_a_wait_is_the_first_suspect() {
     let toy = Toy::new(&["--turn-ms=20"]);
     let output = toy.run(&["triage", "toy-slow", "--json"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    ends(&output, 0);
     let card: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(card["limit"], "one-at-a-time", "{card:#}");
     assert_eq!(card["suspects"][0]["id"], "lock", "{card:#}");
@@ -29,9 +29,7 @@ fn a_lock_held_across_a_wait_is_the_first_suspect() {
 #[test]
 fn a_server_without_a_right_answer_is_an_error_and_leaves_no_page() {
     let toy = Toy::new(&["--answer=7"]);
-    let output = toy.run(&["triage", "toy-slow"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("no right answer: "), "{}", stderr(&output));
+    fails(&toy.run(&["triage", "toy-slow"]), 2, "no right answer: ");
     assert!(!toy.path("target/lab/triage/toy-slow").exists());
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::toy::{Toy, stderr, stdout, wait_until};
+use crate::toy::{Toy, ends, says, stderr, stdout, wait_until};
 
 #[test]
 fn list_names_the_cases_and_their_variants() {
@@ -22,7 +22,7 @@ fn mistakes_are_explained() {
     ] {
         let output = toy.run(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}");
-        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+        says(&output, message);
     }
 }
 
@@ -59,7 +59,7 @@ fn verify_rejects_wrong_answers() {
     assert!(Toy::new(&[]).run(&["verify"]).status.success());
     let toy = Toy::new(&["--answer", "7"]);
     let wrong = toy.run(&["verify"]);
-    assert_eq!(wrong.status.code(), Some(1));
+    ends(&wrong, 1);
     assert!(stdout(&wrong).contains("GET /: `7` instead of `6`"));
     wait_until("the servers were started", || toy.started().len() == 2);
     toy.wait_until_all_servers_ended();
@@ -69,7 +69,7 @@ fn verify_rejects_wrong_answers() {
 fn count_refuses_and_stops_a_server_that_does_not_count() {
     let toy = Toy::new(&[]);
     let output = toy.run(&["count", "--check"]);
-    assert_eq!(output.status.code(), Some(1));
+    ends(&output, 1);
     let error = stderr(&output);
     assert!(error.contains("toy-slow: this server does not count its allocations"), "{error}");
     toy.wait_until_all_servers_ended();
@@ -82,5 +82,5 @@ fn doctor_prints_every_finding() {
     for topic in ["cores", "perf rights", "build"] {
         assert!(printed.contains(topic), "{topic}: {printed}{}", stderr(&output));
     }
-    assert!(output.status.success());
+    ends(&output, 0);
 }
