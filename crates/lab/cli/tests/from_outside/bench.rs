@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Toy, ends, fails, says, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, Signal, Toy, ends, fails, says, send, stderr, stdout, wait_until};
 
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
@@ -111,7 +111,7 @@ fn ctrl_c_stops_the_servers_and_keeps_the_finished_cases() {
     let lab = toy.lab(&[&["bench"], &SHORT[..]].concat()).spawn().unwrap();
     // The seventh server is the first of the second case.
     wait_until("the second case is measured", || toy.started().len() >= 7);
-    send("INT", lab.id());
+    send(Signal::SIGINT, lab.id());
     fails(&lab.wait_with_output().unwrap(), 130, "1 finished case kept");
     assert!(toy.all_servers_ended());
     let [record] = &toy.results()[..] else { panic!("one record is kept") };

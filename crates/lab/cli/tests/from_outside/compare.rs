@@ -6,10 +6,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use lab_system::process::is_alive;
 use serde_json::Value;
 
 use crate::toy::{
-    CALM, SHORT, STAND_IN, Toy, ends, fails, has_ended, says, send_to_group, stderr, stdout,
+    CALM, SHORT, STAND_IN, Signal, Toy, children, ends, fails, says, send_to_group, stderr, stdout,
     wait_until,
 };
 
@@ -163,15 +164,14 @@ fn servers_and_generator_end_when_lab_is_killed_and_the_next_one_tidies_up() {
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
     let mut lab = toy.lab(&[&sides[..], &["--measurement", "60"]].concat());
     let mut lab = lab.env("TMPDIR", &temporary).process_group(0).spawn().unwrap();
-    let children = format!("/proc/{0}/task/{0}/children", lab.id());
-    let children = || std::fs::read_to_string(&children).unwrap_or_default();
+    let children = || children(lab.id());
     // The supervisor of a server, and the generator.
-    wait_until("the generator runs", || children().split_whitespace().count() == 2);
-    let children: Vec<_> = children().split_whitespace().map(str::to_owned).collect();
-    send_to_group("KILL", lab.id());
+    wait_until("the generator runs", || children().len() == 2);
+    let children = children();
+    send_to_group(Signal::SIGKILL, lab.id());
     lab.wait().unwrap();
     toy.wait_until_all_servers_ended();
-    wait_until("the generator has ended", || children.iter().all(|pid| has_ended(pid)));
+    wait_until("the generator has ended", || !children.iter().any(|pid| is_alive(*pid)));
 
     assert!(left() > 0, "a killed process cannot remove its temporary directories");
     ends(&toy.lab(&["verify"]).env("TMPDIR", &temporary).output().unwrap(), 0);
@@ -184,10 +184,10 @@ fn every_server_has_ended_when_lab_says_that_it_was_interrupted() {
     let server = server(&toy, "");
     for (signal, command) in [
         // A closed terminal, and a server that only ends when it is killed.
-        ("HUP", format!("sh -c 'trap \"\" HUP TERM; exec {server}'")),
+        (Signal::SIGHUP, format!("sh -c 'trap \"\" HUP TERM; exec {server}'")),
         // One that leaves the process group, and one that leaves the process tree as well.
-        ("INT", format!("sh -c 'setsid {server} & exec sleep 60'")),
-        ("TERM", format!("sh -c '(setsid {server} &); exec sleep 60'")),
+        (Signal::SIGINT, format!("sh -c 'setsid {server} & exec sleep 60'")),
+        (Signal::SIGTERM, format!("sh -c '(setsid {server} &); exec sleep 60'")),
     ] {
         let started = toy.started().len();
         let lab = with_itself(&toy, &command, &[]).process_group(0).spawn().unwrap();
@@ -210,7 +210,7 @@ fn nohup_keeps_a_comparison_when_its_terminal_closes() {
     nohup.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let lab = nohup.spawn().unwrap();
     toy.wait_for_a_server();
-    send_to_group("HUP", lab.id());
+    send_to_group(Signal::SIGHUP, lab.id());
     ends(&lab.wait_with_output().unwrap(), 3);
 }
 

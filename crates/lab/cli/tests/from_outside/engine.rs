@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::toy::{SHORT, STAND_IN, Toy, ends, fails, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, STAND_IN, Signal, Toy, ends, fails, send, stderr, stdout, wait_until};
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
 /// where the servers leave theirs.
@@ -150,7 +150,7 @@ fn ctrl_c_ends_an_engine_and_the_tools_that_it_started() {
     let toy = Toy::new(&[]);
     let mut lab = compare(&toy, "hangs", &["--engine=./programs/mine"]).spawn().unwrap();
     wait_until("the engine runs", || toy.path("hangs").exists());
-    send("INT", lab.id());
+    send(Signal::SIGINT, lab.id());
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     toy.wait_until_all_servers_ended();
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::toy::{CALM, Toy, ends, fails, says, send, stderr, wait_until};
+use crate::toy::{CALM, Signal, Toy, ends, fails, says, send, stderr, wait_until};
 
 /// A toy workspace, and a `perf` that behaves like this; without a mode there is none.
 struct Studio {
@@ -203,7 +203,7 @@ fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
             .any(|name| studio.files(name).iter().any(|file| file.ends_with("perf.data")))
     };
     wait_until("the profiler has begun", making);
-    send("INT", lab.id());
+    send(Signal::SIGINT, lab.id());
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     studio.toy.wait_until_all_servers_ended();
     wait_until("nothing is left", || studio.files("").is_empty());

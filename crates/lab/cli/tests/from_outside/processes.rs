@@ -7,11 +7,12 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use lab_system::process::is_alive;
 use serde_json::Value;
 
 use crate::{
     reach::Running,
-    toy::{CALM, SHORT, Toy, has_ended, stderr, wait_until},
+    toy::{CALM, SHORT, Signal, Toy, children, send_to_group, stderr, wait_until},
 };
 
 /// Compares two paths of a server that runs already; returns the document of `--json`.
@@ -83,8 +84,7 @@ impl Sharing {
 
 impl Drop for Sharing {
     fn drop(&mut self) {
-        let group = format!("-{}", self.0.id());
-        Command::new("kill").args(["-KILL", "--", &group]).status().unwrap();
+        send_to_group(Signal::SIGKILL, self.0.id());
         self.0.wait().unwrap();
     }
 }
@@ -116,15 +116,11 @@ fn what_a_server_puts_into_the_background_stays_in_its_tree_and_ends_with_it() {
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
     lab.args(["supervise", "--", "sh", "-c", &script]).stdin(Stdio::piped());
     let mut lab = lab.spawn().unwrap();
-    let children = |pid: &str| {
-        let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-        list.unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
     wait_until("a process is in the background", || toy.path("background").exists());
-    let orphan = fs::read_to_string(toy.path("background")).unwrap().trim().to_owned();
-    let server = children(&lab.id().to_string()).remove(0);
-    wait_until("the server has adopted it", || children(&server).contains(&orphan));
+    let orphan = fs::read_to_string(toy.path("background")).unwrap().trim().parse().unwrap();
+    let server = children(lab.id())[0];
+    wait_until("the server has adopted it", || children(server).contains(&orphan));
     drop(lab.stdin.take());
     lab.wait().unwrap();
-    assert!(has_ended(&orphan) && has_ended(&server));
+    assert!(!is_alive(orphan) && !is_alive(server));
 }

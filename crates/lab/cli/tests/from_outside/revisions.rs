@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::toy::{SHORT, Toy, ends, fails, says, send, stderr, wait_until};
+use crate::toy::{SHORT, Signal, Toy, ends, fails, says, send, stderr, wait_until};
 
 const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
 
@@ -117,7 +117,7 @@ fn worktrees_of_a_killed_lab_are_removed_by_the_next() {
     let repository = Repository::new();
     let mut lab = repository.lab("first", "same").args(["--measurement=60"]).spawn().unwrap();
     wait_until("both worktrees are there", || repository.worktrees() == 2);
-    send("KILL", lab.id());
+    send(Signal::SIGKILL, lab.id());
     lab.wait().unwrap();
     assert_eq!(repository.worktrees(), 2, "a killed process cannot remove them");
     ends(&repository.compare("other", "gone"), 2);

@@ -1,14 +1,21 @@
 //! A workspace with one case, whose servers are stand-ins.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
+use lab_system::process::is_alive;
+use nix::{
+    sys::signal::{kill, killpg},
+    unistd::Pid,
+};
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub use nix::sys::signal::Signal;
 
 /// The shortest possible measurement.
 pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
@@ -23,7 +30,6 @@ pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examp
 pub const STAND_IN: &str =
     concat!(env!("CARGO_TARGET_TMPDIR"), "/../release/examples/lab-stand-in");
 
-/// Removed when dropped.
 pub struct Toy {
     dir: TempDir,
 }
@@ -98,12 +104,10 @@ impl Toy {
         lab
     }
 
-    /// Runs `lab` to its end.
     pub fn run(&self, args: &[&str]) -> Output {
         self.lab(args).output().unwrap()
     }
 
-    /// Runs a short bench to its end.
     pub fn bench(&self, args: &[&str]) -> Output {
         self.run(&[&["bench"], &SHORT[..], args].concat())
     }
@@ -131,7 +135,6 @@ impl Toy {
         stdout(&done)
     }
 
-    /// The kept records.
     pub fn results(&self) -> Vec<PathBuf> {
         let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -152,14 +155,14 @@ impl Toy {
     }
 
     pub fn all_servers_ended(&self) -> bool {
-        self.started().iter().all(|pid| has_ended(&pid.to_string()))
+        !self.started().into_iter().any(is_alive)
     }
 }
 
-/// Whether a process has ended; a zombie has.
-pub fn has_ended(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-    stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+/// The processes that the main thread of a process has started.
+pub fn children(pid: u32) -> Vec<u32> {
+    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    list.unwrap_or_default().split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 /// Waits until something happens; fails after 30 seconds.
@@ -198,16 +201,11 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-pub fn send(signal: &str, pid: u32) {
-    kill(signal, &pid.to_string());
+pub fn send(signal: Signal, pid: u32) {
+    kill(Pid::from_raw(pid as i32), signal).unwrap();
 }
 
 /// To a process and the others of its group, as a terminal does.
-pub fn send_to_group(signal: &str, pid: u32) {
-    kill(signal, &format!("-{pid}"));
-}
-
-fn kill(signal: &str, target: &str) {
-    let sent = Command::new("kill").args(["-s", signal, "--", target]).status().unwrap();
-    assert!(sent.success());
+pub fn send_to_group(signal: Signal, pid: u32) {
+    killpg(Pid::from_raw(pid as i32), signal).unwrap();
 }
