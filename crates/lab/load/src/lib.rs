@@ -13,10 +13,8 @@ mod fetch;
 mod http;
 mod meter;
 mod open_loop;
-mod resolve;
 #[cfg(test)]
 mod tests;
-mod timetable;
 mod tls;
 mod visitor;
 
@@ -28,8 +26,7 @@ use alarm::Alarm;
 
 pub use self::http::Prepared;
 pub use connection::{Connection, Dial, Fault, Fetched, Tcp};
-pub use fetch::{get, get_text, is_ready};
-pub use resolve::{address, resolve};
+pub use fetch::{address, get, get_text, is_ready, resolve};
 pub use tls::Net;
 pub use visitor::Visitor;
 
