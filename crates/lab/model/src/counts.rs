@@ -33,7 +33,6 @@ impl Reference {
         self.0.get(variant).cloned().unwrap_or_default()
     }
 
-    /// All counts by variant and name.
     pub fn counts(&self) -> &BTreeMap<String, BTreeMap<String, u64>> {
         &self.0
     }

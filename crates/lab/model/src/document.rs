@@ -60,7 +60,6 @@ pub struct CaseRecord {
     pub think_ms: u64,
     pub pairs: usize,
     /// Of the order of the runs; `None` in older records, whose order was always the same.
-    #[serde(default)]
     pub seed: Option<u64>,
     /// In how many layouts of its code each server ran, in turn; `None` for the one that it was built
     /// with.
@@ -153,7 +152,6 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Adds those of a run.
     pub fn add(&mut self, outcome: &Outcome) {
         self.sent += outcome.sent;
         self.ok += outcome.ok;

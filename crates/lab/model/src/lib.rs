@@ -33,7 +33,6 @@ mod seconds;
 mod secrets;
 mod store;
 pub mod tables;
-mod target;
 mod unanswered;
 mod workspace;
 
@@ -58,11 +57,12 @@ pub use outcome::{Engine, Outcome};
 pub use output::Output;
 pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
-pub use plan::{Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing};
+pub use plan::{
+    Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
+};
 pub use punctuality::Punctuality;
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};
-pub use target::Target;
 pub use unanswered::Unanswered;
 pub use workspace::{Workspace, find_bin_dir, lab_itself};

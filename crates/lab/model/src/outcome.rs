@@ -90,7 +90,6 @@ pub struct Engine {
     #[serde(default)]
     pub version: String,
     /// Processes that make load below a master; `None` for a single process without one.
-    #[serde(default)]
     pub workers: Option<u16>,
     /// What its figures leave out, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

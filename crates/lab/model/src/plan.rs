@@ -1,10 +1,14 @@
 //! What one load run sends: which requests, when, and for how long.
 
-use std::{net::Ipv4Addr, path::PathBuf, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Expected, Target, seconds};
+use super::{Answer, Expected, seconds};
 
 /// What an engine reads, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -38,6 +42,22 @@ pub struct Background {
     pub arrivals: OpenLoop,
     #[serde(rename = "request")]
     pub ask: Ask,
+}
+
+/// Where requests go: an address, and what a server behind a name needs besides.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Target {
+    pub address: SocketAddr,
+    /// The `host` header.
+    pub host: String,
+    /// The name in the server's certificate, if it speaks TLS.
+    pub tls: Option<String>,
+}
+
+impl From<SocketAddr> for Target {
+    fn from(address: SocketAddr) -> Self {
+        Self { address, host: address.to_string(), tls: None }
+    }
 }
 
 /// What only some engines can do. Absent ones are not written, and an engine refuses those that it lacks.

@@ -24,7 +24,6 @@ pub struct Speedup {
     pub confidence: f64,
     /// The 90 % interval. Two one-sided tests at 5 % show that the sides differ by no more than its
     /// farther end. `None` below 5 pairs, which have no 90 % interval.
-    #[serde(default)]
     pub inner: Option<[f64; 2]>,
 }
 
