@@ -3,7 +3,6 @@
 //! The page loads nothing, it can be printed, and it contains the record itself, so that readers can
 //! check every figure. Its one script only offers that record as a file.
 
-mod case;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +14,14 @@ use lab_display::{
     plural, thousands,
 };
 use lab_model::{
-    Case, CaseRecord, Record,
+    Case, CaseRecord, Record, notes,
     origin::{command_line, day, machine_in_words, relative},
-    tables::summary,
+    tables::{requests, summary, tables},
     write_whole,
 };
-use maud::{PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
+
+use crate::chart;
 
 const SCRIPT: &str = include_str!("download.js");
 
@@ -56,7 +57,7 @@ fn page(
         }
         @for case in &record.cases {
             @let about = cases.iter().find(|about| about.name == case.case);
-            (case::section(case, about, flame(&case.case)))
+            (section(case, about, flame(&case.case)))
         }
         section { (made(&origin(record), &[command_line(&record.command)])) }
         section class="raw" {
@@ -73,6 +74,46 @@ fn page(
         }
     };
     Ok(document(&title, body))
+}
+
+/// One case: the verdict with its reason, the charts, and every figure as a table.
+/// `flame` is a link to the case's flame graphs.
+fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
+    let notes: Vec<_> = notes(case).iter().map(|note| sentence(note)).collect();
+    html! {
+        section id=(case.case) {
+            p class="case" { (case.case) }
+            h2 { (about.map_or(&case.case, |about| &about.title)) }
+            @if let Some(about) = about { p { (about.question) } }
+            p class="verdict" {
+                "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
+            }
+            div class="charts" {
+                @for chart in [chart::throughput(case), chart::latency(case)] {
+                    figure class="chart" { (PreEscaped(chart.svg)) }
+                }
+            }
+            (notices(&notes))
+            @for table in tables(case) { (table.html()) }
+            (requests(case).html())
+            @if let Some(flame) = flame {
+                p class="onward" { a href=(flame) { "Where the time of " (case.case) " goes: its flame graphs" } }
+            }
+        }
+    }
+}
+
+/// A clause as a sentence. A variant's name at its start keeps its case.
+fn sentence(clause: &str) -> String {
+    let clause = clause.trim().trim_end_matches('.');
+    let mut rest = clause.chars();
+    let is_name =
+        clause.split_once(':').is_some_and(|(name, _)| !name.contains(' ') && name != "throughput");
+    match rest.next() {
+        Some(first) if !is_name => format!("{}{}.", first.to_uppercase(), rest.as_str()),
+        Some(_) => format!("{clause}."),
+        None => String::new(),
+    }
 }
 
 fn in_short(record: &Record) -> String {

@@ -1,4 +1,3 @@
-use lab_model::{CaseRecord, notes};
 use lab_stats::Verdict;
 
 use super::*;
