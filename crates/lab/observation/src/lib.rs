@@ -11,7 +11,6 @@
 mod chrome;
 mod languages;
 mod observations;
-mod profiler;
 mod recording;
 mod spans;
 mod stacks;
@@ -19,8 +18,7 @@ mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
 pub use observations::{Heap, Observation, Observations, Topic};
-pub use profiler::{Kernel, Profiler, Unwinder};
-pub use recording::{JIT, Recording, Window};
+pub use recording::{JIT, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
     Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, hottest, top,

@@ -55,6 +55,17 @@ impl Section {
     pub fn new(heading: &str, lead: String) -> Self {
         Self { heading: heading.to_owned(), lead, ..Self::default() }
     }
+
+    fn html(&self) -> Markup {
+        html! {
+            section {
+                h2 { (self.heading) }
+                p { (self.lead) }
+                @for picture in &self.pictures { (picture.html()) }
+                @for table in &self.tables { (table.html()) }
+            }
+        }
+    }
 }
 
 impl Page {
@@ -74,19 +85,6 @@ impl Page {
             }
         };
         document(&format!("{}: {}", self.case, self.title), body)
-    }
-}
-
-impl Section {
-    fn html(&self) -> Markup {
-        html! {
-            section {
-                h2 { (self.heading) }
-                p { (self.lead) }
-                @for picture in &self.pictures { (picture.html()) }
-                @for table in &self.tables { (table.html()) }
-            }
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{ExitStatus, Stdio},
+    process::Stdio,
     time::Duration,
 };
 
@@ -145,13 +145,8 @@ impl Engine {
         let (status, words, _) =
             tokio::try_join!(ended, last_words(stderr, note), stdout.read_to_string(&mut printed))
                 .with_context(|| format!("cannot wait for the engine `{}`", self.name))?;
-        self.ensure_success(status, &words)?;
-        Ok(printed)
-    }
-
-    fn ensure_success(&self, status: ExitStatus, words: &str) -> anyhow::Result<()> {
-        match (status.success(), words) {
-            (true, _) => Ok(()),
+        match (status.success(), &*words) {
+            (true, _) => Ok(printed),
             (false, "") => bail!("the engine `{}` failed without a word ({status})", self.name),
             (false, words) => bail!("the engine `{}` failed: {words}", self.name),
         }

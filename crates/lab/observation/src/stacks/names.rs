@@ -38,9 +38,7 @@ impl Name {
         let end = demangled.find(['@', '.']).filter(|end| *end > 0 && !demangled.starts_with('['));
         Self::C(demangled[..end.unwrap_or(demangled.len())].to_owned())
     }
-}
 
-impl Name {
     /// The name as `languages.toml` has it: for a Rust function, `crate::Type::function`.
     pub fn path(&self) -> String {
         match self {
