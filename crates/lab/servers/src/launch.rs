@@ -7,7 +7,7 @@ use http::Uri;
 use lab_model::{Case, Target, Workspace};
 
 /// A recipe for starting a server, again and again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     pub name: String,
     pub program: PathBuf,
@@ -40,9 +40,10 @@ impl Placeholders {
 }
 
 /// How to find out where a server listens.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Address {
     /// The server chooses a port and prints `listening on URL`.
+    #[default]
     Announced,
     /// The laboratory looks at the sockets and the output of the server.
     Found,
@@ -68,18 +69,8 @@ impl Launch {
         Ok(Self { env: case.env.clone(), companions, ..launch })
     }
 
-    /// A server that announces itself.
     fn announced(name: &str, program: PathBuf, args: Vec<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            program,
-            args,
-            env: BTreeMap::new(),
-            dir: None,
-            address: Address::Announced,
-            ready: None,
-            companions: Vec::new(),
-        }
+        Self { name: name.to_owned(), program, args, ..Self::default() }
     }
 
     /// The reader's own command line, split into words like in a shell.
@@ -92,7 +83,6 @@ impl Launch {
         Ok(Self { address: Address::Found, ..launch })
     }
 
-    /// A server that runs already.
     pub fn running(name: &str, url: Uri, target: Target) -> Self {
         let address = Address::Running { url, target };
         Self { address, ..Self::announced(name, PathBuf::new(), Vec::new()) }

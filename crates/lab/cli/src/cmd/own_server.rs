@@ -4,9 +4,8 @@ use std::{collections::BTreeMap, path::Path};
 
 use lab_model::{Ask, Load};
 use lab_servers::{Address, Compare, Launch, Requests, Scratch, learn_answers};
-use lab_system::allow_connections;
 
-use lab_measure::bench::{Comparison, Engine};
+use lab_measure::bench::Comparison;
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {
@@ -87,19 +86,7 @@ pub async fn comparison_of(
     let caveats = learn_answers(&mut own_asks, &subjects, compare).await?;
     caveats.iter().for_each(|note| eprintln!("note: {note}"));
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
-    allow_connections(load.users)?;
-    Ok(Comparison {
-        background: Vec::new(),
-        arrivals_per_s: None,
-        name: name.to_owned(),
-        load,
-        engine: Engine::lab()?,
-        asks: own_asks.first().cloned().unwrap_or_default(),
-        own_asks,
-        subjects,
-        layouts: Vec::new(),
-        allow_unfinished: Vec::new(),
-        caveats,
-        _files: Some(files),
-    })
+    let asks = own_asks.first().cloned().unwrap_or_default();
+    let comparison = Comparison::new(name, load, asks, subjects)?;
+    Ok(Comparison { own_asks, caveats, _files: Some(files), ..comparison })
 }

@@ -56,6 +56,34 @@ const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
 impl Comparison {
+    /// Servers that all get the same requests.
+    ///
+    /// # Errors
+    ///
+    /// If so many connections are not allowed.
+    pub fn new(
+        name: &str,
+        load: Load,
+        asks: Vec<Ask>,
+        subjects: Vec<(String, Launch)>,
+    ) -> anyhow::Result<Self> {
+        lab_system::allow_connections(load.users * load.connections)?;
+        Ok(Self {
+            name: name.to_owned(),
+            load,
+            engine: Engine::lab()?,
+            asks,
+            background: Vec::new(),
+            arrivals_per_s: None,
+            own_asks: Vec::new(),
+            subjects,
+            layouts: Vec::new(),
+            allow_unfinished: Vec::new(),
+            caveats: Vec::new(),
+            _files: None,
+        })
+    }
+
     /// The variants of a case, under its own load.
     pub fn of_case(
         workspace: &Workspace,
@@ -76,18 +104,10 @@ impl Comparison {
             }
         }
         Ok(Self {
-            name: case.shown.clone(),
-            load: case.load,
-            engine: Engine::lab()?,
-            asks: own,
             background,
             arrivals_per_s: case.arrivals_per_s,
-            own_asks: Vec::new(),
-            subjects,
-            layouts: Vec::new(),
             allow_unfinished: case.allow_unfinished.clone(),
-            caveats: Vec::new(),
-            _files: None,
+            ..Self::new(&case.shown, case.load, own, subjects)?
         })
     }
 
