@@ -90,12 +90,4 @@ mod tests {
             assert_eq!(depth(n, EQUIVALENCE).k, critical + 1, "n = {n}");
         }
     }
-
-    #[test]
-    fn the_confidence_is_counted_exactly() {
-        // Of the 1,024 ways to choose ranks from 1 to 10, 25 have a sum of at most 8.
-        assert_eq!(depth(10, NOMINAL), Depth { k: 9, confidence: 1.0 - 50.0 / 1024.0 });
-        // 1 of 64: only the empty choice.
-        assert_eq!(depth(6, NOMINAL), Depth { k: 1, confidence: 1.0 - 2.0 / 64.0 });
-    }
 }

@@ -100,22 +100,17 @@ fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
 }
 
 #[test]
-fn stacks_become_time_per_request_and_counts_become_a_table() {
+fn stacks_become_time_per_request_in_the_build_and_counts_become_a_table() {
     let (page, output, _dir) = drawn(&[Exhibit::Cpu, Exhibit::Counts]);
     let slow = std::fs::read_to_string(output.dir().join("slow.per-request.folded")).unwrap();
     assert_eq!(slow, "work 333333\nwork;malloc 666666\n");
+    let lead = &page.sections[0].lead;
+    assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
+    assert!(!lead.contains('×'), "{lead}");
     assert_eq!(page.sections[0].tables[0].rows[0], ["work", "1.00 ms", "100.0 %", "333 µs"]);
     let counts = &page.sections[1];
     assert!(counts.lead.starts_with("What one page of 19 requests makes"), "{}", counts.lead);
     assert_eq!(counts.tables[0].rows, [["bytes", "7", "7"], ["tcp connections", "19", "0"]]);
-}
-
-#[test]
-fn costs_name_the_build_that_they_are_of() {
-    let (page, ..) = drawn(&[Exhibit::Cpu]);
-    let lead = &page.sections[0].lead;
-    assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
-    assert!(!lead.contains('×'), "{lead}");
 }
 
 /// The requests of `slow` wait for as long as it is watched.

@@ -1,13 +1,11 @@
 use super::{super::example, *};
 
-fn drawn() -> String {
-    let (slow, fixed) = (example::slow_spans(), example::fixed_spans());
-    draw(&[("slow", &slow), ("<fixed>", &fixed)], &example::kinds()).into_string()
-}
-
 #[test]
-fn both_servers_show_numbered_rows_and_what_each_request_waited_before() {
-    let svg = drawn();
+fn both_servers_show_what_was_found_numbered_rows_and_what_each_request_waited_before() {
+    let (slow, fixed) = (example::slow_spans(), example::fixed_spans());
+    let svg = draw(&[("slow", &slow), ("<fixed>", &fixed)], &example::kinds()).into_string();
+    assert!(svg.contains("slow: one at a time, 12 answers in"));
+    assert!(svg.contains("&lt;fixed&gt;: ") && !svg.contains("<fixed>"));
     for row in 1..=ROWS {
         assert_eq!(svg.matches(&format!(">{row}</text>")).count(), 2, "{row}");
     }
@@ -15,13 +13,6 @@ fn both_servers_show_numbered_rows_and_what_each_request_waited_before() {
     assert_eq!(svg.matches("class=\"waited muted\"").count(), ROWS);
     assert!(svg.contains("each holds the lock while it waits for another server"));
     assert!(svg.contains("each holds the lock, then waits for another server"));
-}
-
-#[test]
-fn it_says_what_it_found_and_escapes_names() {
-    let svg = drawn();
-    assert!(svg.contains("slow: one at a time, 12 answers in"));
-    assert!(svg.contains("&lt;fixed&gt;: ") && !svg.contains("<fixed>"));
 }
 
 #[test]
