@@ -62,7 +62,6 @@ impl Account {
         self.begun.is_some() && self.ended.is_none()
     }
 
-    /// A user of a closed loop sends a request.
     pub fn sends(&mut self, user: usize) {
         let counts = self.in_time();
         self.counts.sent += u64::from(counts);
@@ -74,7 +73,6 @@ impl Account {
         self.in_flight[user] = Some(InFlight { since, sent: Instant::now(), counts });
     }
 
-    /// A user's request has ended.
     pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
         let in_time = self.in_time();
         let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };

@@ -17,7 +17,6 @@ const SPUN: Duration = Duration::from_micros(20);
 pub enum Alarm {
     /// Tokio's own timer: up to 2 ms late, and exact under a paused clock.
     Ticks,
-    /// A kernel timer.
     #[cfg(target_os = "linux")]
     Precise(timer::Timer),
 }

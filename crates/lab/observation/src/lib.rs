@@ -6,7 +6,8 @@
 //!   costs.
 //! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `spans`: what the server itself recorded of its requests.
-//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its servers.
+//! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its
+//!   servers.
 
 mod chrome;
 mod languages;

@@ -193,7 +193,6 @@ async fn cargo_build(
     built.next_back().context("cargo does not say where the binary is")
 }
 
-/// The package that has this binary.
 async fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
     let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);

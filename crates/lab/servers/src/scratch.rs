@@ -11,7 +11,8 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "lab-scratch-";
 
-/// A temporary directory that only its user can look into, removed when dropped. If `lab` is killed instead, the next one removes it.
+/// A temporary directory that only its user can look into, removed when dropped. If `lab` is killed
+/// instead, the next one removes it.
 #[derive(Debug)]
 pub struct Scratch {
     dir: TempDir,
@@ -26,7 +27,6 @@ impl Scratch {
         Self::within(&std::env::temp_dir())
     }
 
-    /// A directory in `parent`.
     pub fn within(parent: &Path) -> anyhow::Result<Self> {
         remove_stale(parent);
         // Profiles, the bodies of requests and what servers leave here may be secret.

@@ -34,7 +34,6 @@ const RELEASE: Duration = Duration::from_secs(1);
 /// How long a server may take to exit: it is killed three seconds after it was asked to.
 const STOP: Duration = Duration::from_secs(10);
 
-/// A running server.
 #[derive(Debug)]
 pub struct Server {
     name: String,
@@ -193,7 +192,6 @@ impl Server {
         &self.url
     }
 
-    /// Where requests go.
     pub fn target(&self) -> Target {
         self.target.clone()
     }

@@ -9,7 +9,6 @@ use super::{Launch, Scratch, Server, launch::Placeholders};
 /// How long a server that has died may take to be seen: its supervisor exits after it.
 const LAST_BREATH: Duration = Duration::from_secs(1);
 
-/// A running server with its companions.
 #[derive(Debug)]
 pub struct Stage {
     pub server: Server,

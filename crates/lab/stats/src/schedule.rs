@@ -2,7 +2,6 @@
 
 use crate::SplitMix64;
 
-/// One planned run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
     /// The index of the server: 0 is the baseline.

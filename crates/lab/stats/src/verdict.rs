@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Speedup;
 
-/// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -50,7 +49,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A verdict with its reason.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Judgement {
     pub verdict: Verdict,

@@ -41,13 +41,11 @@ impl Fake {
         self.dir.path().join(path)
     }
 
-    /// Writes a file below the root.
     pub fn write(&self, path: &str, text: &str) {
         fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
         fs::write(self.path(path), text).unwrap();
     }
 
-    /// Removes a file or a directory.
     pub fn remove(&self, path: &str) {
         let path = self.path(path);
         if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();

@@ -49,7 +49,6 @@ impl System {
         self.root.join(path).exists()
     }
 
-    /// A program on the path.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let mut candidates = std::env::split_paths(&self.path).map(|dir| dir.join(name));
         candidates.find(|path| is_executable(path))

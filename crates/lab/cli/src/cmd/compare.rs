@@ -58,7 +58,8 @@ pub struct Options {
     /// With Locust: a master and N workers, instead of one process
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: Option<u16>,
-    /// With Locust: wait at this IPv4 address for workers from other machines; only in a network that you trust
+    /// With Locust: wait at this IPv4 address for workers from other machines; only in a network that you
+    /// trust
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<Ipv4Addr>,
     /// Print one JSON document instead of tables

@@ -38,7 +38,6 @@ const HEAD: &str = "\
 /// The counts of all variants by name.
 type Counted = BTreeMap<String, Counts>;
 
-/// Counts and reports; with `--check`, fails if a count has moved.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     // The reference is that of the case as it is published.

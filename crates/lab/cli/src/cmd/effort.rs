@@ -21,10 +21,12 @@ pub struct EffortOptions {
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub measurement: Option<Duration>,
-    /// Seconds of load before each measurement [default: 0.8, quick: 0.3; `compare` takes up to 20 if a server needs it]
+    /// Seconds of load before each measurement [default: 0.8, quick: 0.3; `compare` takes up to 20 if a
+    /// server needs it]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
-    /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2, quick: 0]
+    /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2,
+    /// quick: 0]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
     pub open_loop: Option<Duration>,
     /// Space the arrivals of the open loop evenly, which hides queues
@@ -37,7 +39,8 @@ pub struct EffortOptions {
     /// Requests may outlast a run, as with long polling: do not count them as lost
     #[arg(long)]
     pub allow_unfinished: bool,
-    /// The smallest difference that counts as one, in percent; the layout of the code alone can make up to 10
+    /// The smallest difference that counts as one, in percent; the layout of the code alone can make up
+    /// to 10
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub minimum_effect: f64,
 }

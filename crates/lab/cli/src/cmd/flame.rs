@@ -67,14 +67,12 @@ pub struct Options {
     pub load: OwnLoad,
 }
 
-/// Takes the name of a profiler.
 fn profiler() -> impl TypedValueParser<Value = Profiler> {
     let names = Profilers::all().map(|it| PossibleValue::new(it.name).help(it.label));
     let named = |name: String| Profilers::all().find(|it| it.name == name);
     PossibleValuesParser::new(names).try_map(move |name| named(name).context("no such profiler"))
 }
 
-/// The profilers that work here.
 fn profilers(options: &Options, has_sampler: bool) -> Profilers {
     let mut found = Profilers::look(lab_system::System::this(), has_sampler);
     found.unwinder = options.call_graph;
@@ -84,7 +82,6 @@ fn profilers(options: &Options, has_sampler: bool) -> Profilers {
 /// What `cases` may be besides a case's name.
 const ALL: &str = "all";
 
-/// Records and draws; prints where the pages are.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let drawing = async {
         match options.exec.is_empty() {
@@ -168,8 +165,8 @@ pub fn title(command: &str) -> String {
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
-/// The directory for the results of a command: its text, with a hyphen for each run of characters that a path
-/// should not have.
+/// The directory for the results of a command: its text, with a hyphen for each run of characters that a
+/// path should not have.
 pub fn directory(command: &str) -> String {
     let parts = command.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
     let parts: Vec<_> = parts.filter(|part| part.contains(char::is_alphanumeric)).collect();

@@ -47,7 +47,6 @@ pub fn interruptible<T>(
     })
 }
 
-/// Does some work on this thread.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the Tokio runtime")?;

@@ -77,7 +77,6 @@ enum Command {
     Supervise(supervise::Options),
 }
 
-/// Runs the verb of the command line.
 pub fn run() -> ExitCode {
     let lab = Lab::parse();
     // One of theirs has a meaning of its own.
@@ -108,7 +107,6 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Opens a page in the reader's browser.
 fn open(page: &Path) -> anyhow::Result<()> {
     open::that_detached(page)
         .with_context(|| format!("no browser could be started; open {} yourself", page.display()))

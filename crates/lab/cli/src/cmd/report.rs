@@ -30,7 +30,6 @@ pub struct Options {
     pub markdown: Option<PathBuf>,
 }
 
-/// Writes the page and prints where it is.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let results = places.results()?;
     let record = read(&Store::new(&results).find(&options.run)?)?;

@@ -60,7 +60,6 @@ pub struct SideOptions {
     pub args: Vec<String>,
 }
 
-/// Both sides, ready to be measured.
 pub struct Sides {
     pub subjects: Vec<(String, Launch)>,
     pub asks: Vec<Vec<Ask>>,
@@ -140,7 +139,6 @@ impl SideOptions {
         Ok(Sides { subjects, asks, layouts, pause_ms, _revisions: revisions })
     }
 
-    /// What is compared, in words.
     pub fn title(&self) -> String {
         match (&self.baseline_get[..], &self.candidate_get[..]) {
             ([], []) if self.is_running() => "two servers".to_owned(),
@@ -152,7 +150,6 @@ impl SideOptions {
         }
     }
 
-    /// Whether a side runs already.
     pub fn is_running(&self) -> bool {
         self.baseline_url.is_some() || self.candidate_url.is_some()
     }

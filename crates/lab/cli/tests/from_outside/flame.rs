@@ -40,7 +40,6 @@ impl Studio {
         Self { toy, path }
     }
 
-    /// Adds a `lab-flamegraph` that runs these commands.
     fn add_flamegraph(&self, commands: &str) {
         let path = self.toy.path("target/bin/lab-flamegraph");
         std::fs::write(&path, format!("#!/bin/sh\n{commands}\n")).unwrap();

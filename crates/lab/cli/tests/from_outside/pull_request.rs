@@ -34,7 +34,6 @@ fn script(toy: &Toy) -> Command {
     script
 }
 
-/// Writes the event of a pull request.
 fn event(toy: &Toy, base: &str, head: &str) {
     let sha = |revision| toy.git(&["rev-parse", revision]).trim().to_owned();
     let end = |revision| serde_json::json!({ "repo": { "sha": "no" }, "sha": sha(revision) });

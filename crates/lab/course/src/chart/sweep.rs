@@ -13,7 +13,6 @@ use super::{
 /// Both sides at one value of the parameter.
 #[derive(Clone, Debug)]
 pub struct SweepPoint {
-    /// What is varied.
     pub parameter: f64,
     pub slow: Bench,
     pub fixed: Bench,

@@ -51,7 +51,6 @@ pub fn fit(name: &str, width: f64) -> String {
     format!("{kept}…")
 }
 
-/// A rectangle from one x to another.
 pub fn bar(class: &str, from: f64, to: f64, y: f64, height: f64) -> Markup {
     html! {
         rect class=(class) x=(px(from)) y=(px(y)) width=(px(to - from)) height=(px(height)) {}

@@ -54,8 +54,9 @@ impl Counter {
         Ok(done)
     }
 
-    /// How many of each event there were in what was counted. `perf` reports it when the process has exited, so stop the process first. One that goes on running does not exit; `perf` is
-    /// interrupted then.
+    /// How many of each event there were in what was counted. `perf` reports it when the process has
+    /// exited, so stop the process first. One that goes on running does not exit; `perf` is interrupted
+    /// then.
     pub async fn totals(mut self, exits: bool) -> anyhow::Result<Vec<u64>> {
         if !exits {
             self.perf.interrupt();

@@ -1,8 +1,8 @@
 //! The functions of a server that cost most: those of its handler first, then those around it.
 //!
-//! A stack leads through the runtime into the handler: the program's own code, and all that it calls. In a
-//! release build the handler often has no function, because the compiler inlined it into one of the runtime.
-//! That one is then so busy that it counts as the handler.
+//! A stack leads through the runtime into the handler: the program's own code, and all that it calls. In
+//! a release build the handler often has no function, because the compiler inlined it into one of the
+//! runtime. That one is then so busy that it counts as the handler.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,8 +28,8 @@ pub struct Function {
     pub in_handler: bool,
 }
 
-/// The `n` functions that cost most in stacks as they were recorded. Those of the handler come before larger
-/// ones of the runtime.
+/// The `n` functions that cost most in stacks as they were recorded. Those of the handler come before
+/// larger ones of the runtime.
 pub fn hottest(raw: &Folded, n: usize) -> Vec<Function> {
     let mut known = HashMap::new();
     let mut stacks: Vec<(Stack, u64)> =

@@ -12,7 +12,6 @@ pub use sockets::{
     is_taken, listeners, outbound_connections, reached_at, refused_connections, round_trips,
 };
 
-/// The CPU time of this process.
 pub fn own_cpu_time() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     return Some(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID.now().ok()?.into());
