@@ -4,14 +4,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Signal, Toy, ends, fails, says, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, Signal, Toy, ends, fails, json, says, send, stderr, stdout, wait_until};
 
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
     let toy = Toy::new(&[]);
     let output = toy.run(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat());
     ends(&output, 0);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = json(&output);
     let case = &document["cases"][0];
     assert_eq!(case["case"], "toy");
     assert_eq!(case["load"], "3 users, without a pause");

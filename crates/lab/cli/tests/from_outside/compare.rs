@@ -7,11 +7,10 @@ use std::{
 };
 
 use lab_system::process::is_alive;
-use serde_json::Value;
 
 use crate::toy::{
-    CALM, SHORT, STAND_IN, Signal, Toy, children, ends, fails, says, send_to_group, stderr, stdout,
-    wait_until,
+    CALM, SHORT, STAND_IN, Signal, Toy, children, ends, fails, json, says, send_to_group, stderr,
+    stdout, wait_until,
 };
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
@@ -36,7 +35,7 @@ fn json_has_the_verdict_and_its_figures() {
     let args = ["--get", "/?token=hunter2", "--json", "--metric", "latency-p50"];
     let args = [&args[..], &["--header", "Authorization: hunter2", "--markdown", "it.md"]].concat();
     let output = compare(&toy, &server(&toy, ""), &server(&toy, ""), &args);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = json(&output);
     // Two pairs are too few for a verdict.
     assert_eq!(document["verdict"], "undecided", "{document}");
     ends(&output, 3);
@@ -290,7 +289,7 @@ fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
         lab.env("PATH", toy.path_variable()).envs(calls.iter().copied()).output().unwrap()
     };
     let output = run(&[("CALLS", "250")]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = json(&output);
     assert_eq!(document["exact"]["candidate"]["system_calls"], 10.0, "{}", stderr(&output));
 
     let servers: Vec<_> = toy.started().iter().map(u32::to_string).collect();
@@ -301,7 +300,7 @@ fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
     }
 
     let output = run(&[]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = json(&output);
     assert_eq!(document["exact"]["candidate"], serde_json::json!({}), "{}", stderr(&output));
     says(&output, "so they are not exact");
 }

@@ -4,7 +4,9 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::toy::{SHORT, STAND_IN, Signal, Toy, ends, fails, send, stderr, stdout, wait_until};
+use crate::toy::{
+    SHORT, STAND_IN, Signal, Toy, ends, fails, json, send, stderr, stdout, wait_until,
+};
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
 /// where the servers leave theirs.
@@ -54,7 +56,7 @@ fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "", &["--workers", "2", "--json"]);
     ends(&output, 3);
-    let document = json_of(&stdout(&output));
+    let document = json(&output);
     let notes = ["it sees no bodies"];
     let engine = json!({ "name": "Mine", "version": "9.8.7", "workers": 2, "notes": notes });
     assert_eq!(document["engine"], engine);
@@ -84,7 +86,7 @@ fn the_engine_of_the_course_works() {
     let (engine, _) = rest.split_once("```").unwrap();
     toy.program("engine", engine);
     let output = compare(&toy, "", &["--engine", "./programs/engine", "--json"]).output().unwrap();
-    let document = json_of(&stdout(&output));
+    let document = json(&output);
     let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
     let case = &json_of(&record)["cases"][0];
     assert_eq!(case["load"], "8 users, without a pause, by engine");

@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path, process::Command};
 
-use serde_json::Value;
-
-use crate::toy::{stderr, stdout};
+use crate::toy::{json, stderr};
 
 const PACKAGES: [&str; 6] = ["tokio", "warp", "axum", "hyper", "criterion", "flamegraph"];
 
@@ -18,7 +16,7 @@ fn every_package_is_declared_at_the_root_and_a_member_depends_on_it() {
     let cargo = ["metadata", "--no-deps", "--offline", "--format-version=1"];
     let output = Command::new(env!("CARGO")).args(cargo).current_dir(root).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let metadata: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let metadata = json(&output);
     let members = metadata["packages"].as_array().unwrap().iter();
     let used = members.flat_map(|member| member["dependencies"].as_array().unwrap());
     let used: BTreeSet<_> = used.map(|dependency| dependency["name"].as_str().unwrap()).collect();

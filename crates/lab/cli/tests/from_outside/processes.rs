@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     reach::Running,
-    toy::{CALM, SHORT, Signal, Toy, children, send_to_group, stderr, wait_until},
+    toy::{CALM, SHORT, Signal, Toy, children, json, send_to_group, wait_until},
 };
 
 /// Compares two paths of a server that runs already; returns the document of `--json`.
@@ -20,7 +20,7 @@ fn compare(toy: &Toy, url: &str) -> Value {
     let (one, other) = (format!("{url}/a"), format!("{url}/b"));
     let sides = ["compare", "--json", "--baseline-url", &one, "--candidate-url", &other];
     let output = toy.run(&[&sides[..], &SHORT[..], &CALM[..]].concat());
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    json(&output)
 }
 
 #[test]

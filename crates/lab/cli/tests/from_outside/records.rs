@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::toy::{Toy, fails, says, stderr, stdout};
+use crate::toy::{Toy, fails, json, says, stderr, stdout};
 
 /// The commit that is checked out says nothing of binaries that somebody put in a directory.
 #[test]
@@ -10,8 +10,7 @@ fn a_run_names_no_commit_of_servers_that_cargo_did_not_build() {
     let toy = Toy::new(&[]);
     toy.git(&["init", "--quiet"]);
     toy.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);
-    let output = toy.bench(&["--json"]);
-    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let record = json(&toy.bench(&["--json"]));
     assert_eq!(record["build"]["commit"], Value::Null, "{}", record["build"]);
     assert_eq!(record["build"]["profile"], "unknown");
 }

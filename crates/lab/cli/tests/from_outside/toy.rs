@@ -205,6 +205,13 @@ pub fn send(signal: Signal, pid: u32) {
     kill(Pid::from_raw(pid as i32), signal).unwrap();
 }
 
+/// What `lab` printed to standard output.
+#[track_caller]
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+}
+
 /// To a process and the others of its group, as a terminal does.
 pub fn send_to_group(signal: Signal, pid: u32) {
     killpg(Pid::from_raw(pid as i32), signal).unwrap();

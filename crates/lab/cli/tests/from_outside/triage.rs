@@ -1,15 +1,13 @@
 //! `lab triage`, on a server with one fault.
 
-use serde_json::Value;
-
-use crate::toy::{Toy, ends, fails, stdout};
+use crate::toy::{Toy, ends, fails, json, says};
 
 #[test]
 fn a_lock_held_across_a_wait_is_the_first_suspect() {
     let toy = Toy::new(&["--turn-ms=20"]);
     let output = toy.run(&["triage", "toy-slow", "--json"]);
     ends(&output, 0);
-    let card: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let card = json(&output);
     assert_eq!(card["limit"], "one-at-a-time", "{card:#}");
     assert_eq!(card["suspects"][0]["id"], "lock", "{card:#}");
     // Each level has its figures, and the page is there.
@@ -38,6 +36,6 @@ fn a_server_that_runs_already_has_to_be_on_this_machine() {
     let toy = Toy::new(&[]);
     let output = toy.run(&["triage", "--url", "http://192.0.2.1/users"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("is not on loopback: run `lab triage` on its machine"));
+    says(&output, "is not on loopback: run `lab triage` on its machine");
     assert!(!toy.path("target/lab/triage").join("http-192.0.2.1-users").exists());
 }
