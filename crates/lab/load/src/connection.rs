@@ -154,7 +154,7 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, None, content)).await;
+        let answer = within(self.patience, self.exchange(request, |_| {}, content)).await;
         let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
@@ -168,35 +168,35 @@ impl<D: Dial> Connection<D> {
 
     /// The answer, unchecked.
     pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<Fetched> {
-        let mut fetched = Fetched::default();
-        let content = |piece: &[u8]| fetched.body.extend_from_slice(piece);
-        let head = Some(&mut fetched.head);
-        let answer = within(self.patience, self.exchange(request, head, content)).await;
-        fetched.status = answer.with_context(|| request.name.clone())?;
-        Ok(fetched)
+        let (mut head, mut body) = (Vec::new(), Vec::new());
+        let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
+        let content = |piece: &[u8]| body.extend_from_slice(piece);
+        let answer = within(self.patience, self.exchange(request, on_head, content)).await;
+        let status = answer.with_context(|| request.name.clone())?;
+        Ok(Fetched { status, head, body })
     }
 
-    /// Sends a request, and hands the body of its answer to `content` and the bytes of its head to
-    /// `kept`. Returns the status.
+    /// Sends a request, and hands the bytes of its answer's head to `on_head` and the body to `content`.
+    /// Returns the status.
     ///
     /// A server may close an idle connection while a request is on its way. So an idempotent one is
     /// sent again, once, as RFC 9112, 9.3.1 permits.
     async fn exchange(
         &mut self,
         request: &Prepared,
-        mut kept: Option<&mut Vec<u8>>,
+        mut on_head: impl FnMut(&[u8]),
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         let stream = self.ready().await.context("cannot connect")?;
         let mut exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
-        let mut head = exchange.head(request.head_only, kept.as_deref_mut()).await;
+        let mut head = exchange.head(request.head_only, &mut on_head).await;
         if head.is_err() && self.is_used && request.is_idempotent && !exchange.is_answered {
             self.closed += 1;
             self.resent += 1;
             self.is_used = false;
             let stream = self.dial.dial().await.context("cannot connect")?;
             exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
-            head = exchange.head(request.head_only, kept).await;
+            head = exchange.head(request.head_only, &mut on_head).await;
         }
         let head = head?;
         exchange.body(head, content).await.context("the answer broke off")?;
@@ -258,16 +258,14 @@ impl<'a, D: Dial> Exchange<'a, D> {
     }
 
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(&mut self, head_only: bool, kept: Option<&mut Vec<u8>>) -> anyhow::Result<Head> {
+    async fn head(&mut self, head_only: bool, on_head: impl FnOnce(&[u8])) -> anyhow::Result<Head> {
         loop {
             match Head::parse(&self.buffer[self.unread.clone()], head_only)? {
                 Some((length, head)) => {
                     let begin = self.unread.start;
                     self.unread.start += length;
                     if head.status >= 200 {
-                        if let Some(kept) = kept {
-                            kept.extend_from_slice(&self.buffer[begin..begin + length]);
-                        }
+                        on_head(&self.buffer[begin..begin + length]);
                         return Ok(head);
                     }
                 }
