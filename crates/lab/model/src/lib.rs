@@ -27,7 +27,6 @@ mod output;
 mod overrides;
 mod percentile;
 mod plan;
-mod punctuality;
 mod request;
 mod seconds;
 mod secrets;
@@ -53,14 +52,13 @@ pub use machine::{Build, Machine, load_average, output_of};
 pub use modes::second_mode;
 pub use nearest::unknown;
 pub use notes::notes;
-pub use outcome::{Engine, Outcome};
+pub use outcome::{Engine, Outcome, Punctuality};
 pub use output::Output;
 pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
     Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
 };
-pub use punctuality::Punctuality;
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};
