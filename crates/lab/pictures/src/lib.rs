@@ -10,7 +10,6 @@ mod meta;
 mod page;
 mod palette;
 mod sections;
-mod standard;
 mod threads;
 mod timeline;
 mod waits;

@@ -3,8 +3,13 @@
 mod graphs;
 mod words;
 
-use std::path::Path;
+use std::{
+    fs::File,
+    path::Path,
+    process::{Command, Stdio},
+};
 
+use anyhow::{Context as _, ensure};
 use lab_display::{Table, count_table};
 use lab_model::{Exhibit, Output};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
@@ -14,7 +19,7 @@ use super::{
     differential,
     frames::Drawing,
     page::{Page, Picture, Section},
-    standard, threads, timeline,
+    threads, timeline,
 };
 
 /// How many functions a table names.
@@ -87,7 +92,7 @@ fn as_recorded(
     let path = output.dir().join(&folded);
     page.files.push(folded);
     let Some(program) = flamegraph else { return Ok(None) };
-    match standard::draw(program, &path, &title, recording.profiler.label) {
+    match standard_graph(program, &path, &title, recording.profiler.label) {
         Ok(svg) => output.write(&picture, &svg)?,
         // The page is worth its minute of recording without this picture, too.
         Err(error) => {
@@ -97,6 +102,26 @@ fn as_recorded(
     }
     page.files.push(picture.clone());
     Ok(Some(picture))
+}
+
+/// The standard flame graph of a recording, for readers who know its form from other tools.
+///
+/// Lets `program` (`lab-flamegraph`) draw a file of folded stacks.
+fn standard_graph(
+    program: &Path,
+    folded: &Path,
+    title: &str,
+    subtitle: &str,
+) -> anyhow::Result<String> {
+    let drawn = Command::new(program)
+        .args(["--deterministic", "--title", title, "--subtitle", subtitle])
+        .stdin(File::open(folded)?)
+        .stderr(Stdio::piped())
+        .output()
+        .with_context(|| format!("cannot start {}", program.display()))?;
+    let message = String::from_utf8_lossy(&drawn.stderr);
+    ensure!(drawn.status.success(), "{} failed: {}", program.display(), message.trim());
+    Ok(String::from_utf8(drawn.stdout)?)
 }
 
 /// Requests over time; of two servers, the first above the second.
