@@ -4,7 +4,8 @@
 use std::{fs, path::Path, time::SystemTime};
 
 use anyhow::Context as _;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How long one iteration of a bench takes: the median of its samples with its 95 % interval.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -30,30 +31,6 @@ impl Bench {
     }
 }
 
-#[derive(Deserialize)]
-struct Estimates {
-    median: Estimate,
-}
-
-#[derive(Deserialize)]
-struct Estimate {
-    point_estimate: f64,
-    confidence_interval: Interval,
-}
-
-#[derive(Deserialize)]
-struct Interval {
-    lower_bound: f64,
-    upper_bound: f64,
-}
-
-#[derive(Deserialize)]
-struct Id {
-    group_id: String,
-    function_id: Option<String>,
-    value_str: Option<String>,
-}
-
 /// The directory of a bench's newest figures, next to those of earlier runs.
 const LAST: &str = "new";
 
@@ -64,8 +41,7 @@ pub fn speedup(criterion: &Path, case: &str, baseline: &str, candidate: &str) ->
 
 fn median_ns(criterion: &Path, case: &str, variant: &str) -> Option<f64> {
     let last = criterion.join(case).join(variant).join(LAST);
-    let estimates: Estimates = read(&last.join("estimates.json")).ok()?;
-    Some(estimates.median.point_estimate)
+    read(&last.join("estimates.json")).ok()?["median"]["point_estimate"].as_f64()
 }
 
 /// The newest figures of all groups whose name `is_wanted`, in the order of measurement.
@@ -88,15 +64,19 @@ fn collect(dir: &Path, found: &mut Vec<(SystemTime, Bench)>) -> anyhow::Result<(
     let last = dir.join(LAST);
     let file = last.join("estimates.json");
     if file.is_file() {
-        let Id { group_id, function_id, value_str } = read(&last.join("benchmark.json"))?;
-        let Estimates { median } = read(&file)?;
+        let (id, estimates) = (read(&last.join("benchmark.json"))?, read(&file)?);
+        let text = |field: &str| id[field].as_str().map(str::to_owned);
+        let ns = |field: &str| {
+            let ns = estimates["median"].pointer(field).and_then(Value::as_f64);
+            ns.with_context(|| foreign(&file))
+        };
         let bench = Bench {
-            group: group_id,
-            name: function_id.unwrap_or_default(),
-            parameter: value_str,
-            ns: median.point_estimate,
-            low_ns: median.confidence_interval.lower_bound,
-            high_ns: median.confidence_interval.upper_bound,
+            group: text("group_id").with_context(|| foreign(&last))?,
+            name: text("function_id").unwrap_or_default(),
+            parameter: text("value_str"),
+            ns: ns("/point_estimate")?,
+            low_ns: ns("/confidence_interval/lower_bound")?,
+            high_ns: ns("/confidence_interval/upper_bound")?,
         };
         found.push((file.metadata()?.modified()?, bench));
     }
@@ -107,11 +87,13 @@ fn collect(dir: &Path, found: &mut Vec<(SystemTime, Bench)>) -> anyhow::Result<(
     Ok(())
 }
 
-fn read<T: DeserializeOwned>(file: &Path) -> anyhow::Result<T> {
+fn read(file: &Path) -> anyhow::Result<Value> {
     let text = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| {
-        format!("{} is not what the pinned version of Criterion writes", file.display())
-    })
+    serde_json::from_slice(&text).with_context(|| foreign(file))
+}
+
+fn foreign(file: &Path) -> String {
+    format!("{} is not what the pinned version of Criterion writes", file.display())
 }
 
 /// The version of Criterion in the workspace's lock file.
