@@ -75,11 +75,9 @@ pub fn table(server: &str, seen: &ThreadStates) -> Table {
         0 => String::new(),
         more => format!("; {more} more threads were not looked at"),
     };
-    Table {
-        caption: format!("{server}: what its threads did, {looks}{left_out}"),
-        head: ["threads", "running", "waits for a core", "blocked in"].map(str::to_owned).to_vec(),
-        rows: seen.kinds().into_iter().map(row).collect(),
-    }
+    let caption = format!("{server}: what its threads did, {looks}{left_out}");
+    let head = ["threads", "running", "waits for a core", "blocked in"];
+    Table::new(caption, head, seen.kinds().into_iter().map(row))
 }
 
 /// Which of the marks a state has.

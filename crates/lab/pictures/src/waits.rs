@@ -57,11 +57,8 @@ impl Waits {
         });
         let mut rows: Vec<_> = rows.collect();
         rows.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
-        Table {
-            caption: self.caption(server),
-            head: ["the request", "mean per request", "share"].map(str::to_owned).to_vec(),
-            rows: rows.into_iter().map(|(_, row)| row).collect(),
-        }
+        let head = ["the request", "mean per request", "share"];
+        Table::new(self.caption(server), head, rows.into_iter().map(|(_, row)| row))
     }
 
     fn caption(&self, server: &str) -> String {

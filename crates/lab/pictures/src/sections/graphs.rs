@@ -115,11 +115,9 @@ fn cpu_total(all: &Observations) -> Option<Section> {
     let lead = "The system counts how much CPU time a request costs. Only a profiler shows where it \
                 goes, and none works here.";
     let mut section = Section::new("CPU time per request", lead.to_owned());
-    section.tables.push(Table {
-        caption: "CPU time as the system counts it".to_owned(),
-        head: ["server", "requests answered", "CPU time per request"].map(str::to_owned).to_vec(),
-        rows: all.servers.iter().map(row).collect::<Option<_>>()?,
-    });
+    let head = ["server", "requests answered", "CPU time per request"];
+    let rows = all.servers.iter().map(row).collect::<Option<Vec<_>>>()?;
+    section.tables.push(Table::new("CPU time as the system counts it", head, rows));
     Some(section)
 }
 
@@ -188,9 +186,6 @@ fn functions(caption: String, unit: Unit, stacks: &Folded, most: Vec<Row>) -> Ta
         let share = share(row.inclusive, stacks.total());
         vec![row.name, unit.short(row.inclusive), share, unit.short(row.own)]
     };
-    Table {
-        caption,
-        head: ["function", "with all it calls", "share", "itself"].map(str::to_owned).to_vec(),
-        rows: most.into_iter().map(row).collect(),
-    }
+    let head = ["function", "with all it calls", "share", "itself"];
+    Table::new(caption, head, most.into_iter().map(row))
 }

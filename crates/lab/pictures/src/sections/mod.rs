@@ -198,15 +198,12 @@ fn change(topic: &Topic, all: &Observations) -> Option<Section> {
         let times = [slow.own, fixed.own, slow.inclusive, fixed.inclusive];
         std::iter::once(slow.name).chain(times.map(time)).collect()
     };
-    let head = ["itself", "in all"]
-        .into_iter()
-        .flat_map(|what| topic.servers.iter().map(move |name| format!("{name}, {what}")));
+    let whats = ["itself", "in all"].into_iter();
+    let head = whats.flat_map(|what| topic.servers.iter().map(move |it| format!("{it}, {what}")));
+    let head = std::iter::once("function".to_owned()).chain(head);
     if !pairs.is_empty() {
-        section.tables.push(Table {
-            caption: "CPU time per request, by what changed most".to_owned(),
-            head: std::iter::once("function".to_owned()).chain(head).collect(),
-            rows: pairs.into_iter().map(row).collect(),
-        });
+        let caption = "CPU time per request, by what changed most";
+        section.tables.push(Table::new(caption, head, pairs.into_iter().map(row)));
     }
     Some(section)
 }
