@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// Counts by variant and name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reference(BTreeMap<String, BTreeMap<String, u64>>);
+pub struct Reference(pub BTreeMap<String, BTreeMap<String, u64>>);
 
 /// A count, or the counts of a companion by name.
 #[derive(Deserialize)]
@@ -31,10 +31,6 @@ impl Reference {
     /// The counts of one variant by name; empty if the reference has none.
     pub fn of(&self, variant: &str) -> BTreeMap<String, u64> {
         self.0.get(variant).cloned().unwrap_or_default()
-    }
-
-    pub fn counts(&self) -> &BTreeMap<String, BTreeMap<String, u64>> {
-        &self.0
     }
 }
 

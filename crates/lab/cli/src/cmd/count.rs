@@ -69,7 +69,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             write_whole(&path, &reference::text(HEAD, &exact, &case.variants))?;
             eprintln!("wrote {}", path.display());
         } else if options.check {
-            let lines = reference::compare(Reference::read(&path)?.counts(), &exact, tolerance);
+            let lines = reference::compare(&Reference::read(&path)?.0, &exact, tolerance);
             moved.extend(lines.into_iter().map(|line| format!("{}-{line}", case.name)));
         }
     }

@@ -82,7 +82,7 @@ mod tests {
             "# head\n\n[slow]\nallocations = 300\nupstream.connections = 19\n\
              \n[fixed]\nallocations = 30\nupstream.connections = 19\n"
         );
-        assert_eq!(*text.parse::<Reference>().unwrap().counts(), table(300, 30));
+        assert_eq!(text.parse::<Reference>().unwrap().0, table(300, 30));
     }
 
     #[test]
