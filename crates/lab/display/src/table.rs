@@ -56,7 +56,8 @@ impl Table {
             let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
         };
-        let rule = format!("| --- |{}\n", " ---: |".repeat(self.head.len().saturating_sub(1)));
+        let rule = |column| if self.is_numeric(column) { "---:" } else { "---" }.to_owned();
+        let rule = line(&(0..self.head.len()).map(rule).collect());
         line(&self.head) + &rule + &self.rows.iter().map(line).collect::<String>()
     }
 
@@ -82,10 +83,14 @@ impl Table {
         }
     }
 
-    /// Columns of numbers are right-aligned.
     fn class(&self, column: usize) -> Option<&'static str> {
+        self.is_numeric(column).then_some("number")
+    }
+
+    /// Columns of numbers are right-aligned.
+    fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        (column > 0 && cells.all(|cell| is_number(cell))).then_some("number")
+        column > 0 && cells.all(|cell| is_number(cell))
     }
 }
 
@@ -120,7 +125,10 @@ mod tests {
     fn only_columns_of_numbers_are_right_aligned() {
         let rows = [["f<0>", "0.5 ms", "first"], ["f<1>", "1.5 ms", "2 of a kind"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        let html = Table::new("top", ["function", "time", "note"], rows).html().into_string();
+        let table = Table::new("top", ["function", "time", "note"], rows);
+        let rule = table.markdown().lines().nth(1).unwrap().to_owned();
+        assert_eq!(rule, "| --- | ---: | --- |");
+        let html = table.html().into_string();
         assert!(html.contains(r#"<th scope="col" class="number">time</th>"#), "{html}");
         assert!(html.contains(r#"<th scope="col">note</th>"#), "{html}");
         assert!(html.contains(r#"<td class="number">1.5 ms</td><td>2 of a kind</td>"#), "{html}");
