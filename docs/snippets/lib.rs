@@ -31,6 +31,7 @@ chapters! {
     catalogue: "exercises/catalogue.md",
     timesheet: "exercises/timesheet.md",
     quotes: "exercises/quotes.md",
+    mystery: "mystery.md",
     measuring: "measuring.md",
     your_service: "your-service.md",
     cheat_sheet: "cheat-sheet.md",
