@@ -136,7 +136,8 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
             );
             out!("{}", lab_practice::solution(case)?);
             if !case.is_exercise() {
-                out!("{} explains it, and measures alternatives.", case.page());
+                let further = case.page().replace(".md", "-further.md");
+                out!("{} explains it, and {further} measures alternatives.", case.page());
             }
         }
         _ => {
