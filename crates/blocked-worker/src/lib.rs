@@ -36,7 +36,7 @@ pub struct Options {
     pub passes: u32,
 }
 
-/// What a login is answered with: a greeting, or why there is none.
+/// The answer to a login: a greeting, or the error.
 pub type Answer = Result<String, (StatusCode, &'static str)>;
 
 /// The body of `POST /login`.

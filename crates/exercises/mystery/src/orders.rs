@@ -47,7 +47,7 @@ impl Orders {
         Self { messages: (1..=ORDERS).map(message).collect(), faults: faults.to_vec() }
     }
 
-    /// An order as a message; `None` if there is none with this number.
+    /// The message of an order; `None` if no order has this number.
     pub fn message(&self, id: u32) -> Option<&[u8]> {
         self.messages.get(id.checked_sub(1)? as usize).map(Vec::as_slice)
     }
