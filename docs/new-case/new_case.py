@@ -18,23 +18,27 @@ FILES = {
     "crates/NAME/src/fixed.rs": "variant.rs",
     "crates/NAME/src/bin/NAME-slow.rs": "bin.rs",
     "crates/NAME/src/bin/NAME-fixed.rs": "bin.rs",
+    "crates/NAME/src/bin/NAME-mine.rs": "bin.rs",
     "crates/NAME/tests/same_answers.rs": "same_answers.rs",
     "crates/NAME/tests/mechanism.rs": "mechanism.rs",
     "benches/micro/SNAKE.rs": "bench.rs",
     "docs/src/cases/NAME.md": "chapter.md",
     "docs/src/cases/NAME-further.md": "further.md",
 }
-# The lists that name every case: the file, a pattern of the line before the new one, and the new one.
-LISTS = (
-    ("Cargo.toml", r"members = \[", '    "crates/NAME",\n'),
-    ("Cargo.toml", r"\[workspace.dependencies\]", 'NAME = { path = "crates/NAME" }\n'),
-    ("benches/Cargo.toml", r"\[dependencies\]", "NAME.workspace = true\n"),
-    ("benches/Cargo.toml", 'path = "micro/hot_clone.rs"\nharness = false',
-     '\n[[bench]]\nname = "SNAKE"\npath = "micro/SNAKE.rs"\nharness = false\n'),
-    ("docs/src/SUMMARY.md", r"\]\(cases/.*(?<!-further)\.md", "- [NAME](cases/NAME.md)\n"),
-    ("docs/src/SUMMARY.md", r"\]\(cases/.*-further\.md", "- [Further: NAME](cases/NAME-further.md)\n"),
-    ("docs/snippets/lib.rs", r'"cases/.*(?<!-further)\.md', '    SNAKE: "cases/NAME.md",\n'),
-    ("docs/snippets/lib.rs", r'"cases/.*-further\.md', '    SNAKE_further: "cases/NAME-further.md",\n'),
+# The lists that name every case: the file, a pattern of an entry, and the new entry.
+SORTED = (
+    ("Cargo.toml", r"^[a-z-]+ = \{ path = .*\n", 'NAME = { path = "crates/NAME" }\n'),
+    ("benches/Cargo.toml", r"^(?!rust-version)[a-z0-9]+-[a-z-]+(\.| =).*\n", "NAME.workspace = true\n"),
+    ("benches/Cargo.toml", r'^\[\[bench\]\]\nname = "\w+"\npath = "micro/\w+\.rs"\nharness = false\n\n',
+     '[[bench]]\nname = "SNAKE"\npath = "micro/SNAKE.rs"\nharness = false\n\n'),
+)
+# These have the order of the course, where a new case is the last one.
+COURSE = (
+    ("Cargo.toml", r'^    "crates/[a-z-]+",\n', '    "crates/NAME",\n'),
+    ("docs/src/SUMMARY.md", r".*\]\(cases/.*(?<!-further)\.md.*\n", "- [NAME](cases/NAME.md)\n"),
+    ("docs/src/SUMMARY.md", r".*\]\(cases/.*-further\.md.*\n", "- [Further: NAME](cases/NAME-further.md)\n"),
+    ("docs/snippets/lib.rs", r'.*"cases/.*(?<!-further)\.md.*\n', '    SNAKE: "cases/NAME.md",\n'),
+    ("docs/snippets/lib.rs", r'.*"cases/.*-further\.md.*\n', '    SNAKE_further: "cases/NAME-further.md",\n'),
 )
 
 
@@ -52,13 +56,20 @@ def main(name):
         if (ROOT / path).exists():
             sys.exit(f"error: {path} exists already; choose another name")
         written[path] = fill((TEMPLATES / f"{template}.txt").read_text(), path)
-    for path, before, line in LISTS:
-        text = written.get(path) or (ROOT / path).read_text()
-        found = list(re.finditer(before, text))
-        if not found:
-            sys.exit(f"error: {path} has no line with `{before}`")
-        at = text.index("\n", found[-1].end()) + 1
-        written[path] = text[:at] + fill(line) + text[at:]
+
+    def add(path, pattern, line, comes_after):
+        text, line = written.get(path) or (ROOT / path).read_text(), fill(line)
+        entries = list(re.finditer(pattern, text, re.MULTILINE))
+        if not entries:
+            sys.exit(f"error: {path} has no line with `{pattern}`")
+        before = [entry.end() for entry in entries if comes_after(line, entry[0])]
+        at = before[-1] if before else entries[0].start()
+        written[path] = text[:at] + line + text[at:]
+
+    for entry in SORTED:
+        add(*entry, lambda line, other: line > other)
+    for entry in COURSE:
+        add(*entry, lambda line, other: True)
     for path, text in written.items():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
