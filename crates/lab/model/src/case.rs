@@ -152,7 +152,8 @@ impl Case {
     /// The chapter of a case or the page of an exercise, below the root of the workspace.
     pub fn page(&self) -> String {
         let part = if self.is_exercise() { "exercises" } else { "cases" };
-        format!("docs/src/{part}/{}.md", self.name)
+        // The address of a page must not name the fault.
+        format!("docs/src/{part}/{}.md", self.alias.as_deref().unwrap_or(&self.name))
     }
 
     /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.

@@ -83,7 +83,7 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     let snake = case.name.replace('-', "_");
     let root = workspace.root();
     let chapter = root.join(case.page());
-    let further = chapter.with_file_name(format!("{}-further.md", case.name));
+    let further = root.join(case.page().replace(".md", "-further.md"));
     let bench = root.join(format!("benches/micro/{snake}.rs"));
     for place in [case.dir.clone(), chapter, further, bench] {
         unfinished(&place, root, &mut lacks)?;
