@@ -13,7 +13,7 @@ pub const SUSPECTS: [(&str, &str); 7] = [
     ("parsing", "the same data is parsed or serialized more than once"),
     ("computing", "the same result is computed again and again"),
     ("blocking", "a task keeps its worker thread from the other tasks"),
-    ("waiting", "another server, a database or a disk is slow"),
+    ("waiting", "a database, another server or a disk is slow, or asked too often"),
 ];
 
 /// The `[check]` of a case file.

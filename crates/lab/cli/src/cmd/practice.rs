@@ -36,7 +36,7 @@ pub enum Verb {
         /// What you suspect
         #[arg(long, value_parser = suspects())]
         suspect: Option<String>,
-        /// How many times higher the throughput of a fixed server is
+        /// How many times better a fixed server is, by the metric that decides
         #[arg(long, value_name = "N", value_parser = factor_of)]
         factor: Option<f64>,
     },
