@@ -29,14 +29,15 @@ from harness.tools import TOOLS, require
 from harness.verbs import lab
 
 HERE = Path(__file__).parent
-HOME = TARGET / "wild"
+# An installed program knows its path, so links are followed.
+HOME = (TARGET / "wild").resolve()
 DATA = HOME / "data"
 LISTS = tomllib.loads((HERE / "servers.toml").read_text(encoding="utf-8"))
 # What installs a package into a directory, and where its programs are then.
 INSTALLERS = {
     "cargo": ("bin", lambda place, package, release: [["cargo", "install", "--locked", "--root", place, "--version", release, package]]),
     "go": ("bin", lambda place, package, release: [["go", "install", f"{package}@v{release}"]]),
-    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--silent", "--prefix", place, f"{package}@{release}"]]),
+    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", place, f"{package}@{release}"]]),
     "pip": ("bin", lambda place, package, release: [["python3", "-m", "venv", place], [f"{place}/bin/pip", "install", "-q", *f"{package}=={release}".split()]]),
     "maven": (".", lambda place, package, release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
 }
@@ -91,7 +92,9 @@ def install(server, release, only_installed=False):
             raise Problem("not installed")
         say(f"installing {name} {release} with {how}")
         place.mkdir(parents=True, exist_ok=True)
-        env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin")}
+        # Some packages strip the names of their functions, which perf needs. The instructions are the same.
+        names = {"CARGO_PROFILE_RELEASE_STRIP": "debuginfo"}
+        env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin"), **names}
         for command in commands(str(place), server.get("package", name), release):
             # A build must not disturb a measurement.
             done = subprocess.run(["nice", *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -151,8 +154,10 @@ def delayed(url):
     for _ in range(ALONE):
         start = time.monotonic()
         connection.request("GET", f"{server.path}?{server.query}" if server.query else server.path)
-        connection.getresponse().read()
-        late += DELAYED_MS[0] <= 1000 * (time.monotonic() - start) <= DELAYED_MS[1]
+        answer = connection.getresponse()
+        answer.read()
+        # On a new connection, the client acknowledges at once.
+        late += not answer.will_close and DELAYED_MS[0] <= 1000 * (time.monotonic() - start) <= DELAYED_MS[1]
     connection.close()
     return {"answers": ALONE, "late": late}
 
@@ -230,6 +235,7 @@ def examine(server, chosen):
     """One server: the card, the second opinion, and what the two say of each other."""
     release = server["release"]
     programs = install(server, release, chosen.installed)
+    say(f"{server['name']}: triage, then wrk and strace")
     command = filled(server["command"], programs)
     if "prepare" in server and not (done := DATA / f"{server['name']}.complete").exists():
         subprocess.run(shlex.split(filled(server["prepare"], programs)), check=True, stdout=subprocess.DEVNULL)
@@ -282,17 +288,29 @@ def totals(results):
     }
 
 
-def triage_all(servers, chosen):
+def said(problem):
+    """An error in one line. If it isn't ours, its kind is part of it."""
+    return str(problem) if isinstance(problem, Problem) else f"{type(problem).__name__}: {problem}"
+
+
+def each(items, key, measure):
+    """What `measure` returns for each item, by its name, and why the others have no result."""
     results, left_out = {}, {}
-    for server in servers:
-        say(f"{server['name']}: triage, then wrk and strace")
+    for item in items:
+        name = item[key]
         try:
-            results[server["name"]] = examine(server, chosen)
-        except (Problem, subprocess.SubprocessError, OSError) as problem:
-            left_out[server["name"]] = str(problem)
-            say(f"note: {server['name']} is left out: {problem}")
+            results[name] = measure(item)
+        # A server may fail in any way. The results of the others must not be lost.
+        except Exception as problem:
+            left_out[name] = said(problem)
+            say(f"note: {name} is left out: {left_out[name]}")
     if not results:
         raise Problem("no server could be measured")
+    return results, left_out
+
+
+def triage_all(servers, chosen):
+    results, left_out = each(servers, "name", lambda server: examine(server, chosen))
     count, shown = totals(results), tables(results, left_out)
     for name in ("servers", "suspects", "missed"):
         print(f"\n{table(*shown[name])}")
@@ -302,23 +320,33 @@ def triage_all(servers, chosen):
     return 0
 
 
+def server_of(pair):
+    return next(it for it in LISTS["server"] if it["name"] == pair["server"])
+
+
+def compare(pair, chosen):
+    """What `lab compare` finds for two releases of a server."""
+    commands = [filled(pair["command"], install(server_of(pair), release, chosen.installed)) for release in pair["releases"]]
+    say(f"{pair['server']} {' and '.join(pair['releases'])}")
+    with tempfile.TemporaryDirectory() as directory:
+        # Two releases seldom write a list in the same way.
+        found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
+                    "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
+    return {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
+
+
 def compare_releases(chosen):
-    results, rows = {}, []
-    for pair in LISTS["comparison"]:
-        server = next(it for it in LISTS["server"] if it["name"] == pair["server"])
-        commands = [filled(pair["command"], install(server, release, chosen.installed)) for release in pair["releases"]]
-        say(f"{pair['server']} {' and '.join(pair['releases'])}")
-        with tempfile.TemporaryDirectory() as directory:
-            # Two releases seldom write a list in the same way.
-            found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
-                        "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
-        results[pair["server"]] = {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
+    results, left_out = each(LISTS["comparison"], "server", lambda pair: compare(pair, chosen))
+    rows = []
+    for found in results.values():
+        older, newer = found["releases"]
         ratios = [f"{number(it['estimate'], 2)} ({number(it['low'], 2)} to {number(it['high'], 2)})" if it else "n/a"
                   for it in (found["speedup"].get(metric) for metric in ("throughput", "cpu_per_request"))]
-        rows.append([f"{pair['server']} {pair['releases'][0]}", pair["releases"][1], pair["get"], *ratios, found["verdict"]])
+        rows.append([f"{found['server']} {older}", newer, found["get"], *ratios, found["verdict"]])
     head = ["program", "against", "request", "throughput", "CPU per request", "verdict"]
     print(f"\n{table(head, rows)}")
-    save("replicate-wild-releases", {"comparisons": results}, chosen, ["cargo"], releases=(head, rows))
+    record = {"comparisons": results, "left_out": left_out}
+    save("replicate-wild-releases", record, chosen, ["cargo"], releases=(head, rows))
     return 0
 
 
@@ -331,9 +359,10 @@ def main():
         servers = servers[:1]
         print(f"note: {SHORT}")
     if chosen.install:
-        for server in servers:
+        compared = [(server_of(pair), release) for pair in LISTS["comparison"] for release in pair["releases"]]
+        for server, release in compared if chosen.releases else [(it, it["release"]) for it in servers]:
             try:
-                install(server, server["release"])
+                install(server, release)
             except Problem as problem:
                 say(f"note: {problem}")
         return 0
