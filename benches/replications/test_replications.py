@@ -346,6 +346,12 @@ class Wild(unittest.TestCase):
         pool = [{"id": "pool", "title": "", "accounts_for": None, "evidence": ""}]
         self.assertEqual(wild.judged({}, {"suspects": pool}, idle)[1], {})
 
+    def test_one_server_that_fails_leaves_the_results_of_the_others(self):
+        with contextlib.redirect_stderr(io.StringIO()):
+            results, left_out = wild.each([{"name": "a", "users": 2}, {"name": "b", "users": 0}], "name", lambda it: 1 / it["users"])
+            self.assertRaises(cases.Problem, wild.each, [{"name": "b"}], "name", lambda it: it["users"])
+        self.assertEqual((results, left_out), ({"a": 0.5}, {"b": "ZeroDivisionError: division by zero"}))
+
     def test_each_server_is_complete_and_its_data_the_same_every_time(self):
         for server in wild.LISTS["server"]:
             self.assertIn("{port}", server["command"])
