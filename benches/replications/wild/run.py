@@ -153,9 +153,14 @@ def delayed(url):
     connection, late = http.client.HTTPConnection(server.netloc, timeout=30), 0
     for _ in range(ALONE):
         start = time.monotonic()
-        connection.request("GET", f"{server.path}?{server.query}" if server.query else server.path)
-        answer = connection.getresponse()
-        answer.read()
+        try:
+            connection.request("GET", f"{server.path}?{server.query}" if server.query else server.path)
+            answer = connection.getresponse()
+            answer.read()
+        except ConnectionError:
+            # Some servers close a connection without saying so. The next request opens another one.
+            connection.close()
+            continue
         # On a new connection, the client acknowledges at once.
         late += not answer.will_close and DELAYED_MS[0] <= 1000 * (time.monotonic() - start) <= DELAYED_MS[1]
     connection.close()
