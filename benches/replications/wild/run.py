@@ -180,7 +180,7 @@ def wait_until_it_answers(process, url):
     while time.monotonic() < end:
         if not process.running():
             raise Problem(process.died())
-        if subprocess.run(["curl", "-sf", "-o", os.devnull, url], stderr=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run(["curl", "-sf", "--max-time", "20", "-o", os.devnull, url], stderr=subprocess.DEVNULL).returncode == 0:
             return
         time.sleep(0.2)
     raise Problem(f"{process.name} does not answer {url} after 60 s")
