@@ -55,6 +55,7 @@ impl Directory {
     /// Looks people up, all in one question. Simulates a call to another service with a sleep.
     async fn people(self, nicknames: &[String]) -> Vec<Person> {
         let _recorded = case_probe::span("directory wait");
+        case_probe::work("questions");
         tokio::time::sleep(self.wait).await;
         nicknames.iter().map(|nickname| person(nickname)).collect()
     }

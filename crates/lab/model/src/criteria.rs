@@ -24,6 +24,10 @@ pub struct Criteria {
     pub suspect: String,
     /// The factor over `slow` that is enough, of what the case promises; far below what `fixed` reaches.
     pub speed: f64,
+    /// Requests such as `GET /receipts/1` that come before the counted visit: what a service makes once, on
+    /// first use, isn't part of it. They must not be those of the visit, or a cache would pass.
+    #[serde(default)]
+    pub before: Vec<String>,
     /// The most that the first visit to a fresh server may cost, by the names that `lab count` shows.
     #[serde(default)]
     pub at_most: BTreeMap<String, u64>,

@@ -17,14 +17,18 @@ const EACH: usize = 8;
 /// How long the server has to begin with the slow ones.
 const HEAD_START: Duration = Duration::from_millis(300);
 
-/// Counts what the first visit to a fresh server costs. A later visit could be answered from a cache.
+/// Counts what the first visit to a fresh server costs, after the requests that set it up. A later visit could be
+/// answered from a cache.
 pub(super) async fn counts(
     workspace: &Workspace,
     case: &Case,
     criteria: &Criteria,
 ) -> anyhow::Result<Found> {
     let count = Overrides { warm_up: 0, visits: 1, ..case.count.clone() };
-    let (counts, _) = count::measure(workspace, &Case { count, ..case.clone() }, MINE).await?;
+    let case = Case { count, ..case.clone() };
+    let before = criteria.before.iter().map(|line| ask(line, Path::new("")));
+    let before = before.collect::<anyhow::Result<Vec<_>>>()?;
+    let (counts, _) = count::measure(workspace, &case, MINE, &before).await?;
     let most = criteria.at_most.iter().map(|limit| ("at most", limit));
     let least = criteria.at_least.iter().map(|limit| ("at least", limit));
     let mut all = Vec::new();

@@ -97,7 +97,7 @@ async fn count_all(
         let mut counted = Counted::new();
         for variant in &case.variants {
             eprintln!("counting {}-{variant}", case.name);
-            let (counts, note) = count::measure(workspace, case, variant).await?;
+            let (counts, note) = count::measure(workspace, case, variant, &[]).await?;
             // The same for every variant, so print it once.
             if let Some(note) = note.filter(|note| !notes.contains(note)) {
                 eprintln!("note: {note}");

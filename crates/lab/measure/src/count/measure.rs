@@ -24,16 +24,18 @@ const PRICE_READINGS: u32 = 5;
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
 /// [`lab_servers::instrumented::build`].
 ///
-/// Also returns a note if system calls are not counted.
+/// Requests `before` set up what the server makes once, and aren't counted. Also returns a note if system calls
+/// are not counted.
 pub async fn measure(
     workspace: &Workspace,
     case: &Case,
     variant: &str,
+    before: &[Ask],
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
     let asks = asks(&case);
     let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
-    let counted = on_stage(&stage, &case, &asks).await;
+    let counted = on_stage(&stage, &case, &asks, before).await;
     stage.clear().await?;
     let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
     match calls {
@@ -50,10 +52,14 @@ async fn on_stage(
     stage: &Stage,
     case: &Case,
     asks: &[Ask],
+    before: &[Ask],
 ) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
     let servers = std::iter::once(&stage.server).chain(stage.companions());
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
+    if !before.is_empty() {
+        Visitor::open(stage.server.target(), before).await?.visit_in_steps(&idle).await?;
+    }
     let mut visitor = Visitor::open(stage.server.target(), asks).await?;
     let mut gauges = Gauges::open(stage, case).await?;
     for _ in 0..case.count.warm_up {
