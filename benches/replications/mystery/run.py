@@ -18,7 +18,7 @@ from harness.verbs import lab
 
 # By the planted fault: the rules whose first fix removes it.
 NAMED_BY = {
-    "blocking": ["blocking"],
+    "blocking": ["blocking", "blocked-loop"],
     "client": ["client", "connect"],
     "clone": ["allocation"],
     "flush": ["flush"],

@@ -57,7 +57,7 @@ DELAYED_MS = (38, 60)
 ENOUGH = 20
 READS_AND_WRITES = ("read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "recvmsg", "sendto", "sendmsg", "sendfile")
 # These suspects all mean that requests wait for their turn.
-QUEUES = ("lock", "limit", "blocking", "pool")
+QUEUES = ("lock", "limit", "blocking", "blocked-loop", "pool")
 
 
 def options():

@@ -140,6 +140,7 @@ fn whole(share: &str) -> String {
         "lost_share" => "the throughput",
         "lost_user_share" => "the users",
         "refused_share" => "the connections",
+        "deaf_share" => return format!("the time with {WATCHED} users"),
         "wait_share" => "the time of a request",
         "flush_share" => "the time",
         _ => "the CPU time",

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use lab_model::Outcome;
-use lab_observation::{Observation, Profiler, Recording, Window};
+use lab_observation::{Observation, Profiler, Recording, State, Thread, ThreadStates, Window};
 
 use super::*;
 use crate::measure::WATCHED;
@@ -114,4 +114,58 @@ fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
     };
     assert_eq!(share(Kernel::Frames), Some(0.3));
     assert_eq!(share(Kernel::Missing), None);
+}
+
+/// Ten looks at threads, each in these system calls by turns.
+fn looks(threads: &[&[&'static str]]) -> ThreadStates {
+    let state = |call: &&'static str| match *call {
+        "" => State::Running,
+        call => State::Blocked(call.into()),
+    };
+    let thread = |calls: &&[&'static str]| Thread {
+        name: String::new(),
+        states: calls.iter().map(state).cycle().take(10).collect(),
+    };
+    let threads = threads.iter().map(thread).collect();
+    ThreadStates { window: Duration::from_secs(1), looks: 10, threads, left_out: 0 }
+}
+
+#[test]
+fn an_event_loop_is_deaf_while_nobody_waits_for_events_or_runs() {
+    let deaf = |idle: &[&[&'static str]], busy: &[&[&'static str]]| {
+        let watched = Measured {
+            threads: Some([looks(idle), looks(busy)]),
+            ..measured(vec![(1, outcome(&[(10, 100)])), (WATCHED, outcome(&[(20, 800)]))])
+        };
+        facts(&watched)
+    };
+    // A pool of threads waits for work in the same call, with and without load.
+    let asleep = deaf(&[&["epoll_wait"], &["futex"]], &[&["clock_nanosleep"], &["futex"]]);
+    assert_eq!(asleep.get("deaf_share"), Some(1.0));
+    assert_eq!(asleep.shown("loop_call").unwrap(), "clock_nanosleep");
+    let locked = deaf(&[&["epoll_wait"], &["futex"]], &[&["futex", ""], &["futex"]]);
+    assert_eq!(locked.get("deaf_share"), Some(0.5));
+    assert_eq!(locked.shown("loop_call").unwrap(), "futex");
+    // Node has a second loop, for delayed tasks of its own.
+    let one = deaf(&[&["epoll_wait"], &["epoll_wait"]], &[&["futex"], &["epoll_wait"]]);
+    assert_eq!(one.get("deaf_share"), Some(1.0));
+    // Another worker took over, the CPU works, or there never was an event loop.
+    for (idle, busy) in [
+        ([["epoll_wait"], ["futex"]], [["clock_nanosleep"], ["epoll_wait"]]),
+        ([["epoll_wait"], ["futex"]], [[""], ["futex"]]),
+        ([["accept"], ["poll"]], [["read"], ["recvfrom"]]),
+    ] {
+        let healthy = deaf(&[&idle[0], &idle[1]], &[&busy[0], &busy[1]]);
+        assert_eq!(healthy.get("deaf_share"), Some(0.0), "{busy:?}");
+        let attended = busy.contains(&["epoll_wait"]);
+        assert_eq!(healthy.get("unattended_share"), Some(f64::from(!attended)), "{busy:?}");
+    }
+}
+
+#[test]
+fn cpu_time_of_threads_that_nobody_saw_counts() {
+    let level = Outcome { server_cpu: Some(Duration::from_millis(900)), ..outcome(&[(20, 800)]) };
+    let threads = Some([looks(&[&["poll"]]), looks(&[&["poll"]])]);
+    let watched = Measured { threads, ..measured(vec![(WATCHED, level)]) };
+    assert_eq!(facts(&watched).get("wanted_cores"), Some(0.9));
 }

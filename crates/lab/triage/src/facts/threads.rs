@@ -1,5 +1,7 @@
 //! Facts of the threads: what they wait for, and how many cores they want.
 
+use std::collections::BTreeSet;
+
 use lab_observation::{State, Thread, ThreadStates};
 
 use super::Facts;
@@ -16,6 +18,8 @@ const WAITING: [&str; 14] = [
 const DISK: [&str; 4] = ["fsync", "fdatasync", "sync_file_range", "msync"];
 /// The system call in which a thread waits for a lock, or idles.
 const LOCK: [&str; 1] = ["futex"];
+/// System calls in which an event loop waits for events.
+const EVENTS: [&str; 4] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter"];
 
 impl Facts {
     pub(super) fn threads(&mut self, measured: &Measured) {
@@ -44,12 +48,36 @@ impl Facts {
         let wanted = busy.threads.iter().map(|thread| looked(thread, wants));
         self.put("busiest_thread_share", wanted.fold(0.0, f64::max));
         self.put("starved_share", sum(ready) / sum(wants).max(0.01));
-        self.wants(sum(wants), measured.cores);
+        // Threads that lived only briefly were not seen, but the system counts their CPU time.
+        let used = measured.at(WATCHED).and_then(|it| it.server_cpu.map(|cpu| (cpu, it.measured)));
+        let used = used.map_or(0.0, |(cpu, time)| cpu.as_secs_f64() / time.as_secs_f64());
+        self.wants(sum(wants).max(used), measured.cores);
+        self.event_loop(idle, busy);
         if let Some(at_once) = self.get("at_once") {
             // Threads that serve a request and no other one meanwhile.
             let occupied = more(&WAITING) + self.get("wanted_cores").unwrap_or_default();
             self.put("occupied_over_at_once", occupied / at_once);
         }
+    }
+
+    /// How long fewer threads waited for events than without load; and, as a part of that, how long none
+    /// ran or wanted to either. Some runtimes have an event loop that serves no requests.
+    fn event_loop(&mut self, idle: &ThreadStates, busy: &ThreadStates) {
+        let listens =
+            |it: &&&State| matches!(it, State::Blocked(call) if EVENTS.contains(&&**call));
+        let works = |it: &&State| matches!(it, State::Running | State::Ready);
+        let loops = blocked(idle, &EVENTS);
+        let lacks = |all: &[&State]| (all.iter().filter(listens).count() as f64) < loops - 0.5;
+        self.put("deaf_share", share(busy, |all| lacks(all) && !all.iter().any(works)));
+        self.put("unattended_share", if loops < 0.5 { 1.0 } else { share(busy, lacks) });
+        let calls = busy.threads.iter().flat_map(|it| &it.states).filter_map(|it| match it {
+            State::Blocked(call) => Some(&**call),
+            _ => None,
+        });
+        let calls: BTreeSet<_> = calls.filter(|it| !EVENTS.contains(it)).collect();
+        let more = |call: &str| blocked(busy, &[call]) - blocked(idle, &[call]);
+        let most = calls.into_iter().max_by(|a, b| more(a).total_cmp(&more(b)));
+        self.words.insert("loop_call".to_owned(), most.unwrap_or_default().to_owned());
     }
 
     pub(super) fn wants(&mut self, wanted: f64, cores: usize) {
@@ -77,9 +105,15 @@ fn blocked(states: &ThreadStates, calls: &[&str]) -> f64 {
 
 /// The share of looks at which some thread was in one of these system calls.
 fn any(states: &ThreadStates, calls: &[&str]) -> f64 {
-    let is_in = |look: &usize| {
-        let mut states = states.threads.iter().filter_map(|thread| thread.states.get(*look));
-        states.any(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)))
+    let is_in = |it: &&State| matches!(it, State::Blocked(call) if calls.contains(&&**call));
+    share(states, |all| all.iter().any(is_in))
+}
+
+/// The share of looks at which the states of all threads are like this.
+fn share(states: &ThreadStates, is: impl Fn(&[&State]) -> bool) -> f64 {
+    let is = |look: &usize| {
+        let at = states.threads.iter().filter_map(|thread| thread.states.get(*look));
+        is(&at.collect::<Vec<_>>())
     };
-    (0..states.looks).filter(is_in).count() as f64 / states.looks.max(1) as f64
+    (0..states.looks).filter(is).count() as f64 / states.looks.max(1) as f64
 }
