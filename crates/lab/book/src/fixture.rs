@@ -123,8 +123,7 @@ fn benches() -> Value {
         bench("slow", Some("50"), 2e6),
         bench("fixed", Some("50"), 1e6),
     ];
-    json!({ "made": "cargo bench", "criterion": null, "estimate": "median", "confidence": 0.95,
-            "benches": benches })
+    json!({ "made": "cargo bench", "benches": benches })
 }
 
 fn meta() -> Value {

@@ -24,10 +24,6 @@ const COMMAND: &str = "cargo bench --package benches --features alternatives --b
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Benches {
     pub made: String,
-    pub criterion: Option<String>,
-    /// What `ns` is an estimate of.
-    pub estimate: String,
-    pub confidence: f64,
     /// In the order in which they were measured. The first bench of a group is the one that the
     /// others are compared with.
     pub benches: Vec<Bench>,
@@ -64,9 +60,6 @@ pub fn publish(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<Path
     let is_wanted = |group: &str| KINDS.iter().any(|kind| group.starts_with(kind));
     let benches = Benches {
         made: COMMAND.to_owned(),
-        criterion: criterion::version(workspace.root()),
-        estimate: "median".to_owned(),
-        confidence: 0.95,
         benches: criterion::benches(&workspace.criterion(), is_wanted)?,
     };
     output.write("benches.json", &(serde_json::to_string_pretty(&benches)? + "\n"))?;

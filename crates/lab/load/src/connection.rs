@@ -107,7 +107,7 @@ impl Fetched {
 }
 
 #[derive(Debug)]
-pub struct Connection<D: Dial = Tcp> {
+pub struct Connection<D: Dial> {
     dial: D,
     /// How long each answer may take.
     patience: Option<Duration>,
@@ -122,14 +122,6 @@ pub struct Connection<D: Dial = Tcp> {
     is_used: bool,
     buffer: Box<[u8]>,
     check: Check,
-}
-
-impl Connection {
-    /// Connects over TCP.
-    pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
-        let connection = Self::patient(Tcp { address: target, quick_ack: false }).await;
-        connection.with_context(|| format!("cannot connect to {target}"))
-    }
 }
 
 impl<D: Dial> Connection<D> {

@@ -7,7 +7,7 @@ use http::Uri;
 use lab_model::{Answer, Ask, Target};
 use tokio::{net::TcpStream, time::timeout};
 
-use super::{Connection, Fetched, Prepared};
+use super::{Fetched, Visitor};
 
 /// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,8 +44,8 @@ pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
 
 /// The answer to a GET of `path`, on a connection of its own.
 pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<Fetched> {
-    let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-    Connection::open(target).await?.fetch(&request).await
+    let mut visitor = Visitor::open(target, &[Ask::get(path, Answer::Any)]).await?;
+    Ok(visitor.answers().await?.remove(0))
 }
 
 /// The text that a server answers to a GET of `path`. Any status but 200 is an error.
@@ -60,7 +60,7 @@ pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
 /// Whether `target` accepts a connection and, if a path is given, answers a GET of it with success.
 pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
     let Some(path) = path else {
-        return within(Some(SHORT_PATIENCE), Connection::open(target)).await.is_ok();
+        return within(Some(SHORT_PATIENCE), Visitor::open(target, &[])).await.is_ok();
     };
     let answer = within(Some(SHORT_PATIENCE), get(target, path)).await;
     answer.is_ok_and(|answer| (200..300).contains(&answer.status))

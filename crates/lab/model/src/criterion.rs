@@ -95,23 +95,3 @@ fn read(file: &Path) -> anyhow::Result<Value> {
 fn foreign(file: &Path) -> String {
     format!("{} is not what the pinned version of Criterion writes", file.display())
 }
-
-/// The version of Criterion in the workspace's lock file.
-pub fn version(root: &Path) -> Option<String> {
-    let lock = fs::read_to_string(root.join("Cargo.lock")).ok()?;
-    let (_, rest) = lock.split_once("name = \"criterion\"\nversion = \"")?;
-    Some(rest.split_once('"')?.0.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lock_file_has_the_pinned_version() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-        let pinned = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-        let version = version(&root).unwrap();
-        assert!(pinned.contains(&format!("criterion = {{ version = \"={version}\"")), "{version}");
-    }
-}

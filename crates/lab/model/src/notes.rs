@@ -3,7 +3,7 @@
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Latency, Metric, Percentile, VariantRecord, conditions, modes};
+use super::{CaseRecord, Metric, Percentile, VariantRecord, conditions};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
@@ -36,7 +36,6 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
             100.0 * share
         ));
     }
-    notes.extend(modes_apart(case));
     let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
     notes.extend(engine.into_iter().flat_map(|engine| engine.notes.clone()));
     if let Some(note) = case.steps_note.as_ref().filter(|_| case.variants.len() > 2) {
@@ -202,28 +201,4 @@ fn tails_apart(case: &CaseRecord) -> Option<String> {
             baseline.variant, candidate.variant
         )
     })
-}
-
-/// Delays and second modes in the latencies of the two sides of the verdict.
-fn modes_apart(case: &CaseRecord) -> Vec<String> {
-    let latency = |variant: &VariantRecord| {
-        let mut latency = Latency::default();
-        let runs = case.runs.iter().filter(|run| run.variant == variant.variant);
-        runs.for_each(|run| latency.add(&run.outcome.latency));
-        latency
-    };
-    let Some((baseline, candidate)) = case.sides() else { return Vec::new() };
-    let both = [(baseline, candidate), (candidate, baseline)];
-    let note = |(side, rival): (&VariantRecord, &VariantRecord)| {
-        // The slowest requests are not among its latencies.
-        if side.latency_ms.exact_below.is_some() {
-            return None;
-        }
-        let used_cores = side.cpu_us_per_request.map(|us| us / 1e6 * side.throughput_rps);
-        let delay = |cores| modes::delay(&side.variant, &latency(side), cores);
-        used_cores.and_then(delay).or_else(|| {
-            modes::note((&side.variant, &latency(side)), (&rival.variant, &latency(rival)))
-        })
-    };
-    both.into_iter().filter_map(note).collect()
 }

@@ -51,19 +51,3 @@ impl Unanswered {
         self.ages_s.iter().filter(|age| **age > patience).count() as u64
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_is_lost_once_the_open_ones_could_have_been_answered_twice() {
-        let [longest, grace] = [100, 1000].map(Duration::from_millis);
-        let unanswered = Unanswered { ages_s: vec![0.2, 0.9], late: 2, longest, grace };
-        // 14 answers a second: four requests take 0.3 s, and 0.6 s is too long.
-        assert_eq!(unanswered.lost(42, Duration::from_secs(2)), 1);
-        let stopped = Unanswered { late: 0, ..unanswered };
-        assert_eq!(stopped.lost(42, Duration::from_secs(2)), 2);
-        assert_eq!(stopped.lost(4, Duration::from_secs(2)), 0);
-    }
-}

@@ -138,22 +138,3 @@ impl Printed {
         self.ports.extend(announcement::ports(line));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn announcements_come_in_pieces_over_both_streams() {
-        let mut output = Output::default();
-        output.follow(&b"\xff\ncounting allocations\nlistening on http://127.0.0.1:80"[..]);
-        output.follow(&b"metrics on :9100\nlast words"[..]);
-        let words = output.words().await;
-        assert!(words.contains("  | \u{fffd}\n") && words.contains("  | last words"), "{words}");
-        // A line without an end may be half of one.
-        assert_eq!(output.ports(), [9100].into());
-        output.follow(&b"listening on http://127.0.0.1:81\n"[..]);
-        assert_eq!(output.url().await.unwrap(), "http://127.0.0.1:81/");
-        assert_eq!(output.found(), Some("counting allocations"));
-    }
-}

@@ -103,22 +103,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_announcement_only_picks_among_the_listeners() {
-        for (ports, announced, choice) in [
-            (&[][..], &[80][..], &[][..]),
-            (&[80], &[], &[80]),
-            (&[90], &[80], &[90]),
-            (&[80, 90], &[70, 80], &[80]),
-            (&[80, 90], &[], &[80, 90]),
-            (&[70, 80, 90], &[80, 90], &[80, 90]),
-        ] {
-            let listeners = ports.iter().map(|port| ([127, 0, 0, 1], *port).into()).collect();
-            let chosen = choose(&listeners, &announced.iter().copied().collect());
-            assert!(chosen.iter().eq(choice), "{ports:?} {announced:?}: {chosen:?}");
-        }
-    }
-
-    #[test]
     fn a_listener_on_all_addresses_is_reached_over_loopback() {
         let ways_to = |address: &str| {
             let address: SocketAddr = address.parse().unwrap();

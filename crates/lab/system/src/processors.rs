@@ -41,25 +41,14 @@ impl Processors {
 
 fn throttled(system: &System) -> f64 {
     let groups = system.read("proc/self/cgroup").unwrap_or_default();
-    let stats = groups.lines().filter_map(|line| {
-        // `0::/PATH` in version 2, and `4:cpu,cpuacct:/PATH` in version 1.
-        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        let is_v1 = controllers.split(',').any(|it| it == "cpu");
-        let mount = if is_v1 { "sys/fs/cgroup/cpu" } else { "sys/fs/cgroup" };
-        let above =
-            Path::new(path).ancestors().map(move |it| format!("{mount}{}/cpu.stat", it.display()));
-        (is_v1 || controllers.is_empty()).then_some(above)
-    });
-    let time = |file: String| {
-        let stat = system.read(&file)?;
-        let (time, unit) = stat.lines().find_map(|line| match line.split_once(' ')? {
-            ("throttled_usec", time) => Some((time, 1e-6)),
-            ("throttled_time", time) => Some((time, 1e-9)),
-            _ => None,
-        })?;
-        Some(time.parse::<f64>().ok()? * unit)
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    let above = Path::new(path).ancestors();
+    let time = |group: &Path| {
+        let stat = system.read(&format!("sys/fs/cgroup/{}/cpu.stat", group.display()))?;
+        let time = stat.lines().find_map(|line| line.strip_prefix("throttled_usec "))?;
+        Some(time.parse::<f64>().ok()? / 1e6)
     };
-    stats.flatten().filter_map(time).sum()
+    above.filter_map(time).sum()
 }
 
 #[cfg(all(test, unix))]
@@ -68,17 +57,12 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn times_are_read_from_the_system_and_both_kinds_of_control_groups() {
+    fn times_are_read_from_the_system_and_the_control_groups() {
         let fake = Fake::healthy();
-        fake.write(
-            "proc/stat",
-            "cpu  900 50 50 9000 10 20 30 40 700 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n",
-        );
+        let stat = "cpu  900 50 50 9000 10 20 30 40 700 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        fake.write("proc/stat", stat);
         let time = |throttled| Processors { all: 101.0, programs: 10.0, stolen: 0.4, throttled };
         assert_eq!(Processors::read(&fake.system), Some(time(0.0)));
-        fake.write("proc/self/cgroup", "5:cpuset:/a\n4:cpu,cpuacct:/a/b\n0::/\n");
-        fake.write("sys/fs/cgroup/cpu/a/cpu.stat", "nr_throttled 2\nthrottled_time 500000000\n");
-        assert_eq!(Processors::read(&fake.system), Some(time(0.5)));
         fake.write("proc/self/cgroup", "0::/a/b\n");
         fake.write("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
         fake.write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 9\nthrottled_usec 250000\n");

@@ -5,13 +5,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    thread::sleep,
-    time::{Duration, Instant},
 };
-
-/// How long a program may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A machine, real or fake.
 #[derive(Clone, Debug)]
@@ -59,30 +53,6 @@ impl System {
         let uids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
         // The real and the effective one.
         uids.and_then(|uids| uids.split_whitespace().nth(1)) == Some("0")
-    }
-
-    /// Runs a program and returns its output, in English. `None` if there is no such program or it
-    /// does not exit within ten seconds.
-    pub fn run(&self, name: &str, args: &[&str]) -> Option<Output> {
-        let mut child = Command::new(self.program(name)?)
-            .args(args)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .ok()?;
-        let end = Instant::now() + PATIENCE;
-        // Its few lines fit into the pipes, so it never blocks.
-        while child.try_wait().ok()?.is_none() {
-            if Instant::now() > end {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-            sleep(Duration::from_millis(5));
-        }
-        child.wait_with_output().ok()
     }
 }
 

@@ -5,7 +5,6 @@
 //! `viewBox`, a title or a description.
 
 mod crossover;
-mod latency;
 mod parts;
 mod sweep;
 #[cfg(test)]
@@ -15,7 +14,6 @@ mod throughput;
 use lab_display::picture::figure;
 use maud::Markup;
 
-pub use latency::latency;
 pub use sweep::{SweepPoint, sweep};
 #[cfg(test)]
 pub use tests::recorded;

@@ -92,15 +92,6 @@ pub fn dot(class: &str, x: f64, y: f64) -> Markup {
     }
 }
 
-/// A lower bound: the true value is somewhere above.
-pub fn at_least(class: &str, x: f64, y: f64) -> Markup {
-    let arrow = format!("M{} {}v-16m-5 6l5 -6 5 6", px(x), px(y));
-    html! {
-        path class={ "reach at-least " (class) } d=(arrow) {}
-        (dot(class, x, y))
-    }
-}
-
 pub fn line(class: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Markup {
     let points: Vec<_> = points.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y))).collect();
     html! { polyline class={ "line " (class) } points=(points.join(" ")) {} }

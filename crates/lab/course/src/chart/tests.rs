@@ -1,4 +1,4 @@
-use lab_model::{CaseRecord, Record, Sweep, criterion::Bench};
+use lab_model::{Record, Sweep, criterion::Bench};
 
 use super::*;
 
@@ -44,8 +44,7 @@ fn names_are_escaped_and_nothing_has_no_place() {
     let mut case = recorded().cases.remove(0);
     case.case = "<b>a case with a name that is much longer than any chart is wide</b>".to_owned();
     case.variants[0].variant.clone_from(&case.case);
-    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), throughput(&case), latency(&case)]
-    {
+    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), throughput(&case)] {
         let faults = ["NaN", "inf", "<b>", "<lookup>"];
         assert!(!faults.iter().any(|it| chart.svg.contains(it)), "{}", chart.svg);
     }
@@ -64,31 +63,6 @@ fn bars_are_as_long_as_the_throughput() {
         // A tiny bar is drawn two units long.
         assert!(slow == 2.0 || (fixed / slow / expected - 1.0).abs() < 0.02, "{}", record.case);
     }
-}
-
-#[test]
-fn lower_bounds_are_dotted_and_have_arrows() {
-    for record in &recorded().cases {
-        let chart = latency(record);
-        let is_bound =
-            record.variants.iter().any(|variant| variant.latency_ms.exact_below.is_some());
-        assert_eq!(chart.svg.contains("line slow dotted"), is_bound, "{}", record.case);
-        assert_eq!(chart.svg.contains("at-least"), is_bound, "{}", record.case);
-        assert_eq!(chart.alt.contains("at least"), is_bound, "{}", chart.alt);
-    }
-}
-
-#[test]
-fn latencies_that_must_not_be_quoted_are_not_drawn() {
-    let mut record = recorded().cases.remove(0);
-    let dashed =
-        |record: &CaseRecord| latency(record).svg.matches(r#""line fixed dashed""#).count();
-    record.variants[1].open_loop.as_mut().unwrap().invalid = None;
-    assert_eq!(dashed(&record), 1);
-    record.variants[1].open_loop.as_mut().unwrap().invalid = Some("late".to_owned());
-    assert_eq!(dashed(&record), 0);
-    let chart = latency(&record);
-    assert_eq!(chart.alt.matches("fixed p50").count(), 1, "{}", chart.alt);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! A run as one page: its summary, its charts and all its figures, in a file that needs no other.
 //!
-//! The page loads nothing, it can be printed, and it contains the record itself, so that readers can
-//! check every figure. Its one script only offers that record as a file.
+//! The page loads nothing, has no script and can be printed. The runs are in the record that it names.
 
 #[cfg(test)]
 mod tests;
@@ -23,8 +22,6 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::chart;
 
-const SCRIPT: &str = include_str!("download.js");
-
 /// Writes the page of a record to `path`. `cases` are those that the workspace knows, and `flame` is
 /// the directory of their flame graphs.
 pub fn write(record: &Record, cases: &[Case], flame: &Path, path: &Path) -> anyhow::Result<()> {
@@ -35,19 +32,13 @@ pub fn write(record: &Record, cases: &[Case], flame: &Path, path: &Path) -> anyh
         let page = flame.join(case).join("index.html");
         page.is_file().then(|| relative(dir, &page))
     };
-    write_whole(&path, &page(record, cases, link)?)
+    write_whole(&path, &page(record, cases, link))
 }
 
-fn page(
-    record: &Record,
-    cases: &[Case],
-    flame: impl Fn(&str) -> Option<String>,
-) -> anyhow::Result<String> {
+fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>) -> String {
     let names = record.cases.iter().map(CaseRecord::names).next();
     let [baseline, candidate] = names.unwrap_or(["slow", "fixed"]);
     let title = format!("Measured: {candidate} against {baseline}");
-    let json = serde_json::to_string(record).context("the record cannot be written")?;
-    let file = record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string();
     let body = html! {
         (header("lab report", &title, &in_short(record)))
         (notices(&doubts(record)))
@@ -60,20 +51,8 @@ fn page(
             (section(case, about, flame(&case.case)))
         }
         section { (made(&origin(record), &[command_line(&record.command)])) }
-        section class="raw" {
-            h2 { "The record" }
-            p {
-                "Every single run, as JSON. It is part of this page, in the element "
-                code { "#record" } "; latencies are pairs of microseconds and requests. "
-                // Without a script there is no link, and nothing else is missing.
-                a id="download" download=(file) hidden { "Download it" }
-            }
-            // In JSON, `<` occurs only in strings. Escaped, it cannot end the element.
-            script type="application/json" id="record" { (PreEscaped(json.replace('<', "\\u003c"))) }
-            script { (PreEscaped(SCRIPT)) }
-        }
     };
-    Ok(document(&title, body))
+    document(&title, body)
 }
 
 /// One case: the verdict with its reason, the charts, and every figure as a table.
@@ -88,11 +67,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
             p class="verdict" {
                 "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
             }
-            div class="charts" {
-                @for chart in [chart::throughput(case), chart::latency(case)] {
-                    figure class="chart" { (PreEscaped(chart.svg)) }
-                }
-            }
+            figure class="chart" { (PreEscaped(chart::throughput(case).svg)) }
             (notices(&notes))
             @for table in tables(case) { (table.html()) }
             (requests(case).html())
@@ -159,6 +134,8 @@ fn origin(record: &Record) -> Vec<(String, String)> {
         _ => commit.clone(),
     });
     let facts = [
+        // The name of its file, which has every single run.
+        ("record", Some(record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string())),
         ("made", Some(record.created.strftime("%Y-%m-%d %H:%M UTC").to_string())),
         ("machine", Some(machine_in_words(machine))),
         ("memory", machine.memory_mib.map(|mib| format!("{} MiB", thousands(mib as f64)))),

@@ -21,20 +21,13 @@ fn html(record: &Record) -> String {
 }
 
 #[test]
-fn the_page_needs_nothing_but_itself_and_contains_the_record() {
-    let mut record = recorded();
-    // It cannot end the element that it is in.
-    record.command.push("</script><!-- <script>".to_owned());
-    let html = html(&record);
+fn the_page_needs_nothing_but_itself_and_names_the_record() {
+    let html = html(&recorded());
     let own = html.replace(r#"xmlns="http://www.w3.org/2000/svg""#, "");
-    for foreign in ["http:", "https:", "url(", "@import", " src="] {
+    for foreign in ["http:", "https:", "url(", "@import", " src=", "<script"] {
         assert!(!own.contains(foreign), "{foreign}");
     }
-    let (_, rest) = html.split_once(r#"id="record">"#).unwrap();
-    let (json, _) = rest.split_once("</script>").unwrap();
-    let back: Record = serde_json::from_str(json).unwrap();
-    let text = |record: &Record| serde_json::to_string(record).unwrap();
-    assert_eq!(text(&back), text(&record));
+    assert!(html.contains("Z.json</dd>"));
 }
 
 #[test]
@@ -45,7 +38,7 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
     for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
         assert!(section.contains(&case.case));
         assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
-        assert_eq!(section.matches("<svg").count(), 2);
+        assert_eq!(section.matches("<svg").count(), 1);
         let tables =
             ["Claims:", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
         for table in tables {

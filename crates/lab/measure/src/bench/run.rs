@@ -164,13 +164,12 @@ impl Comparison {
 
     /// The expected length of all runs.
     pub fn length(&self, effort: Effort) -> Duration {
-        let subjects = self.subjects.len();
-        let in_pairs = schedule(subjects, effort.pairs, effort.seed).len();
-        let closed = if self.closed_in_pairs(effort) { in_pairs } else { subjects };
+        let (once, pairs) = (self.once().len(), self.pairs(effort).len());
+        let closed = if self.closed_in_pairs(effort) { pairs } else { once };
         let open = match effort.decides_in_open_loop() {
-            true => in_pairs,
+            true => pairs,
             false if effort.open_loop.is_zero() => 0,
-            false => subjects,
+            false => once,
         };
         effort.run() * (closed + open) as u32
     }
@@ -182,55 +181,40 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Arrivals::ClosedLoop(self.load);
-        match self.closed_in_pairs(effort) {
-            true => self.in_pairs(arrivals, effort, progress).await,
-            false => {
-                // As long as the other runs: a short one may be a single stall.
-                let effort = Effort { measurement: effort.open_loop, ..effort };
-                self.once(arrivals, effort, progress).await
-            }
+        if self.closed_in_pairs(effort) {
+            return self.runs(&self.pairs(effort), arrivals, effort, progress).await;
         }
+        // As long as the other runs: a short one may be a single stall.
+        let effort = Effort { measurement: effort.open_loop, ..effort };
+        self.runs(&self.once(), arrivals, effort, progress).await
     }
 
-    /// Makes one run of each server.
-    async fn once(
+    fn pairs(&self, effort: Effort) -> Vec<Slot> {
+        schedule(self.subjects.len(), effort.pairs, effort.seed)
+    }
+
+    /// One run of each server.
+    fn once(&self) -> Vec<Slot> {
+        (0..self.subjects.len()).map(|subject| Slot { subject, pair: None }).collect()
+    }
+
+    async fn runs(
         &self,
+        slots: &[Slot],
         arrivals: Arrivals,
         effort: Effort,
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
+        let mut runs = Vec::new();
         let which = match arrivals {
             Arrivals::ClosedLoop(_) => "closed loop",
             Arrivals::OpenLoop(_) => "open loop",
         };
-        let mut runs = Vec::new();
-        for (subject, (variant, _)) in self.subjects.iter().enumerate() {
-            progress.run(&self.name, &format!("{which}  {variant}"), effort.run());
-            runs.push(self.run(subject, 0, effort, arrivals, progress).await?);
-        }
-        Ok(runs)
-    }
-
-    async fn in_pairs(
-        &self,
-        arrivals: Arrivals,
-        effort: Effort,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<Run>> {
-        let mut runs = Vec::new();
-        let slots = schedule(self.subjects.len(), effort.pairs, effort.seed);
-        let pairs = effort.pairs * (self.subjects.len() - 1);
-        for Slot { subject, pair } in slots {
+        let pairs = slots.iter().filter_map(|slot| slot.pair).max().map_or(0, |last| last + 1);
+        for &Slot { subject, pair } in slots {
             let (variant, _) = &self.subjects[subject];
-            let which = match pair {
-                Some(pair) => format!("pair {} of {pairs}  {variant}", pair + 1),
-                None => format!("control  {variant}"),
-            };
-            let which = match arrivals {
-                Arrivals::ClosedLoop(_) => which,
-                Arrivals::OpenLoop(_) => format!("open loop  {which}"),
-            };
-            progress.run(&self.name, &which, effort.run());
+            let nth = pair.map_or(String::new(), |pair| format!("  pair {} of {pairs}", pair + 1));
+            progress.run(&self.name, &format!("{which}{nth}  {variant}"), effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
             let run = self.run(subject, nth, effort, arrivals, progress).await?;
             runs.push(Run { pair, ..run });
@@ -278,10 +262,8 @@ impl Comparison {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
         let effort =
             Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
-        if effort.decides_in_open_loop() {
-            return self.in_pairs(Arrivals::OpenLoop(open), effort, progress).await;
-        }
-        self.once(Arrivals::OpenLoop(open), effort, progress).await
+        let slots = if effort.decides_in_open_loop() { self.pairs(effort) } else { self.once() };
+        self.runs(&slots, Arrivals::OpenLoop(open), effort, progress).await
     }
 
     /// Makes the `nth` run of a server.

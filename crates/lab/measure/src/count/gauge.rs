@@ -4,30 +4,24 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_load::{Connection, Prepared, address};
+use lab_load::{Fetched, Visitor, address};
 use lab_model::{Answer, Ask};
 
 pub type Reading = BTreeMap<String, u64>;
 
 /// A path that answers with a JSON object of counters.
-pub struct Gauge {
-    connection: Connection,
-    request: Prepared,
-}
+pub struct Gauge(Visitor);
 
 impl Gauge {
     /// A gauge at `path` of the server at `url`, read in plain HTTP whatever the URL's scheme.
     pub async fn open(url: &Uri, path: &str) -> anyhow::Result<Self> {
-        let target = address(url)?;
-        let request = Prepared::new(&Ask::get(path, Answer::Any), target)?;
-        Ok(Self { connection: Connection::open(target).await?, request })
+        Ok(Self(Visitor::open(address(url)?, &[Ask::get(path, Answer::Any)]).await?))
     }
 
     pub async fn read(&mut self) -> anyhow::Result<Reading> {
-        let answer = self.connection.fetch(&self.request).await?;
-        ensure!(answer.status == 200, "the counters answer with status {}", answer.status);
-        serde_json::from_slice(&answer.body)
-            .context("the counters are not a JSON object of numbers")
+        let Fetched { status, body, .. } = self.0.answers().await?.remove(0);
+        ensure!(status == 200, "the counters answer with status {status}");
+        serde_json::from_slice(&body).context("the counters are not a JSON object of numbers")
     }
 }
 

@@ -146,16 +146,3 @@ fn count(lines: &str, event: &str) -> anyhow::Result<u64> {
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());
     number.with_context(|| format!("`perf` reports no count, but `{}`", lines.trim()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_count_is_found_in_its_line() {
-        let lines = "# started\n38,,raw_syscalls:sys_enter,21004,100.00,,\n";
-        assert_eq!(count(lines, SYSTEM_CALLS).unwrap(), 38);
-        assert!(count("<not counted>,,raw_syscalls:sys_enter,0,100.00,,", SYSTEM_CALLS).is_err());
-        assert!(count("", SYSTEM_CALLS).is_err());
-    }
-}

@@ -25,11 +25,8 @@ impl Folded {
     /// The share of the weight below functions that `is` accepts, from 0 to 1. It gets their demangled
     /// names; those of the kernel end in `_[k]`.
     pub fn share(&self, is: impl Fn(&str) -> bool) -> f64 {
-        let is = |frame: &String| is(&format!("{:#}", rustc_demangle::demangle(frame)));
-        let has = |stack: &[String]| stack.iter().any(is);
-        let within: u64 =
-            self.iter().filter(|(stack, _)| has(stack)).map(|(_, weight)| weight).sum();
-        within as f64 / self.total().max(1) as f64
+        let shares = self.shares(|name| if is(name) { vec![()] } else { vec![] });
+        shares.get(&()).copied().unwrap_or_default()
     }
 
     /// The share of the weight below the functions of each group, from 0 to 1, without the groups that have

@@ -1,18 +1,15 @@
 //! What a page says in words.
 
 use lab_display::thousands;
-use lab_model::Machine;
-
+use lab_model::{Machine, origin::machine_in_words};
 use lab_observation::{Observation, Observations, Topic, Unit};
 
 /// How it was measured, for the end of the page.
 pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {
-    let machine = Machine::here();
     let fact = |name: &str, value| (name.to_owned(), value);
     let mut facts = vec![fact("Profiler", all.made_by()), fact("Load", topic.load.clone())];
     facts.extend(all.servers.iter().map(|it| fact(&it.name, basis(it))));
-    let cpu = machine.cpu.unwrap_or_else(|| machine.arch.clone());
-    facts.push(fact("Machine", format!("{cpu}, {} cores, {}", machine.cores, machine.os)));
+    facts.push(fact("Machine", machine_in_words(&Machine::here())));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
     facts.push(fact("Recorded", now));
     facts

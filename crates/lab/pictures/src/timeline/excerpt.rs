@@ -122,20 +122,6 @@ mod tests {
     use crate::example::{fixed_spans, kinds, slow_spans};
 
     #[test]
-    fn both_variants_show_consecutive_requests_of_one_window() {
-        let (excerpts, length) = Excerpt::of_all(&[&slow_spans(), &fixed_spans()], &kinds());
-        let [slow, fixed] = &excerpts[..] else { panic!("{excerpts:?}") };
-        assert_eq!((slow.rows.len(), fixed.rows.len()), (ROWS, ROWS));
-        let turns: Vec<_> = slow.rows.iter().map(Request::turn_us).collect();
-        assert!(turns.windows(2).all(|pair| (45_000..57_000).contains(&(pair[1] - pair[0]))));
-        // The last answer of slow ends the window.
-        let end = slow.rows[ROWS - 1].end_us.unwrap() as f64;
-        assert!((end - slow.begin_us - length).abs() < 1.0, "{end} {slow:?} {length}");
-        assert_eq!((slow.at_once, slow.answered), (1, ROWS));
-        assert!(fixed.at_once > 200 && fixed.answered > 2000, "{fixed:?}");
-    }
-
-    #[test]
     fn a_window_ends_before_its_record_does() {
         let fixed = fixed_spans();
         let (excerpts, length) = Excerpt::of_all(&[&slow_spans(), &fixed], &kinds());

@@ -6,7 +6,7 @@ mod recorder;
 mod script;
 mod unwinder;
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use lab_observation::{Kernel, Profiler};
 use lab_system::{System, doctor::INSTALL_PERF};
@@ -52,15 +52,16 @@ impl Profile for Perf {
         if !system.has("proc/self") {
             return Ok(false);
         }
-        if system.program("perf").is_none() {
+        let Some(perf) = system.program("perf") else {
             return Err(Obstacle::new("`perf` is missing").fix(INSTALL_PERF));
-        }
+        };
         // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
         let is_whole = self.profiler.kernel == Kernel::Frames;
         let event = if is_whole { "cpu-clock:k" } else { "cpu-clock:u" };
-        let Some(counted) = system.run("perf", &["stat", "-x", ",", "-e", event, "true"]) else {
-            return Err(Obstacle::new("`perf stat true` does not end").fix("just doctor"));
-        };
+        let args = ["stat", "-x", ",", "-e", event, "true"];
+        let counted = Command::new(perf).args(args).env("LC_ALL", "C").output();
+        let counted =
+            counted.map_err(|error| Obstacle::new(Complaint::NoStart(error).to_string()))?;
         let message = String::from_utf8_lossy(&counted.stderr).into_owned();
         if !counted.status.success() {
             return Err(Complaint::Exited(message).explain(system, self.profiler));
