@@ -1,20 +1,38 @@
 //! A stand-in for a case's server, which misbehaves on request: for the tests of `lab`.
 //!
-//! It is plain `std`, a thread a connection, so that its failures are its own and not a framework's.
+//! It is plain `std`, a thread a connection, so that its failures are its own and not a framework's, and
+//! so that a test can build it as a package without dependencies.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Result, Write as _},
     net::{TcpListener, TcpStream},
-    path::PathBuf,
     process::exit,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
+    thread::{sleep, spawn},
     time::Duration,
 };
 
-use clap::Parser;
+const OPTIONS: &str = "
+--answer TEXT          What every request is answered, instead of the file `answer.txt` or 6
+--status N             Answer with this status
+--count                Count the requests in the answers
+--turn-ms N            Answer one request at a time, each after this many milliseconds
+--die-at-start         Fail before listening
+--die-at-request N     Fail in the middle of this request
+--close-at-request N   Close the connection instead of answering this request
+--hang-at-request N    Never answer this request
+--noise                Print more than a pipe holds before listening, and something at every request; none of it text
+--say-first TEXT       Print this before listening, and listen a moment later
+--busy-with TEXT       Say that this is done besides, as a server that counts or is profiled does
+--port N               Listen on this port, and say nothing about it
+--announce N           Announce this port instead of the real one
+--listen-twice         Listen on another port too
+--early-port           Answer on another port first, and listen once that one was asked
+--pid-dir DIR          Leave a file with the process id as its name here
+";
 
 /// Longer than `lab` watches whether the listeners of a server stay the same.
 const MOMENT: Duration = Duration::from_millis(400);
@@ -22,104 +40,62 @@ const MOMENT: Duration = Duration::from_millis(400);
 /// Held by the request whose turn it is.
 static TURN: Mutex<()> = Mutex::new(());
 
-#[derive(Clone, Parser)]
-struct Options {
-    /// What every request is answered
-    #[arg(long, default_value = "6")]
-    answer: String,
-    /// Fail before listening
-    #[arg(long)]
-    die_at_start: bool,
-    /// Fail in the middle of this request
-    #[arg(long)]
-    die_at_request: Option<u64>,
-    /// Close the connection instead of answering this request
-    #[arg(long)]
-    close_at_request: Option<u64>,
-    /// Never answer this request
-    #[arg(long)]
-    hang_at_request: Option<u64>,
-    /// Count the requests in the answers
-    #[arg(long)]
-    count: bool,
-    /// Say first that this is done besides, as a server that counts or is profiled does
-    #[arg(long)]
-    busy_with: Option<String>,
-    /// Print more than a pipe holds before listening, and something at every request; none of it text
-    #[arg(long)]
-    noise: bool,
-    /// Listen on this port, and say nothing about it
-    #[arg(long)]
-    port: Option<u16>,
-    /// Print this before listening, and listen a moment later
-    #[arg(long)]
-    say_first: Option<String>,
-    /// Listen on another port too
-    #[arg(long)]
-    listen_twice: bool,
-    /// Answer on another port first, and listen once that one was asked
-    #[arg(long)]
-    early_port: bool,
-    /// Answer with this status
-    #[arg(long, default_value_t = 200)]
-    status: u16,
-    /// Answer one request at a time, each after this many milliseconds
-    #[arg(long)]
-    turn_ms: Option<u64>,
-    /// Announce this port instead of the real one
-    #[arg(long)]
-    announce: Option<u16>,
-    /// Leave a file with the process id as its name here
-    #[arg(long)]
-    pid_dir: Option<PathBuf>,
+fn is_set(option: &str) -> bool {
+    std::env::args().any(|arg| arg == option)
 }
 
-fn main() -> std::io::Result<()> {
-    let options = Options::parse();
-    if let Some(dir) = &options.pid_dir {
-        std::fs::write(dir.join(std::process::id().to_string()), "")?;
+fn text(option: &str) -> Option<String> {
+    std::env::args().skip_while(|arg| arg != option).nth(1)
+}
+
+fn number(option: &str) -> Option<u64> {
+    text(option)?.parse().ok()
+}
+
+fn main() -> Result<()> {
+    let is_known = |arg: &String| OPTIONS.contains(&format!("\n{arg} "));
+    let unknown = std::env::args().find(|arg| arg.starts_with("--") && !is_known(arg));
+    assert_eq!(unknown, None, "the options are:{OPTIONS}");
+    if let Some(dir) = text("--pid-dir") {
+        std::fs::write(format!("{dir}/{}", std::process::id()), "")?;
     }
-    if options.die_at_start {
+    if is_set("--die-at-start") {
         eprintln!("the first of my last words\nthe database is missing");
         exit(3);
     }
-    if options.noise {
+    if is_set("--noise") {
         (0..2048).for_each(|_| print_noise());
     }
-    if let Some(words) = &options.say_first {
+    if let Some(words) = text("--say-first") {
         println!("{words}");
-        std::thread::sleep(MOMENT);
+        sleep(MOMENT);
     }
-    if options.early_port {
-        let (early, options) = (TcpListener::bind("127.0.0.1:0")?, options.clone());
-        let served = Arc::new(AtomicU64::new(0));
+    if is_set("--early-port") {
+        let (early, served) = (TcpListener::bind("127.0.0.1:0")?, Arc::new(AtomicU64::new(0)));
         let asked = served.clone();
-        std::thread::spawn(move || accept(&early, &options, &served));
+        spawn(move || accept(&early, &served));
         while asked.load(Ordering::Relaxed) == 0 {
-            std::thread::sleep(MOMENT / 40);
+            sleep(MOMENT / 40);
         }
     }
-    let _other = options.listen_twice.then(|| TcpListener::bind("127.0.0.1:0"));
-    let listener = TcpListener::bind(("127.0.0.1", options.port.unwrap_or(0)))?;
+    let _other = is_set("--listen-twice").then(|| TcpListener::bind("127.0.0.1:0"));
+    let given = number("--port");
+    let listener = TcpListener::bind(format!("127.0.0.1:{}", given.unwrap_or(0)))?;
     let port = listener.local_addr()?.port();
-    if let Some(busy_with) = &options.busy_with {
+    if let Some(busy_with) = text("--busy-with") {
         println!("{busy_with}");
     }
-    if options.port.is_none() {
-        let port = options.announce.unwrap_or(port);
+    if given.is_none() {
+        let port = number("--announce").unwrap_or(port.into());
         println!("listening on http://127.0.0.1:{port}");
     }
-    accept(&listener, &options, &Arc::default())
+    accept(&listener, &Arc::default())
 }
 
-fn accept(
-    listener: &TcpListener,
-    options: &Options,
-    served: &Arc<AtomicU64>,
-) -> std::io::Result<()> {
+fn accept(listener: &TcpListener, served: &Arc<AtomicU64>) -> Result<()> {
     for stream in listener.incoming() {
-        let (stream, options, served) = (stream?, options.clone(), served.clone());
-        std::thread::spawn(move || serve(stream, &options, &served));
+        let (stream, served) = (stream?, served.clone());
+        spawn(move || serve(stream, &served));
     }
     Ok(())
 }
@@ -133,36 +109,41 @@ fn print_noise() {
 }
 
 /// Answers requests without a body until the connection ends.
-fn serve(mut stream: TcpStream, options: &Options, served: &AtomicU64) -> std::io::Result<()> {
+fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
+    let [dies, closes, hangs, turn_ms] =
+        ["--die-at-request", "--close-at-request", "--hang-at-request", "--turn-ms"].map(number);
+    let [is_noisy, counts] = ["--noise", "--count"].map(is_set);
+    let answer = text("--answer").or_else(|| std::fs::read_to_string("answer.txt").ok());
+    let answer = answer.unwrap_or_else(|| "6".to_owned());
+    let status = number("--status").unwrap_or(200);
+    let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
     stream.set_nodelay(true)?;
     for line in BufReader::new(stream.try_clone()?).lines() {
-        let line = line?;
-        if !line.is_empty() {
+        if !line?.is_empty() {
             continue;
         }
-        let request = served.fetch_add(1, Ordering::Relaxed) + 1;
-        if Some(request) == options.die_at_request {
+        let request = Some(served.fetch_add(1, Ordering::Relaxed) + 1);
+        if request == dies {
             eprintln!("out of memory, says the stand-in");
             exit(4);
         }
-        if Some(request) == options.close_at_request {
+        if request == closes {
             break;
         }
-        if Some(request) == options.hang_at_request {
+        if request == hangs {
             continue;
         }
-        if let Some(ms) = options.turn_ms {
+        if let Some(ms) = turn_ms {
             let _turn = TURN.lock();
-            std::thread::sleep(Duration::from_millis(ms));
+            sleep(Duration::from_millis(ms));
         }
-        if options.noise {
+        if is_noisy {
             print_noise();
         }
-        let count = if options.count { request.to_string() } else { String::new() };
-        let (answer, status) = (format!("{}{count}", options.answer), options.status);
-        let length = answer.len();
-        let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
-        write!(stream, "HTTP/1.1 {status} \r\n{location}content-length: {length}\r\n\r\n{answer}")?;
+        let count = request.filter(|_| counts).map(|it| it.to_string()).unwrap_or_default();
+        let (body, length) = (&answer, answer.len() + count.len());
+        let head = format!("HTTP/1.1 {status} \r\n{location}content-length: {length}\r\n\r\n");
+        stream.write_all(format!("{head}{body}{count}").as_bytes())?;
     }
     Ok(())
 }

@@ -108,8 +108,7 @@ fn print(
     err!("\n  Results    {}", lab_display::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {
-        let page = report::page(&results);
-        report::write(Some(workspace), &results, record, &page)?;
+        let page = report::write(Some(workspace), &results, record, None)?;
         err!("  Report     {}", lab_display::path(&page));
     }
     Ok(())

@@ -75,10 +75,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     options.markdown.as_deref().map_or(Ok(()), ensure_writable)?;
-    match interruptible(measure(places, options))? {
-        Some(record) => report(&store, options, &record),
-        None => Ok(interrupted("nothing was written")),
-    }
+    let record = interruptible(measure(places, options))?;
+    record.map_or_else(|| Ok(interrupted("nothing was written")), |it| report(&store, options, &it))
 }
 
 async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {

@@ -38,9 +38,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         out!("  Comment    {}", lab_display::path(file));
         return Ok(ExitCode::SUCCESS);
     }
-    let workspace = places.workspace().ok();
-    let path = options.output.clone().unwrap_or_else(|| page(&results));
-    write(workspace.as_ref(), &results, &record, &path)?;
+    let path =
+        write(places.workspace().ok().as_ref(), &results, &record, options.output.as_deref())?;
     out!("  Report     {}", lab_display::path(&path));
     if options.open {
         super::open(&path)?;
@@ -62,16 +61,15 @@ fn comment(record: &Record) -> anyhow::Result<String> {
     Ok(record.cases.iter().map(|case| bench::markdown(record, case)).collect())
 }
 
-pub fn page(results: &Path) -> PathBuf {
-    results.join("report.html")
-}
-
+/// Writes the page to `output`, or next to the runs; returns its path.
 pub fn write(
     workspace: Option<&Workspace>,
     results: &Path,
     record: &Record,
-    path: &Path,
-) -> anyhow::Result<()> {
+    output: Option<&Path>,
+) -> anyhow::Result<PathBuf> {
     let cases = workspace.and_then(|workspace| workspace.cases().ok()).unwrap_or_default();
-    report::write(record, &cases, &results.join("flame"), path)
+    let path = output.map_or_else(|| results.join("report.html"), Path::to_owned);
+    report::write(record, &cases, &results.join("flame"), &path)?;
+    Ok(path)
 }

@@ -1,10 +1,6 @@
 //! `lab verify`: every server starts, gives the right answers and stops; and every case is real.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
 use lab_display::out;
@@ -49,12 +45,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         }
         Ok(all_right)
     })?;
-    Ok(match verified {
-        None => interrupted("nothing was written"),
-        Some(true) => ExitCode::SUCCESS,
-        Some(false) => ExitCode::FAILURE,
-    })
+    let Some(all_right) = verified else { return Ok(interrupted("nothing was written")) };
+    Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+const NO_COUNTER: &str =
+    "nothing counts the fault: name a `counter` in case.toml, or add tests/mechanism.rs";
 
 /// What a case has to have before it proves anything: a fault, a fix, a counter, and no text that is
 /// left from `just new-case`. A case whose source is elsewhere lacks nothing.
@@ -73,12 +69,8 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
     }
     match &case.counter {
         Some(counter) => lacks.extend(same_count(workspace, case, counter)),
-        None if !case.is_exercise() && !case.dir.join("tests/mechanism.rs").is_file() => lacks
-            .push(
-            "nothing counts the fault: name a `counter` in case.toml, or add tests/mechanism.rs"
-                .to_owned(),
-        ),
-        None => {}
+        None if case.is_exercise() || case.dir.join("tests/mechanism.rs").is_file() => {}
+        None => lacks.push(NO_COUNTER.to_owned()),
     }
     let snake = case.name.replace('-', "_");
     let root = workspace.root();
@@ -111,8 +103,7 @@ fn same_count(workspace: &Workspace, case: &Case, counter: &str) -> Option<Strin
 fn unfinished(path: &Path, root: &Path, lacks: &mut Vec<String>) -> anyhow::Result<()> {
     if path.is_dir() {
         let entries = path.read_dir().with_context(|| format!("cannot read {}", path.display()))?;
-        let mut paths =
-            entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+        let mut paths = entries.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
         paths.sort();
         return paths.iter().try_for_each(|path| unfinished(path, root, lacks));
     }

@@ -4,14 +4,19 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Signal, Toy, ends, fails, json, says, send, stderr, stdout, wait_until};
+use crate::toy::{SHORT, Signal, Toy, ends, fails, interrupt, json, prints};
 
 #[test]
 fn json_accounts_for_every_request_and_the_record_is_kept() {
     let toy = Toy::new(&[]);
+    toy.git(&["init", "--quiet"]);
+    toy.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);
     let output = toy.run(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat());
-    ends(&output, 0);
+    fails(&output, 0, "\n  Report     target/lab/report.html\n");
     let document = json(&output);
+    // The commit that is checked out says nothing of binaries that somebody put in a directory.
+    assert_eq!(document["build"]["commit"], Value::Null, "{}", document["build"]);
+    assert_eq!(document["build"]["profile"], "unknown");
     let case = &document["cases"][0];
     assert_eq!(case["case"], "toy");
     assert_eq!(case["load"], "3 users, without a pause");
@@ -26,14 +31,12 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
         let ends = open("ok") + open("wrong") + open("failed") + open("unfinished");
         assert_eq!(open("sent"), ends, "{open_loop}");
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
-            assert!(variant[key].as_f64().unwrap() > 0.0, "{key}: {variant}");
+            assert!(variant[key].as_f64() > Some(0.0), "{key}: {variant}");
         }
-        let latency = |key: &str| variant["latency_ms"][key].as_f64().unwrap();
-        assert!(latency("p50") <= latency("p90") && latency("p90") <= latency("p99"));
+        assert!(variant["latency_ms"]["p99"].is_number(), "{variant}");
     }
     for metric in ["throughput", "cpu_per_request", "latency_p50"] {
-        let factor = |key: &str| case["speedup"][metric][key].as_f64().unwrap();
-        assert!(factor("low") <= factor("estimate") && factor("estimate") <= factor("high"));
+        assert!(case["speedup"][metric]["estimate"].is_number(), "{}", case["speedup"]);
     }
     // Two pairs between two extra runs of the baseline; a coin decides who is first in a pair.
     let runs = case["runs"].as_array().unwrap();
@@ -44,14 +47,14 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
     assert_eq!(case["control"]["pairs"], 2);
 
     assert_eq!(toy.results().len(), 1);
-    assert!(stderr(&output).contains("\n  Report     target/lab/report.html\n"));
     assert!(toy.path("target/lab/report.html").is_file());
     assert_eq!(toy.started().len(), 8, "a fresh server for each run, closed and open");
-    toy.wait_until_all_servers_ended();
 }
 
 #[test]
-fn a_server_that_dies_is_an_error_with_its_last_words() {
+fn a_server_that_cannot_be_timed_is_an_error_with_its_last_words() {
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = stranger.local_addr().unwrap().port().to_string();
     for (args, messages) in [
         (
             &["--die-at-start"][..],
@@ -61,61 +64,46 @@ fn a_server_that_dies_is_an_error_with_its_last_words() {
             &["--die-at-request", "20"],
             ["toy-slow died under load (exit code 4)", "| out of memory, says the stand-in"],
         ),
+        (&["--busy-with", "counting allocations"], ["counting allocations", "must not be timed"]),
+        (&["--busy-with", "profiling"], ["profiling", "must not be timed"]),
+        (&["--announce", &port], ["but another process does", &port]),
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);
-        ends(&output, 1);
-        for message in messages {
-            says(&output, message);
-        }
+        messages.into_iter().for_each(|message| fails(&output, 1, message));
         assert!(toy.results().is_empty());
-        toy.wait_until_all_servers_ended();
     }
 }
 
 #[test]
 fn runs_without_a_right_answer_are_kept_and_decide_nothing() {
     for (args, notes) in [
-        (&["--answer", "7"][..], ["slow: 4 runs had no right answer", "`7` instead of `6`"]),
-        (&["--turn-ms=60000"], ["slow: 4 runs had no right answer in time", "never got an answer"]),
+        (["--answer", "7"], ["slow: 4 runs had no right answer", "`7` instead of `6`"]),
+        (
+            ["--turn-ms", "60000"],
+            ["slow: 4 runs had no right answer in time", "never got an answer"],
+        ),
     ] {
-        let toy = Toy::new(args);
+        let toy = Toy::new(&args);
         let output = toy.bench(&[]);
         ends(&output, 2);
-        let printed = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-        for note in notes {
-            assert!(printed.contains(note), "{args:?}: {printed}");
-        }
-        assert!(printed.contains("undecided throughput: some answers were wrong"), "{printed}");
+        notes.into_iter().for_each(|note| prints(&output, note));
+        prints(&output, "undecided throughput: some answers were wrong");
         assert_eq!(toy.results().len(), 1);
-        toy.wait_until_all_servers_ended();
     }
-}
-
-#[test]
-fn a_server_that_must_not_be_timed_is_rejected() {
-    for what in ["counting allocations", "profiling"] {
-        let output = Toy::new(&["--busy-with", what]).bench(&[]);
-        fails(&output, 1, what);
-        says(&output, "must not be timed");
-    }
-    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = stranger.local_addr().unwrap().port().to_string();
-    says(&Toy::new(&["--announce", &port]).bench(&[]), "but another process does");
 }
 
 #[test]
 fn ctrl_c_stops_the_servers_and_keeps_the_finished_cases() {
     let toy = Toy::new(&[]);
-    toy.copy_the_case("toy2");
-    let lab = toy.lab(&[&["bench"], &SHORT[..]].concat()).spawn().unwrap();
+    toy.copy_the_case("crates/toy2");
     // The seventh server is the first of the second case.
-    wait_until("the second case is measured", || toy.started().len() >= 7);
-    send(Signal::SIGINT, lab.id());
-    fails(&lab.wait_with_output().unwrap(), 130, "1 finished case kept");
+    let mut lab = toy.lab(&[&["bench"], &SHORT[..]].concat());
+    let output = interrupt(&mut lab, Signal::SIGINT, |_| toy.started().len() >= 7);
     assert!(toy.all_servers_ended());
+    fails(&output, 130, "1 finished case kept");
     let [record] = &toy.results()[..] else { panic!("one record is kept") };
-    let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    let record: Value = serde_json::from_str(&toy.read(record)).unwrap();
     assert_eq!(record["cases"].as_array().unwrap().len(), 1);
     assert!(!toy.path("target/lab/report.html").exists(), "a report has all cases");
 }
@@ -123,13 +111,8 @@ fn ctrl_c_stops_the_servers_and_keeps_the_finished_cases() {
 #[test]
 fn a_soft_limit_is_raised_without_asking() {
     let toy = Toy::new(&[]);
-    let output = Command::new("sh")
-        .args(["-c", r#"ulimit -Sn 40; exec "$@""#, "sh"])
-        .arg(env!("CARGO_BIN_EXE_lab"))
-        .args(["bench", "--bin-dir", "target/bin", "--users", "60"])
-        .args(SHORT)
-        .current_dir(toy.path("."))
-        .output()
-        .unwrap();
-    ends(&output, 0);
+    let bench = toy.lab(&[&["bench", "--users", "60"], &SHORT[..]].concat());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"ulimit -Sn 40; exec "$@""#, "sh"]).arg(bench.get_program());
+    ends(&shell.args(bench.get_args()).current_dir(toy.path(".")).output().unwrap(), 0);
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::toy::{
-    SHORT, STAND_IN, Signal, Toy, ends, fails, json, send, stderr, stdout, wait_until,
+    SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, prints, stderr,
 };
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
@@ -32,8 +32,8 @@ const PAGE: &str =
 
 fn compare(toy: &Toy, trouble: &str, args: &[&str]) -> Command {
     toy.program("mine", ENGINE);
-    let (server, pids) = (STAND_IN, toy.path("pids"));
-    let command = format!("{server} --port {{port}} --pid-dir {}", pids.display());
+    let pids = toy.path("pids");
+    let command = format!("{STAND_IN} --port {{port}} --pid-dir {}", pids.display());
     let sides = ["compare", "--baseline", &command, "--candidate", &command, "--get", "/"];
     let mut lab = toy.lab(&[&sides[..], &SHORT[..], args].concat());
     lab.env("PIDS", pids).env("TROUBLE", trouble);
@@ -41,14 +41,15 @@ fn compare(toy: &Toy, trouble: &str, args: &[&str]) -> Command {
 }
 
 fn run(toy: &Toy, trouble: &str, args: &[&str]) -> Output {
-    let engine = ["--engine", "./programs/mine"];
-    let output = compare(toy, trouble, &[&engine, args].concat()).output().unwrap();
-    toy.wait_until_all_servers_ended();
-    output
+    compare(toy, trouble, &[&["--engine=./mine"], args].concat()).output().unwrap()
 }
 
-fn json_of(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+/// The document that `lab` printed, and the case in the record that it names.
+fn printed_and_kept(toy: &Toy, output: &Output) -> (Value, Value) {
+    let document = document(output);
+    let record = toy.read(document["record"].as_str().unwrap());
+    let mut record: Value = serde_json::from_str(&record).unwrap();
+    (document, record["cases"][0].take())
 }
 
 #[test]
@@ -56,18 +57,16 @@ fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "", &["--workers", "2", "--json"]);
     ends(&output, 3);
-    let document = json(&output);
+    let (document, case) = printed_and_kept(&toy, &output);
     let notes = ["it sees no bodies"];
     let engine = json!({ "name": "Mine", "version": "9.8.7", "workers": 2, "notes": notes });
     assert_eq!(document["engine"], engine);
     assert_eq!(document["speedup"]["cpu_per_request"], Value::Null);
-    let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
-    let case = &json_of(&record)["cases"][0];
     assert_eq!(case["load"], "8 users, without a pause, by Mine 9.8.7 with 2 workers");
     assert_eq!(case["variants"][0]["throughput_rps"], 49.0);
     assert_eq!(case["variants"][0]["latency_ms"]["p50"], Value::Null);
 
-    let plan = json_of(&std::fs::read_to_string(toy.path("plan")).unwrap());
+    let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
     let users = json!({ "closed_loop": { "users": 8, "think_ms": 0, "connections": 1 } });
     assert_eq!((&plan["arrivals"], &plan["options"]), (&users, &json!({ "workers": 2 })));
     assert_eq!((&plan["warm_up_s"], &plan["measurement_s"]), (&json!(0.1), &json!(0.2)));
@@ -85,10 +84,8 @@ fn the_engine_of_the_course_works() {
     let (_, rest) = PAGE.split_once("```python\n").unwrap();
     let (engine, _) = rest.split_once("```").unwrap();
     toy.program("engine", engine);
-    let output = compare(&toy, "", &["--engine", "./programs/engine", "--json"]).output().unwrap();
-    let document = json(&output);
-    let record = std::fs::read_to_string(toy.path(document["record"].as_str().unwrap())).unwrap();
-    let case = &json_of(&record)["cases"][0];
+    let output = compare(&toy, "", &["--engine", "./engine", "--json"]).output().unwrap();
+    let (_, case) = printed_and_kept(&toy, &output);
     assert_eq!(case["load"], "8 users, without a pause, by engine");
     let baseline = &case["variants"][0];
     assert!(baseline["ok"].as_u64().unwrap() > 0, "{}", stderr(&output));
@@ -101,12 +98,9 @@ fn a_lost_worker_is_named_and_decides_nothing() {
     let toy = Toy::new(&[]);
     let output = run(&toy, "lost", &["--workers", "2"]);
     ends(&output, 3);
-    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in
-        ["worker-2 was killed", "limited baseline and candidate", "note: it sees no bodies"]
-    {
-        assert!(text.contains(words), "{words}: {text}");
-    }
+    prints(&output, "worker-2 was killed");
+    prints(&output, "limited baseline and candidate");
+    prints(&output, "note: it sees no bodies");
 }
 
 #[test]
@@ -119,25 +113,20 @@ fn what_an_engine_cannot_do_is_an_error_in_its_own_words() {
         ("loses-count", "the engine `mine` sent 7 requests, but says what became of 100"),
     ] {
         let output = run(&toy, trouble, &[]);
-        let said = stderr(&output);
-        ends(&output, 2);
-        assert!(said.contains(words), "{words}: {said}");
-        assert_eq!(said.contains("note: it was asked"), trouble == "refuses", "{said}");
+        fails(&output, 2, words);
+        let is_noted = stderr(&output).contains("note: it was asked");
+        assert_eq!(is_noted, trouble == "refuses", "{}", stderr(&output));
     }
 }
 
 #[test]
 fn a_wrong_engine_is_an_error_before_a_server_starts() {
     let toy = Toy::new(&[]);
-    let own = "--engine=./programs/mine";
+    let own = "--engine=./mine";
     for (trouble, args, words) in [
         ("missing", &[own][..], "there is no tool: install it"),
         ("", &[own, "--even-arrivals"], "--engine has no open loop"),
-        (
-            "",
-            &["--engine=mien"],
-            "there is no engine `mien`: give the name of one in benches/engines",
-        ),
+        ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in benches"),
         ("", &["--engine=./mien"], "cannot start the engine ./mien"),
         ("", &["--workers=2"], "--workers and --listen need another engine"),
         ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
@@ -150,9 +139,6 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
 #[test]
 fn ctrl_c_ends_an_engine_and_the_tools_that_it_started() {
     let toy = Toy::new(&[]);
-    let mut lab = compare(&toy, "hangs", &["--engine=./programs/mine"]).spawn().unwrap();
-    wait_until("the engine runs", || toy.path("hangs").exists());
-    send(Signal::SIGINT, lab.id());
-    assert_eq!(lab.wait().unwrap().code(), Some(130));
-    toy.wait_until_all_servers_ended();
+    let mut lab = compare(&toy, "hangs", &["--engine=./mine"]);
+    ends(&interrupt(&mut lab, Signal::SIGINT, |_| toy.path("hangs").exists()), 130);
 }

@@ -10,7 +10,6 @@ mod exercises;
 mod flame;
 mod packages;
 mod practice;
-mod processes;
 mod pull_request;
 mod reach;
 mod records;

@@ -1,24 +1,37 @@
 //! The script of the GitHub action, with an event like GitHub's.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, path::Path, process::Command};
+
+use serde_json::{Value, json};
 
 use crate::{
-    revisions::Repository,
-    toy::{Toy, ends, fails, stderr},
+    revisions::{Repository, SERVER},
+    toy::{Toy, fails},
 };
 
+/// A repository, and the event of a pull request.
+fn requested(base: &str, head: &str) -> Toy {
+    let Repository(toy) = Repository::new();
+    toy.git(&["checkout", "--quiet", "-b", "feature", "same"]);
+    let pause = "std::thread::sleep(Duration::from_millis(60));\n        stream.write_all";
+    toy.write("service/src/main.rs", &SERVER.replace("stream.write_all", pause));
+    toy.git(&["commit", "--quiet", "--all", "--message", "sleep"]);
+    let end =
+        |name| json!({ "repo": { "sha": "no" }, "sha": toy.git(&["rev-parse", name]).trim() });
+    let event = json!({ "pull_request": { "base": end(base), "head": end(head) } });
+    toy.write("event.json", &event.to_string());
+    toy
+}
+
 /// The script, which compares a pull request of a repository and writes to `artifacts`.
-fn script(toy: &Toy) -> Command {
+fn script(toy: &Toy, variables: &[(&str, &str)]) -> Command {
     let script = "../../../.github/actions/compare/compare.sh";
     let mut script = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
     // Without a pause, the generator would limit the baseline.
     script
         .args(["tiny", "--port-arg=--port", "--get=/", "--think-ms=5"])
-        .current_dir(toy.path("service"));
+        .current_dir(toy.path("service"))
+        .env("PATH", toy.path_variable());
     for (variable, path) in [
         ("GITHUB_EVENT_PATH", "event.json"),
         ("GITHUB_STEP_SUMMARY", "summary.md"),
@@ -31,53 +44,42 @@ fn script(toy: &Toy) -> Command {
     for variable in ["BASE", "HEAD", "FAIL_ON", "GITHUB_RUN_ID"] {
         script.env_remove(variable);
     }
+    script.envs(variables.iter().copied());
     script
-}
-
-fn event(toy: &Toy, base: &str, head: &str) {
-    let sha = |revision| toy.git(&["rev-parse", revision]).trim().to_owned();
-    let end = |revision| serde_json::json!({ "repo": { "sha": "no" }, "sha": sha(revision) });
-    let event = serde_json::json!({ "pull_request": { "base": end(base), "head": end(head) } });
-    fs::write(toy.path("event.json"), event.to_string()).unwrap();
-}
-
-fn read(toy: &Toy, path: &str) -> String {
-    fs::read_to_string(toy.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 #[test]
 fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
-    let repository = Repository::new();
-    let toy = &repository.0;
-    toy.git(&["checkout", "--quiet", "-b", "feature", "same"]);
-    let server = include_str!("tiny_server.rs");
-    let pause = "std::thread::sleep(std::time::Duration::from_millis(60)); stream.write_all";
-    repository.write("src/main.rs", &server.replace("stream.write_all", pause));
-    toy.git(&["commit", "--quiet", "--all", "--message", "sleep"]);
     // The base went on to `other` meanwhile, which has other answers. That is not this change.
-    event(toy, "other", "feature");
-
+    let toy = requested("other", "feature");
     let lab = env!("CARGO_BIN_EXE_lab");
-    toy.program("lab", &format!("#!/bin/sh\nexec {lab} --bin-dir ../target/bin \"$@\"\n"));
-    let output = script(toy)
-        .env("PATH", toy.path_variable())
-        .envs([("MINUTES", "0"), ("FLAME_SECONDS", "1"), ("GITHUB_RUN_ID", "17")])
-        .envs([("EFFORT", "--measurement=0.2 --warm-up=0.1")])
-        .envs([("GITHUB_SERVER_URL", "https://example.org"), ("GITHUB_REPOSITORY", "me/it")])
-        .output()
-        .unwrap();
-    ends(&output, 1);
-    let comment = read(toy, "artifacts/comment.md");
-    for part in ["### `lab compare`: slower\n", "| throughput (decides) | 0.", "6 pairs of runs"] {
+    toy.program("programs/lab", &format!("#!/bin/sh\nexec {lab} --bin-dir ../target/bin \"$@\"\n"));
+    let mut script = script(
+        &toy,
+        &[
+            ("MINUTES", "0"),
+            ("FLAME_SECONDS", "1"),
+            ("EFFORT", "--measurement=0.2 --warm-up=0.1"),
+            ("GITHUB_RUN_ID", "17"),
+            ("GITHUB_SERVER_URL", "https://example.org"),
+            ("GITHUB_REPOSITORY", "me/it"),
+        ],
+    );
+    fails(&script.output().unwrap(), 1, "");
+    let comment = toy.read("artifacts/comment.md");
+    for part in [
+        "### `lab compare`: slower\n",
+        "| throughput (decides) | 0.",
+        "6 pairs of runs",
+        "](https://example.org/me/it/actions/runs/17)",
+    ] {
         assert!(comment.contains(part), "{part}: {comment}");
     }
-    assert!(comment.contains("](https://example.org/me/it/actions/runs/17)"), "{comment}");
-    assert_eq!(read(toy, "summary.md"), comment);
-    assert!(read(toy, "output").starts_with("verdict=slower\ncomment="));
-    let record: serde_json::Value =
-        serde_json::from_str(&read(toy, "artifacts/record.json")).unwrap();
+    assert_eq!(toy.read("summary.md"), comment);
+    assert!(toy.read("output").starts_with("verdict=slower\ncomment="));
+    let record: Value = serde_json::from_str(&toy.read("artifacts/record.json")).unwrap();
     assert_eq!(record["cases"][0]["verdict"], "slower");
-    assert!(read(toy, "artifacts/report.html").contains("<html"));
+    assert!(toy.read("artifacts/report.html").contains("<html"));
     // Not every machine can profile.
     let graph = toy.path("artifacts/flame/diff.svg").is_file();
     assert_eq!(graph, !comment.contains("There is no flame graph"), "{comment}");
@@ -95,40 +97,24 @@ exit "$CODE"
 "#;
 
 #[test]
-fn you_choose_which_verdicts_fail() {
-    let repository = Repository::new();
-    let toy = &repository.0;
-    toy.program("lab", LAB);
-    event(toy, "first", "same");
-    let run = |code: &str, fail_on: &str| -> Output {
-        script(toy)
-            .env("PATH", toy.path_variable())
-            .envs([("CODE", code), ("FAIL_ON", fail_on), ("FLAME_SECONDS", "0")])
-            .output()
-            .unwrap()
+fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict() {
+    let toy = requested("first", "same");
+    toy.program("programs/lab", LAB);
+    let run = |code: &str, variable: &str, value: &str, expected: i32| {
+        let variables = [("CODE", code), ("FLAME_SECONDS", "0"), (variable, value)];
+        fails(&script(&toy, &variables).output().unwrap(), expected, "");
     };
     for (fail_on, codes) in [
-        ("undecided", [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("101", 2)]),
-        ("slower", [("0", 0), ("1", 1), ("2", 2), ("3", 0), ("101", 2)]),
-        ("never", [("0", 0), ("1", 0), ("2", 2), ("3", 0), ("101", 2)]),
+        ("undecided", [("0", 0), ("1", 1), ("3", 3), ("101", 2), ("2", 2)]),
+        ("slower", [("0", 0), ("1", 1), ("3", 0), ("101", 2), ("2", 2)]),
+        ("never", [("0", 0), ("1", 0), ("3", 0), ("101", 2), ("2", 2)]),
     ] {
-        for (code, expected) in codes {
-            let output = run(code, fail_on);
-            assert_eq!(output.status.code(), Some(expected), "{fail_on}, {}", stderr(&output));
-        }
+        codes.iter().for_each(|(code, expected)| run(code, "FAIL_ON", fail_on, *expected));
     }
-    run("2", "never");
-    let comment = read(toy, "artifacts/comment.md");
+    let comment = toy.read("artifacts/comment.md");
     assert!(comment.starts_with("### `lab compare`: error\n"), "{comment}");
     assert!(comment.contains("error: no server"), "{comment}");
-}
 
-#[test]
-fn a_failure_of_the_script_is_no_verdict() {
-    let repository = Repository::new();
-    let toy = &repository.0;
-    toy.program("lab", LAB);
-    event(toy, "first", "same");
     for (variable, value) in [
         ("MINUTES", "0.5"),
         ("FLAME_SECONDS", "soon"),
@@ -137,19 +123,10 @@ fn a_failure_of_the_script_is_no_verdict() {
         // `lab report` fails with 1.
         ("REPORT", "1"),
     ] {
-        let output = script(toy)
-            .env("PATH", toy.path_variable())
-            .envs([("CODE", "0"), ("FLAME_SECONDS", "0"), (variable, value)])
-            .output()
-            .unwrap();
-        ends(&output, 2);
-        assert!(read(toy, "output").starts_with("verdict=error\n"), "{variable}={value}");
         fs::remove_file(toy.path("output")).unwrap();
+        run("0", variable, value, 2);
+        assert!(toy.read("output").starts_with("verdict=error\n"), "{variable}={value}");
     }
-}
-
-#[test]
-fn without_a_pull_request_the_script_asks_for_its_ends() {
-    let repository = Repository::new();
-    fails(&script(&repository.0).output().unwrap(), 2, "set BASE and HEAD");
+    fs::remove_file(toy.path("event.json")).unwrap();
+    fails(&script(&toy, &[]).output().unwrap(), 2, "set BASE and HEAD");
 }

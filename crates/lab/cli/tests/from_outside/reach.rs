@@ -1,162 +1,179 @@
-//! How `lab compare` reaches servers that it was told nothing about.
+//! How `lab compare` reaches servers that it was told nothing about, and those that run already.
 
 use std::{
-    net::TcpListener,
-    process::{Child, Command},
+    io::{BufRead as _, BufReader},
+    net::{TcpListener, TcpStream, UdpSocket},
+    process::{Child, Command, Output, Stdio},
 };
+
+use lab_system::process::pids;
+use nix::{sys::signal::kill, unistd::Pid};
+use serde_json::Value;
 
 use crate::{
     compare::compare,
-    toy::{SHORT, STAND_IN, Toy, ends, fails, json, says, stderr, stdout, wait_until},
+    toy::{CALM, SHORT, STAND_IN, Signal, Toy, fails, json, says, wait_until},
 };
-
-/// A baseline with these arguments, and a candidate with another answer: the error about the answers
-/// shows that both were reached, and nothing has to be measured.
-fn is_reached(toy: &Toy, server: &str, args: &[&str]) -> Result<(), String> {
-    let pids = toy.path("pids");
-    let baseline = format!("{STAND_IN} --pid-dir {} {server}", pids.display());
-    let candidate = format!("{baseline} --answer 7");
-    let output = compare(toy, &baseline, &candidate, &[&["--get", "/"], args].concat());
-    ends(&output, 2);
-    toy.wait_until_all_servers_ended();
-    let error = stderr(&output);
-    if error.contains("the candidate and the baseline answer GET / differently") {
-        return Ok(());
-    }
-    Err(error)
-}
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Compares a server with one that has another answer. If both are reached, the error says so, and
+/// nothing has to be measured.
+fn reach(toy: &Toy, server: &str, flags: &[&str]) -> Output {
+    let baseline = format!("{STAND_IN} --pid-dir {} {server}", toy.path("pids").display());
+    let candidate = format!("{baseline} --answer 7");
+    compare(toy, &baseline, &candidate, &[&["--get", "/"], flags].concat())
+}
+
 #[test]
-fn a_server_is_found_whatever_it_prints() {
+fn a_server_is_found_whatever_it_prints_and_no_port_is_guessed() {
     let toy = Toy::new(&[]);
-    let early = free_port();
-    for server in [
-        // Silent.
-        "--port 0",
-        "--port 0 --noise --say-first 'connecting to localhost:1'",
-        &format!("--port {early} --say-first 'Started server at localhost:{early}'"),
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = stranger.local_addr().unwrap().port();
+    let taken = format!("process {} already listens on port {port}", std::process::id());
+    let output = reach(&toy, &format!("--port {port}"), &["--port", &port.to_string()]);
+    fails(&output, 2, &taken);
+    assert!(toy.started().is_empty());
+    drop(stranger);
+
+    let reached = "the candidate and the baseline answer GET / differently";
+    let fixed = port.to_string();
+    for (server, flags, message) in [
+        // A silent one.
+        ("--port 0", &[][..], reached),
+        ("--port 0 --noise --say-first 'connecting to localhost:1'", &[], reached),
+        (&format!("--port {port} --say-first 'Started server at localhost:{port}'"), &[], reached),
+        (
+            &format!("--port {port} --listen-twice --say-first 'UP at http://localhost:{port}/!'"),
+            &[],
+            reached,
+        ),
+        (&format!("--port {port} --listen-twice"), &[], "baseline: it listens on the ports "),
+        (&format!("--port {port} --listen-twice"), &["--port", &fixed], reached),
+        (
+            &format!("--port {port} --early-port"),
+            &[],
+            &format!("it also listens on port {port}: name the one to measure with --port N"),
+        ),
     ] {
-        is_reached(&toy, server, &[]).unwrap();
+        fails(&reach(&toy, server, flags), 2, message);
+        toy.wait_until_all_servers_ended();
     }
 }
 
-#[test]
-fn of_several_ports_none_is_guessed() {
-    let toy = Toy::new(&[]);
-    let port = free_port().to_string();
-    let server = format!("--port {port} --listen-twice");
-    let announced = format!("{server} --say-first 'Server UP at http://localhost:{port}/!'");
-    is_reached(&toy, &announced, &[]).unwrap();
-    let error = is_reached(&toy, &server, &[]).unwrap_err();
-    assert!(error.contains("baseline: it listens on the ports "), "{error}");
-    is_reached(&toy, &server, &["--port", &port]).unwrap();
-}
-
-#[test]
-fn a_port_that_appears_after_another_one_was_chosen_is_an_error() {
-    let toy = Toy::new(&[]);
-    let port = free_port().to_string();
-    let server = format!("--port {port} --early-port");
-    let error = is_reached(&toy, &server, &[]).unwrap_err();
-    let expected = format!("it also listens on port {port}: name the one to measure with --port N");
-    assert!(error.contains(&expected), "{error}");
-}
-
-#[test]
-fn a_port_that_somebody_else_has_is_an_error_before_the_start() {
-    let toy = Toy::new(&[]);
-    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = stranger.local_addr().unwrap().port().to_string();
-    let error = is_reached(&toy, &format!("--port {port}"), &["--port", &port]).unwrap_err();
-    let expected = format!("process {} already listens on port {port}", std::process::id());
-    assert!(error.contains(&expected), "{error}");
-    assert!(toy.started().is_empty());
-}
-
-#[test]
-fn an_error_names_its_own_cause() {
-    let toy = Toy::new(&[]);
-    let error = is_reached(&toy, "--port 0 --status 502 --answer overloaded", &[]).unwrap_err();
-    let expected = "error: the baseline answers GET / with status 502: overloaded\n";
-    assert!(error.ends_with(expected) && error.lines().count() == 2, "{error}");
-}
-
-#[test]
-fn each_side_may_have_requests_of_its_own() {
-    let toy = Toy::new(&[]);
-    let server = format!("{STAND_IN} --port 0");
-    let routes = ["--get", "/", "--baseline-get", "/slow", "--candidate-get", "/fast"];
-    let output = compare(&toy, &server, &server, &routes);
-    ends(&output, 3);
-    assert!(stdout(&output).contains("baseline GET /slow, candidate GET /fast"));
-
-    let error = stderr(&compare(&toy, &server, &server, &routes[..4]));
-    assert!(error.contains("each --baseline-get needs a --candidate-get"), "{error}");
-}
-
-/// A stand-in that somebody else runs, and its URL; killed when dropped.
-pub struct Running(pub Child, pub String);
+/// A server that somebody else runs, and its port; killed when dropped, with its children.
+struct Running(Child, u16);
 
 impl Running {
-    pub fn new(args: &[&str]) -> Self {
-        let port = free_port().to_string();
-        let child = Command::new(STAND_IN).args(["--port", &port]).args(args).spawn().unwrap();
-        let address = format!("127.0.0.1:{port}");
-        wait_until("the stand-in listens", || std::net::TcpStream::connect(&address).is_ok());
-        Self(child, format!("http://localhost:{port}"))
+    fn new() -> Self {
+        let port = free_port();
+        let child = Command::new(STAND_IN).args(["--port", &port.to_string()]).spawn().unwrap();
+        wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Self(child, port)
+    }
+
+    /// One that shares its port with others. With an argument, these are two processes; waits until both
+    /// listen.
+    fn sharing(port: u16, fork: &[&str]) -> Self {
+        let mut server = Command::new("python3");
+        server.args(["-c", SHARING, &port.to_string()]).args(fork).stdout(Stdio::piped());
+        let mut server = server.spawn().unwrap();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        assert_eq!(lines.take(1 + fork.len()).count(), 1 + fork.len());
+        Self(server, port)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.kill().unwrap();
+        for pid in pids(self.0.id()) {
+            kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
+        }
         self.0.wait().unwrap();
     }
 }
 
+/// Measures two paths of one server that runs already.
+fn two_paths(toy: &Toy, port: u16) -> Output {
+    let [a, b] = ["a", "b"].map(|path| format!("http://localhost:{port}/{path}"));
+    let sides = ["compare", "--json", "--baseline-url", &a, "--candidate-url", &b];
+    toy.run(&[&sides[..], &SHORT[..], &CALM[..]].concat())
+}
+
 #[test]
-fn running_servers_are_measured_and_left_alone() {
+fn a_running_server_is_measured_and_left_alone() {
     let toy = Toy::new(&[]);
-    let mut server = Running::new(&[]);
-    let url = server.1.as_str();
-    let (slow, fast) = (format!("{url}/slow"), format!("{url}/fast"));
-    let run = |args: &[&str]| toy.run(&[&["compare"], args, &SHORT[..]].concat());
-    // Two paths of one server, and a running server against a command.
-    let output = run(&["--baseline-url", &slow, "--candidate-url", &fast, "--json"]);
+    let mut server = Running::new();
+    let (pid, port) = (server.0.id(), server.1);
+    // This process is older, so it would be the first one with that port.
+    let _neighbour = TcpListener::bind(("127.0.0.2", port)).unwrap();
+    let output = two_paths(&toy, port);
     fails(&output, 3, "so its caches and heap carry over");
     let document = json(&output);
     assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
-    let command = format!("{STAND_IN} --port 0 --answer 7");
-    says(
-        &run(&["--baseline-url", url, "--candidate", &command, "--get", "/"]),
-        "answer GET / differently",
-    );
-    assert!(server.0.try_wait().unwrap().is_none(), "it still runs");
+    let record: Value =
+        serde_json::from_str(&toy.read(document["record"].as_str().unwrap())).unwrap();
+    for run in record["cases"][0]["runs"].as_array().unwrap() {
+        let found = &run["server"];
+        assert_eq!(found["address"], format!("127.0.0.1:{port}"), "{found}");
+        assert_eq!(found["pid"], pid, "{found}");
+        assert!(found["command"].as_str().unwrap().contains("lab-stand-in --port"), "{found}");
+        assert!(run["neighbours"]["programs"].is_number(), "{}", run["neighbours"]);
+    }
 
-    let error = stderr(&run(&["--baseline-url", url, "--candidate-url", url]));
-    assert!(error.contains("ask one server for the same"), "{error}");
-    drop(server);
+    // The other side may be a command.
+    let url = format!("http://localhost:{port}");
+    let other = format!("{STAND_IN} --port 0 --answer 7");
+    let sides = ["compare", "--baseline-url", &url, "--candidate", &other, "--get", "/"];
+    says(&toy.run(&sides), "answer GET / differently");
+    let same = toy.run(&["compare", "--baseline-url", &url, "--candidate-url", &url]);
+    says(&same, "ask one server for the same");
+    assert!(server.0.try_wait().unwrap().is_none(), "it still runs");
+}
+
+/// Answers on a port that it shares with others; with another argument, in two processes.
+const SHARING: &str = r#"
+import os, socket, sys, threading
+def serve(stream):
+    for line in stream.makefile(newline="\r\n"):
+        if line == "\r\n":
+            stream.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6")
+if sys.argv[2:]:
+    os.fork()
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])), reuse_port=True)
+print("listening", flush=True)
+while True:
+    threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
+"#;
+
+#[test]
+fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
+    let toy = Toy::new(&[]);
+    let forks = Running::sharing(free_port(), &["fork"]);
+    let document = json(&two_paths(&toy, forks.1));
+    assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
+    let _stranger = Running::sharing(forks.1, &[]);
+    let document = json(&two_paths(&toy, forks.1));
+    assert_eq!(document["speedup"]["cpu_per_request"], Value::Null, "{document}");
+    let notes = document["notes"].to_string();
+    assert!(notes.contains(&format!("both listen on 127.0.0.1:{}", forks.1)), "{notes}");
 }
 
 #[test]
 fn another_host_needs_permission_and_gets_little_load() {
     let toy = Toy::new(&[]);
     // An address of this machine that is not loopback stands in for another machine.
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     let Ok(()) = socket.connect("192.0.2.1:9") else { return };
-    let ip = socket.local_addr().unwrap().ip();
-    let listener = TcpListener::bind((ip, 0)).unwrap();
+    let listener = TcpListener::bind((socket.local_addr().unwrap().ip(), 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let args = ["compare", "--baseline-url", &url, "--candidate-url", &format!("{url}/b")];
-    let error = stderr(&toy.run(&args));
-    assert!(error.contains("--allow-remote permits 8 --users and 100 requests"), "{error}");
-    let output = toy.run(&[&args[..], &["--allow-remote", "--users", "9"]].concat());
-    assert_eq!(stderr(&output), error);
+    let permitted = "--allow-remote permits 8 --users and 100 requests";
+    fails(&toy.run(&args), 2, permitted);
+    fails(&toy.run(&[&args[..], &["--allow-remote", "--users", "9"]].concat()), 2, permitted);
     // A triage watches the process, so it has to be on this machine.
-    let error = stderr(&toy.run(&["triage", "--url", &url]));
-    assert!(error.contains("is not on loopback: run `lab triage` on its machine"), "{error}");
+    let output = toy.run(&["triage", "--url", &url]);
+    fails(&output, 2, "is not on loopback: run `lab triage` on its machine");
 }

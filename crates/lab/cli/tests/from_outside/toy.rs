@@ -1,17 +1,16 @@
 //! A workspace with one case, whose servers are stand-ins.
 
 use std::{
-    path::PathBuf,
+    fs,
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    thread::sleep,
+    thread::{panicking, sleep},
     time::{Duration, Instant},
 };
 
 use lab_system::process::is_alive;
-use nix::{
-    sys::signal::{kill, killpg},
-    unistd::Pid,
-};
+use nix::{sys::signal::killpg, unistd::Pid};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -30,6 +29,7 @@ pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examp
 pub const STAND_IN: &str =
     concat!(env!("CARGO_TARGET_TMPDIR"), "/../release/examples/lab-stand-in");
 
+/// Dropped at the end of a test, it fails if a server still runs.
 pub struct Toy {
     dir: TempDir,
 }
@@ -37,59 +37,73 @@ pub struct Toy {
 impl Toy {
     /// A workspace whose servers get these arguments.
     pub fn new(args: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let toy = Self { dir };
-        let case = toy.path("crates/toy");
-        std::fs::create_dir_all(&case).unwrap();
-        std::fs::create_dir_all(toy.path("target/bin")).unwrap();
-        std::fs::create_dir_all(toy.path("pids")).unwrap();
+        let toy = Self { dir: tempfile::tempdir().unwrap() };
+        for dir in ["target/bin", "pids"] {
+            fs::create_dir_all(toy.path(dir)).unwrap();
+        }
         let pids = toy.path("pids").display().to_string();
         let args: Vec<_> = args.iter().copied().chain(["--pid-dir", &pids]).collect();
-        std::fs::write(
-            case.join("case.toml"),
-            format!(
-                "title = \"A stand-in\"\nquestion = \"Does it answer?\"\n\
-                 variants = [\"slow\", \"fixed\"]\nargs = {args:?}\nload = {{ users = 3 }}\n\
-                 [[request]]\npath = \"/\"\nanswer = \"6\"\n"
-            ),
-        )
-        .unwrap();
+        let case = format!(
+            "title = \"A stand-in\"\nquestion = \"Does it answer?\"\n\
+             variants = [\"slow\", \"fixed\"]\nargs = {args:?}\nload = {{ users = 3 }}\n\
+             [[request]]\npath = \"/\"\nanswer = \"6\"\n"
+        );
+        toy.write("crates/toy/case.toml", &case);
         for variant in ["toy-slow", "toy-fixed"] {
-            std::fs::copy(STAND_IN, toy.path("target/bin").join(variant))
+            fs::copy(STAND_IN, toy.path("target/bin").join(variant))
                 .expect("built by `cargo test --examples`, and without `--test` by `cargo test`");
         }
         toy
     }
 
-    /// Adds the case once more, under another name.
-    pub fn copy_the_case(&self, name: &str) {
-        std::fs::create_dir(self.path("crates").join(name)).unwrap();
-        let file = |name: &str| self.path("crates").join(name).join("case.toml");
-        std::fs::copy(file("toy"), file(name)).unwrap();
+    /// Adds the case once more, in the directory `at`, which names it.
+    pub fn copy_the_case(&self, at: &str) {
+        self.write(&format!("{at}/case.toml"), &self.read("crates/toy/case.toml"));
+        let name = Path::new(at).file_name().unwrap().display();
         for variant in ["slow", "fixed"] {
-            let bin = |name: &str| self.path("target/bin").join(format!("{name}-{variant}"));
-            std::fs::copy(bin("toy"), bin(name)).unwrap();
+            let copy = self.path("target/bin").join(format!("{name}-{variant}"));
+            fs::copy(STAND_IN, copy).unwrap();
         }
     }
 
     /// A workspace with a record, as a bench would leave it; no server runs for it.
     pub fn with_record() -> Self {
         let toy = Self::new(&[]);
-        let mut record: Value =
-            serde_json::from_str(include_str!("../../../course/tests/fixtures/record.json"))
-                .unwrap();
+        let record = include_str!("../../../course/tests/fixtures/record.json");
+        let mut record: Value = serde_json::from_str(record).unwrap();
         let mut case = record["cases"][0].take();
         case["case"] = "toy".into();
         case["load"] = "3 users, without a pause".into();
         record["cases"] = Value::Array(vec![case]);
-        std::fs::create_dir_all(toy.path("target/lab/runs")).unwrap();
-        let path = toy.path("target/lab/runs/20261121T151556791Z.json");
-        std::fs::write(path, record.to_string()).unwrap();
+        toy.write("target/lab/runs/20261121T151556791Z.json", &record.to_string());
         toy
     }
 
     pub fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
+    }
+
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Writes a file, and its directory if need be.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Writes a script that stands in for a program.
+    pub fn program(&self, path: &str, script: &str) {
+        self.write(path, script);
+        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A `PATH` on which the programs of this toy come first.
+    pub fn path_variable(&self) -> String {
+        format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap())
     }
 
     /// `lab` with these arguments, run in the workspace.
@@ -112,20 +126,6 @@ impl Toy {
         self.run(&[&["bench"], &SHORT[..], args].concat())
     }
 
-    /// Writes a script that stands in for a program; see [`Toy::path_variable`].
-    pub fn program(&self, name: &str, script: &str) {
-        use std::os::unix::fs::PermissionsExt as _;
-        let path = self.path("programs").join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, script).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    /// A `PATH` on which the programs of this toy come first.
-    pub fn path_variable(&self) -> String {
-        format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap())
-    }
-
     /// Runs git in the workspace; returns what it prints.
     pub fn git(&self, args: &[&str]) -> String {
         let identity = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"];
@@ -135,19 +135,24 @@ impl Toy {
         stdout(&done)
     }
 
-    pub fn results(&self) -> Vec<PathBuf> {
-        let Ok(entries) = self.path("target/lab/runs").read_dir() else { return Vec::new() };
-        entries.map(|entry| entry.unwrap().path()).collect()
+    /// The names in a directory, which need not exist.
+    pub fn files(&self, dir: &str) -> Vec<String> {
+        let entries = self.path(dir).read_dir().into_iter().flatten().flatten();
+        let mut files: Vec<_> =
+            entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+        files.sort();
+        files
+    }
+
+    /// The records that were kept.
+    pub fn results(&self) -> Vec<String> {
+        let names = self.files("target/lab/runs").into_iter();
+        names.map(|name| format!("target/lab/runs/{name}")).collect()
     }
 
     /// The process ids of all servers that ever started.
     pub fn started(&self) -> Vec<u32> {
-        let entries = self.path("pids").read_dir().unwrap();
-        entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
-    }
-
-    pub fn wait_for_a_server(&self) {
-        wait_until("a server runs", || !self.started().is_empty());
+        self.files("pids").iter().map(|pid| pid.parse().unwrap()).collect()
     }
 
     pub fn wait_until_all_servers_ended(&self) {
@@ -159,19 +164,32 @@ impl Toy {
     }
 }
 
-/// The processes that the main thread of a process has started.
-pub fn children(pid: u32) -> Vec<u32> {
-    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    list.unwrap_or_default().split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+impl Drop for Toy {
+    fn drop(&mut self) {
+        if !panicking() {
+            self.wait_until_all_servers_ended();
+        }
+    }
 }
 
 /// Waits until something happens; fails after 30 seconds.
+#[track_caller]
 pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(30);
     while !happened() {
         assert!(Instant::now() < end, "waited 30 s until {what}");
         sleep(Duration::from_millis(10));
     }
+}
+
+/// Starts `lab`, and once this has begun, sends a signal to its process group, as a terminal does.
+/// `begun` gets its process id.
+#[track_caller]
+pub fn interrupt(lab: &mut Command, signal: Signal, begun: impl Fn(u32) -> bool) -> Output {
+    let lab = lab.process_group(0).spawn().unwrap();
+    wait_until("`lab` has begun", || begun(lab.id()));
+    killpg(Pid::from_raw(lab.id() as i32), signal).unwrap();
+    lab.wait_with_output().unwrap()
 }
 
 /// Fails unless `lab` ended with this exit code.
@@ -193,6 +211,13 @@ pub fn fails(output: &Output, code: i32, message: &str) {
     says(output, message);
 }
 
+/// Fails unless this is part of what `lab` printed, whatever the widths of its columns and lines.
+#[track_caller]
+pub fn prints(output: &Output, message: &str) {
+    let text = stdout(output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(message), "{message}: {text}\n{}", stderr(output));
+}
+
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -201,18 +226,9 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-pub fn send(signal: Signal, pid: u32) {
-    kill(Pid::from_raw(pid as i32), signal).unwrap();
-}
-
-/// What `lab` printed to standard output.
+/// The document that `lab` printed.
 #[track_caller]
 pub fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
-}
-
-/// To a process and the others of its group, as a terminal does.
-pub fn send_to_group(signal: Signal, pid: u32) {
-    killpg(Pid::from_raw(pid as i32), signal).unwrap();
 }

@@ -1,15 +1,12 @@
 //! The smaller verbs, and errors that say what to do.
 
-use std::process::Command;
+use std::{fs, process::Command};
 
-use crate::toy::{Toy, ends, says, stderr, stdout, wait_until};
+use crate::toy::{Toy, ends, fails, prints, stdout};
 
 #[test]
 fn list_names_the_cases_and_their_variants() {
-    let list = stdout(&Toy::new(&[]).run(&["list"]));
-    assert!(
-        list.contains("toy") && list.contains("Does it answer?") && list.contains("slow, fixed")
-    );
+    prints(&Toy::new(&[]).run(&["list"]), "toy Does it answer? slow, fixed");
 }
 
 #[test]
@@ -19,65 +16,46 @@ fn mistakes_are_explained() {
         (&["bench", "tow"][..], 1, "no case is named `tow`; did you mean `toy`?"),
         (&["bench", "--measurement", "0"], 2, "has to be between 0.1 and 3600 seconds"),
         (&["report"], 1, "`lab bench` makes one"),
+        (&["count", "--check"], 1, "toy-slow: this server does not count its allocations"),
     ] {
-        let output = toy.run(args);
-        assert_eq!(output.status.code(), Some(code), "{args:?}");
-        says(&output, message);
+        fails(&toy.run(args), code, message);
     }
-}
+    toy.wait_until_all_servers_ended();
+    let started = toy.started();
+    fs::remove_file(toy.path("target/bin/toy-fixed")).unwrap();
+    fails(&toy.bench(&[]), 1, "toy-fixed is missing; build it with `cargo build --release`");
+    toy.write("crates/toy/case.toml", "title = \"no more than that\"");
+    fails(&toy.run(&["list"]), 1, "crates/toy/case.toml: ");
+    fails(&toy.run(&["list"]), 1, "missing field");
+    assert_eq!(toy.started(), started);
 
-#[test]
-fn a_missing_binary_shows_the_command_that_builds_it() {
-    let toy = Toy::new(&[]);
-    std::fs::remove_file(toy.path("target/bin/toy-fixed")).unwrap();
-    let error = stderr(&toy.bench(&[]));
-    assert!(error.contains("toy-fixed is missing; build it with `cargo build --release`"));
-    assert!(toy.started().is_empty());
-}
-
-#[test]
-fn outside_a_workspace_lab_explains_root() {
-    let elsewhere = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_lab"))
-        .arg("list")
-        .current_dir(elsewhere.path())
-        .output()
-        .unwrap();
-    assert!(stderr(&output).contains("run `lab` inside the workspace, or name it with `--root`"));
-}
-
-#[test]
-fn a_broken_case_file_is_an_error_with_its_path() {
-    let toy = Toy::new(&[]);
-    std::fs::write(toy.path("crates/toy/case.toml"), "title = \"no more than that\"").unwrap();
-    let error = stderr(&toy.run(&["list"]));
-    assert!(error.contains("crates/toy/case.toml: ") && error.contains("missing field"), "{error}");
+    let mut outside = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let output = outside.arg("list").current_dir("/").output().unwrap();
+    fails(&output, 1, "run `lab` inside the workspace, or name it with `--root`");
 }
 
 #[test]
 fn verify_rejects_wrong_answers() {
-    assert!(Toy::new(&[]).run(&["verify"]).status.success());
+    ends(&Toy::new(&[]).run(&["verify"]), 0);
     let toy = Toy::new(&["--answer", "7"]);
     let wrong = toy.run(&["verify"]);
     ends(&wrong, 1);
-    assert!(stdout(&wrong).contains("GET /: `7` instead of `6`"));
-    wait_until("the servers were started", || toy.started().len() == 2);
-    toy.wait_until_all_servers_ended();
+    prints(&wrong, "GET /: `7` instead of `6`");
+    assert_eq!(toy.started().len(), 2);
 }
 
 #[test]
-fn count_refuses_and_stops_a_server_that_does_not_count() {
+fn an_exercise_is_found_by_its_name_and_is_no_case() {
     let toy = Toy::new(&[]);
-    let output = toy.run(&["count", "--check"]);
-    ends(&output, 1);
-    let error = stderr(&output);
-    assert!(error.contains("toy-slow: this server does not count its allocations"), "{error}");
-    toy.wait_until_all_servers_ended();
+    toy.copy_the_case("crates/exercises/drill");
+    let finds = |args: &[&str]| stdout(&toy.run(args)).contains("drill");
+    assert!(finds(&["verify", "drill"]) && !finds(&["verify"]) && !finds(&["list"]));
+    fails(&toy.run(&["verify", "drall"]), 1, "did you mean `drill`?");
 }
 
 #[test]
 fn doctor_prints_its_findings() {
     let output = Toy::new(&[]).run(&["doctor"]);
     ends(&output, 0);
-    assert!(stdout(&output).contains("perf rights"), "{}", stdout(&output));
+    prints(&output, "perf rights");
 }
