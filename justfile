@@ -37,6 +37,7 @@ bench-all *FLAGS:
 
 # Measure one case (`--steps`: each change alone)
 [group('measure')]
+[no-exit-message]
 bench *CASES_AND_FLAGS: _lab
     {{ lab }} bench {{ CASES_AND_FLAGS }}
 
@@ -62,6 +63,7 @@ triage *FLAGS: _lab_and_flamegraph
 [group('measure')]
 [no-cd]
 [positional-arguments]
+[no-exit-message]
 compare *FLAGS: _lab
     @{{ lab_from_anywhere }} compare "$@"
 
@@ -98,6 +100,7 @@ try CASE: _lab
 
 # Judge your fix: answers, mechanism, speed (`--watch`)
 [group('practise')]
+[no-exit-message]
 check *CASES_AND_FLAGS: _lab
     @{{ lab }} practice check {{ CASES_AND_FLAGS }}
 

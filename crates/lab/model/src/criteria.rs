@@ -20,8 +20,8 @@ pub const SUSPECTS: [(&str, &str); 7] = [
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criteria {
-    /// The kind of the fault: the name of one of the [`SUSPECTS`].
-    pub suspect: String,
+    /// The kind of the fault, by the names of the [`SUSPECTS`]. If several fit, each is right.
+    pub suspects: Vec<String>,
     /// The factor over `slow` that is enough, of what the case promises; far below what `fixed` reaches.
     pub speed: f64,
     /// Requests such as `GET /receipts/1` that come before the counted visit: what a service makes once, on
@@ -76,8 +76,12 @@ impl Criteria {
     }
 
     pub(super) fn ensure_valid(&self, variants: &[String]) -> anyhow::Result<()> {
-        let is_known = SUSPECTS.iter().any(|(name, _)| *name == self.suspect);
-        ensure!(is_known, "`suspect` is not on the list in criteria.rs: `{}`", self.suspect);
+        let unknown = self.suspects.iter().find(|it| !SUSPECTS.iter().any(|(name, _)| name == it));
+        ensure!(
+            unknown.is_none(),
+            "`suspects` has one that is not on the list in criteria.rs: {unknown:?}"
+        );
+        ensure!(!self.suspects.is_empty(), "`suspects` is empty");
         ensure!(self.speed > 1.0, "`speed` has to be above 1");
         let is_proven = !self.at_most.is_empty() || self.overtaking.is_some();
         ensure!(

@@ -5,7 +5,7 @@ use std::{cell::Cell, path::Path, time::Duration};
 use futures_util::future::select_all;
 use lab_display::thousands;
 use lab_load::Visitor;
-use lab_measure::count;
+use lab_measure::{bench::asks, count};
 use lab_model::{Case, Criteria, MINE, Overrides, Overtaking, Workspace};
 use lab_servers::{Launch, Stage};
 use tokio::time::sleep;
@@ -29,16 +29,24 @@ pub(super) async fn counts(
     let before = criteria.before.iter().map(|line| ask(line, Path::new("")));
     let before = before.collect::<anyhow::Result<Vec<_>>>()?;
     let (counts, _) = count::measure(workspace, &case, MINE, &before).await?;
-    let most = criteria.at_most.iter().map(|limit| ("at most", limit));
-    let least = criteria.at_least.iter().map(|limit| ("at least", limit));
+    let visit = match &asks(&case.counted())[..] {
+        [one] => format!("`{} {}`", one.method, one.path),
+        several => format!("{} requests", several.len()),
+    };
+    let (least, most) = (&criteria.at_least, &criteria.at_most);
     let mut all = Vec::new();
-    for (bound, (name, limit)) in most.chain(least) {
+    for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
         let count = counts.exact.get(name).copied().unwrap_or_default();
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-        let measured = format!("{} {words} in a first visit", thousands(count as f64));
-        let needed = format!("{bound} {}", thousands(*limit as f64));
-        let is_met = if bound == "at most" { count <= *limit } else { count >= *limit };
-        if !is_met {
+        let measured = format!("{} {words} in {visit}", thousands(count as f64));
+        let number = |limit: &u64| thousands(*limit as f64);
+        let (least, most) = (least.get(name), most.get(name));
+        let needed = match (least, most) {
+            (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
+            (Some(least), None) => format!("at least {}", number(least)),
+            (None, most) => format!("at most {}", most.map(number).unwrap_or_default()),
+        };
+        if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
             return Ok(Err([measured, needed]));
         }
         all.push(format!("{measured} ({needed})"));

@@ -93,7 +93,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(interrupted("nothing was written"));
     };
     for page in pages.iter().filter(|_| options.open) {
-        super::open(page)?;
+        super::open(page);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,7 +20,6 @@ mod verify;
 
 use std::{path::Path, process::ExitCode};
 
-use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use lab_display::err;
 
@@ -107,7 +106,9 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn open(page: &Path) -> anyhow::Result<()> {
-    open::that_detached(page)
-        .with_context(|| format!("no browser could be started; open {} yourself", page.display()))
+/// Opens a page in the browser. That none can be started doesn't undo what the page shows.
+fn open(page: &Path) {
+    if open::that_detached(page).is_err() {
+        err!("no browser could be started; open {} yourself", page.display());
+    }
 }

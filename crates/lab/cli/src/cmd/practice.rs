@@ -98,9 +98,11 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Reset { yes, .. } => {
             let answer = |it: &str| Some(["y", "yes"].contains(&it));
-            let is_sure = *yes || ask("Begin again? Your file becomes mine.rs.old (y/n)", answer)?;
+            let is_sure =
+                *yes || ask("Begin again? Your file becomes mine.rs.old (y/n)", "--yes", answer)?;
             ensure!(is_sure, "nothing was changed");
             lab_practice::reset(case)?;
+            Entry::change(workspace, case, |entry| (entry.tried, entry.passed) = (None, None))?;
             begun(workspace, case)?;
         }
         Verb::Predict { suspect, factor: said, .. } => {
@@ -108,12 +110,13 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
             let question = format!("{list}What do you suspect?");
             let known =
                 |it: &str| SUSPECTS.iter().find(|(name, _)| *name == it).map(|it| it.0.to_owned());
-            let suspect = suspect.clone().map_or_else(|| ask(&question, known), Ok)?;
+            let suspect = suspect.clone().map_or_else(|| ask(&question, "--suspect", known), Ok)?;
             let question = match case.decides {
                 Metric::Latency(_) => "How many times shorter is a fixed server's tail latency?",
                 _ => "How many times higher is a fixed server's throughput?",
             };
-            let said = said.map_or_else(|| ask(question, |it| factor_of(it).ok()), Ok)?;
+            let said =
+                said.map_or_else(|| ask(question, "--factor", |it| factor_of(it).ok()), Ok)?;
             out!("{suspect}, {}: `just bench {}` shows what is measured", factor(said), case.shown);
             let store =
                 |entry: &mut Entry| (entry.suspect, entry.factor) = (Some(suspect), Some(said));
@@ -159,13 +162,13 @@ fn begun(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
 }
 
 /// Asks until an answer can be used.
-fn ask<T>(question: &str, usable: impl Fn(&str) -> Option<T>) -> anyhow::Result<T> {
+fn ask<T>(question: &str, flag: &str, usable: impl Fn(&str) -> Option<T>) -> anyhow::Result<T> {
     let mut lines = std::io::stdin().lock().lines();
     loop {
         eprint!("{question} ");
         std::io::stderr().flush()?;
-        let line =
-            lines.next().context("no answer, so nothing was changed: give it as a flag")??;
+        let none = || format!("\nno answer, so nothing was changed: give it as {flag}");
+        let line = lines.next().with_context(none)??;
         if let Some(answer) = usable(line.trim()) {
             return Ok(answer);
         }
@@ -288,7 +291,7 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     if let (Some(said), Some(criteria)) = (&entry.suspect, &case.check)
         && let Some(compared) = entry.compare(report.speedup)
     {
-        let verdict = if *said == criteria.suspect { "right" } else { "not the fault" };
+        let verdict = if criteria.suspects.contains(said) { "right" } else { "not the fault" };
         out!("  {compared}; you suspected {said}, which is {verdict}");
     }
 }

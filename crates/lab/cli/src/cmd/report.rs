@@ -42,7 +42,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         write(places.workspace().ok().as_ref(), &results, &record, options.output.as_deref())?;
     out!("  Report     {}", lab_display::path(&path));
     if options.open {
-        super::open(&path)?;
+        super::open(&path);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -61,7 +61,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(interrupted("nothing was written"));
     };
     if options.open {
-        super::open(&page)?;
+        super::open(&page);
     }
     Ok(ExitCode::SUCCESS)
 }

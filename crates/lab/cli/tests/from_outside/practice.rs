@@ -9,7 +9,7 @@ fn toy() -> Toy {
     let toy = Toy::new(&[]);
     toy.write("crates/toy/src/slow.rs", "#![expect(a)]\n\nfn slow() {}\n");
     toy.write("crates/toy/src/fixed.rs", "//! The fix.\nfn fixed() {}\n");
-    let check = "[check]\nsuspect = \"lock\"\nspeed = 2.0\nat_most = { bytes = 9 }\nhints = [\"a\", \"b\"]\n";
+    let check = "[check]\nsuspects = [\"lock\"]\nspeed = 2.0\nat_most = { bytes = 9 }\nhints = [\"a\", \"b\"]\n";
     toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + check));
     toy
 }
