@@ -33,7 +33,8 @@ fn json_accounts_for_every_request_and_the_record_is_kept() {
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
             assert!(variant[key].as_f64() > Some(0.0), "{key}: {variant}");
         }
-        assert!(variant["latency_ms"]["p99"].is_number(), "{variant}");
+        let latency = |key: &str| variant["latency_ms"][key].as_f64().unwrap();
+        assert!(latency("p50") <= latency("p90") && latency("p90") <= latency("p99"));
     }
     for metric in ["throughput", "cpu_per_request", "latency_p50"] {
         assert!(case["speedup"][metric]["estimate"].is_number(), "{}", case["speedup"]);
@@ -63,6 +64,11 @@ fn a_server_that_cannot_be_timed_is_an_error_with_its_last_words() {
         (
             &["--die-at-request", "20"],
             ["toy-slow died under load (exit code 4)", "| out of memory, says the stand-in"],
+        ),
+        // Its last words are shown, whatever they are.
+        (
+            &["--noise", "--die-at-request", "20"],
+            ["  | \u{fffd}", "| out of memory, says the stand-in"],
         ),
         (&["--busy-with", "counting allocations"], ["counting allocations", "must not be timed"]),
         (&["--busy-with", "profiling"], ["profiling", "must not be timed"]),
