@@ -452,6 +452,8 @@ class Soak(unittest.TestCase):
 
     def test_a_server_that_holds_has_no_fault(self):
         self.assertEqual(self.faults(), "")
+        # A burst opens connections, which a pool closes again. A leak would stay.
+        self.assertEqual(self.faults(descriptors=[[9], [9], [9], [9], [9], [97], [9]]), "")
 
     def test_each_way_not_to_hold_is_a_fault(self):
         for words, change in [

@@ -15,6 +15,7 @@ import math
 import os
 import random
 import re
+import statistics
 import tempfile
 import time
 from collections import Counter
@@ -130,10 +131,10 @@ def proc(server, name):
 
 
 def halves(samples, index):
-    """The highest value of one server in the first half, and in the second. The first window, in which a server warms up, is not in it."""
+    """The median of one server's values in the first half, and in the second. A leak raises it; a burst, after which a pool closes its connections again, doesn't. The first window, in which a server warms up, is not in it."""
     values = [sample[index] for sample in samples[1:]]
     middle = len(values) // 2
-    return max(values[:middle]), max(values[middle:])
+    return statistics.median_high(values[:middle]), statistics.median_high(values[middle:])
 
 
 def grew(halves, factor, constant):
@@ -180,7 +181,7 @@ def main():
     how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items()) if name == kind.__name__) for kind in broken.KINDS}
     clients = (["client", "how it ended"], [[kind.replace("_", "-"), end or "-"] for kind, end in how.items()])
     print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}")
-    notes = ["memory and descriptors are the highest after a window, in the first half and in the second"] + [SHORT] * chosen.short
+    notes = ["memory and descriptors are the median of the values after each window, in the first half and in the second"] + [SHORT] * chosen.short
     print("".join(f"\nnote: {note}" for note in notes))
     servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
     sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}
