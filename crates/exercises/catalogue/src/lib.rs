@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use case_server::InProcess;
 use serde::{Deserialize, Serialize};
 
-/// A product, as the shop keeps it in memory.
+/// A product, as the shop keeps it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Product {
     pub code: u32,
