@@ -27,7 +27,7 @@ use serde::Deserialize;
 /// The case's own flags: what a hash costs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Options {
-    /// KiB of memory that a hash takes; the default is what OWASP recommends, and that of `argon2`
+    /// KiB of memory that a hash takes; the default is the least that OWASP recommends, and that of `argon2`
     #[arg(long, value_name = "KIB", default_value_t = 19_456, value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
     pub memory_kib: u32,
 

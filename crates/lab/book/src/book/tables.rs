@@ -56,8 +56,9 @@ fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<Strin
 fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table> {
     let reference = sources.counts(case)?;
     let is_shown = |name: &&String| !is_pair || [BASELINE, CANDIDATE].contains(&name.as_str());
-    let about = sources.cases.iter().filter(|it| it.name == case);
-    let counted = about.flat_map(|it| it.variants.iter().filter(is_shown)).map(|name| {
+    let about = sources.cases.iter().find(|it| it.name == case);
+    let variants = about.iter().flat_map(|it| it.variants.iter().filter(is_shown));
+    let counted = variants.map(|name| {
         let counts = reference.of(name).into_iter().map(|(name, count)| (name, count as f64));
         (name.as_str(), counts.collect())
     });
@@ -68,10 +69,14 @@ fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table>
         !table.rows.is_empty(),
         "{case} has no counts: `just count --update` writes them"
     );
-    let caption = "Counted, not timed, so a busy machine does not change them. Made by `just count --update`, \
-                   which keeps them in `counts.toml`.";
-    let caption = caption.to_owned();
-    Ok(Table { caption, ..table })
+    let inexact = about.iter().flat_map(|it| it.count.tolerance_percent.keys().cloned());
+    let inexact: Vec<_> = inexact.collect();
+    let how = match inexact.is_empty() {
+        true => "so a busy machine does not change them".to_owned(),
+        false => format!("but {} differ by a few per cent between runs", inexact.join(" and ")),
+    };
+    let kept = "Made by `just count --update`, which keeps them in `counts.toml`.";
+    Ok(Table { caption: format!("Counted, not timed, {how}. {kept}"), ..table })
 }
 
 fn benches(sources: &Sources, group: &str) -> anyhow::Result<Table> {
