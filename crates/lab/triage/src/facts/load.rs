@@ -70,10 +70,18 @@ impl Facts {
         };
         let all = sum(|it| it.ok + it.wrong + it.failed).max(1.0);
         self.put("reopened_per_request", sum(|it| it.reopened) / all / asks);
-        self.put("lost_requests", sum(|it| it.lost));
+        // A level that is too short for two answers to each user says nothing about those that are missing.
+        let has_time = |users: usize, it: &Outcome| {
+            2.0 * users as f64 / peak.max(f64::EPSILON) <= it.measured.as_secs_f64()
+        };
+        let lost = || {
+            let levels =
+                measured.levels.iter().filter(|(users, it)| *users == 1 || has_time(*users, it));
+            levels.map(|(users, it)| (it.lost as f64, it.lost as f64 / *users as f64))
+        };
+        self.put("lost_requests", lost().map(|it| it.0).sum());
         // One user can lose one request.
-        let lost = measured.levels.iter().map(|(users, it)| it.lost as f64 / *users as f64);
-        self.put("lost_user_share", lost.fold(0.0, f64::max));
+        self.put("lost_user_share", lost().map(|it| it.1).fold(0.0, f64::max));
         if let Some(refused) = measured.refused_connections {
             let refused = refused as f64;
             let opened = points.iter().map(|(users, _)| users).sum::<f64>() + sum(|it| it.reopened);

@@ -93,10 +93,14 @@ fn the_interval_decides_how_many_delays_a_quick_client_removes() {
 
 #[test]
 fn requests_without_an_answer_count_by_the_users_who_wait() {
-    let hung = Outcome { lost: 8, ..outcome(&[(1, 1000)]) };
-    let facts = facts(&measured(vec![(1, outcome(&[(1, 900)])), (16, hung)]));
-    let [requests, users] = ["lost_requests", "lost_user_share"].map(|name| facts.get(name));
-    assert_eq!((requests, users), (Some(8.0), Some(0.5)));
+    let lost = |users: usize| {
+        let hung = Outcome { lost: 8, ..outcome(&[(1, 1000)]) };
+        let facts = facts(&measured(vec![(1, outcome(&[(1, 900)])), (users, hung)]));
+        ["lost_requests", "lost_user_share"].map(|name| facts.get(name))
+    };
+    assert_eq!(lost(16), [Some(8.0), Some(0.5)]);
+    // The level is too short for so many.
+    assert_eq!(lost(100_000), [Some(0.0), Some(0.0)]);
 }
 
 #[test]
