@@ -114,8 +114,8 @@ class Soaked:
         for index, server in enumerate(self.servers):
             if "panicked" in server.err.read_text(errors="replace"):
                 yield f"{server.name} panicked"
-            # A short run ends before the memory of a server has its size.
-            for what, values, more in [("MiB", self.mib, MORE_MIB)] * (not short) + [("descriptors", self.descriptors, MORE_DESCRIPTORS)]:
+            # A short run ends before a server's memory and its pools have their sizes.
+            for what, values, more in [] if short else [("MiB", self.mib, MORE_MIB), ("descriptors", self.descriptors, MORE_DESCRIPTORS)]:
                 if grew(halves(values, index), *more):
                     yield "{} grew from {:.1f} to {:.1f} {}".format(server.name, *halves(values, index), what)
 
