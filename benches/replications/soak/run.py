@@ -114,27 +114,33 @@ class Soaked:
         for index, server in enumerate(self.servers):
             if "panicked" in server.err.read_text(errors="replace"):
                 yield f"{server.name} panicked"
-            # A short run ends before a server's memory and its pools have their sizes.
-            for what, values, more in [] if short else [("MiB", self.mib, MORE_MIB), ("descriptors", self.descriptors, MORE_DESCRIPTORS)]:
-                if grew(halves(values, index), *more):
-                    yield "{} grew from {:.1f} to {:.1f} {}".format(server.name, *halves(values, index), what)
+            # A short run ends before memory and the pools of connections have their sizes.
+            if not short and grew(sizes := halves(self.mib, index, max), *MORE_MIB):
+                yield "{} grew from {:.1f} to {:.1f} MiB".format(server.name, *sizes)
+            has_pool = len(self.servers) > 1
+            if not (short and has_pool) and grew(sizes := halves(self.descriptors, index, usual), *MORE_DESCRIPTORS):
+                yield "{} grew from {:.1f} to {:.1f} descriptors".format(server.name, *sizes)
 
     def rows(self):
         for index, server in enumerate(self.servers):
             load = [number(self.rate), f"{self.ok:,}", f"{self.sent - self.ok:,}", f"{self.ends.total():,}"]
-            sizes = [number(size) for size in halves(self.mib, index)] + [f"{size}" for size in halves(self.descriptors, index)]
+            sizes = [number(size) for size in halves(self.mib, index, max)] + [f"{size}" for size in halves(self.descriptors, index, usual)]
             yield [server.name, *(load if index == 0 else ["-"] * 4), *sizes]
+
+
+# A leak raises the median of the descriptors. A burst doesn't: a pool closes its connections again.
+usual = statistics.median_high
 
 
 def proc(server, name):
     return Path(f"/proc/{server.child.pid}/{name}")
 
 
-def halves(samples, index):
-    """The median of one server's values in the first half, and in the second. A leak raises it; a burst, after which a pool closes its connections again, doesn't. The first window, in which a server warms up, is not in it."""
+def halves(samples, index, of):
+    """The highest value or the median of one server in the first half, and in the second. The first window, in which a server warms up, is not in it."""
     values = [sample[index] for sample in samples[1:]]
     middle = len(values) // 2
-    return statistics.median_high(values[:middle]), statistics.median_high(values[middle:])
+    return of(values[:middle]), of(values[middle:])
 
 
 def grew(halves, factor, constant):
@@ -181,7 +187,7 @@ def main():
     how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items()) if name == kind.__name__) for kind in broken.KINDS}
     clients = (["client", "how it ended"], [[kind.replace("_", "-"), end or "-"] for kind, end in how.items()])
     print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}")
-    notes = ["memory and descriptors are the median of the values after each window, in the first half and in the second"] + [SHORT] * chosen.short
+    notes = ["memory is the highest after a window, and descriptors are the median, in the first half and in the second"] + [SHORT] * chosen.short
     print("".join(f"\nnote: {note}" for note in notes))
     servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
     sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}

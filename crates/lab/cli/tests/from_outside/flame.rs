@@ -14,7 +14,7 @@ use crate::toy::{CALM, Signal, Toy, ends, fails, interrupt, prints, says, stderr
 /// The pages, and what is being made.
 const PAGES: &str = "target/lab/flame";
 
-/// A toy with a `perf` that behaves like this; without a mode there is none.
+/// A toy with a fake `perf` in this mode. Without a mode, `perf` is missing.
 fn studio(mode: Option<&str>) -> Toy {
     let toy = Toy::new(&[]);
     edit_the_case(&toy, "users = 3", "users = 3, think_ms = 2");
