@@ -1,7 +1,7 @@
 //! A service whose users log in with a password, and that says whether it is healthy.
 //!
-//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::unbounded`] makes half of that
-//! change. All variants share this file.
+//! Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::unbounded`] and
+//! [`steps::all_cores`] make parts of that change. All variants share this file.
 
 pub mod fixed;
 #[cfg(feature = "mine")]
@@ -9,8 +9,9 @@ pub mod fixed;
 pub mod mine;
 pub mod slow;
 pub mod steps {
-    //! Half of the fix, as a variant of its own.
+    //! Parts of the fix, each a variant of its own.
 
+    pub mod all_cores;
     pub mod unbounded;
 }
 
@@ -102,11 +103,15 @@ async fn health() -> &'static str {
 pub type Routes = fn(Users) -> Router;
 
 /// All variants by name, for tests and benches that use no socket.
-pub const VARIANTS: [(&str, Routes); 3] =
-    [("slow", slow::routes), ("unbounded", steps::unbounded::routes), ("fixed", fixed::routes)];
+pub const VARIANTS: [(&str, Routes); 4] = [
+    ("slow", slow::routes),
+    ("unbounded", steps::unbounded::routes),
+    ("all-cores", steps::all_cores::routes),
+    ("fixed", fixed::routes),
+];
 
 /// All variants over the same users.
-pub fn variants(options: Options) -> password_hash::Result<[(&'static str, InProcess); 3]> {
+pub fn variants(options: Options) -> password_hash::Result<[(&'static str, InProcess); 4]> {
     let users = Users::first(options)?;
     Ok(VARIANTS.map(|(variant, routes)| (variant, InProcess::new(routes(users.clone())))))
 }
