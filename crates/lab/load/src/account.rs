@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Outcome, Unanswered};
+use lab_model::{Latency, Outcome, Unanswered};
 use tokio::time::Instant;
 
 use super::Fault;
@@ -11,6 +11,8 @@ use super::Fault;
 struct InFlight {
     /// When its latency begins.
     since: Instant,
+    /// When the generator was done with its part: the request was sent, or in the arrival queue.
+    ready: Instant,
     sent: Instant,
     counts: bool,
 }
@@ -27,6 +29,7 @@ pub struct Account {
     /// Since the measurement began, right or wrong.
     answers: u64,
     unanswered: Unanswered,
+    served: Option<Latency>,
     /// The counts, the latencies, and what the system reports; the rest is still missing.
     pub counts: Outcome,
 }
@@ -34,6 +37,16 @@ pub struct Account {
 impl Account {
     pub fn new(users: usize) -> Self {
         Self { in_flight: vec![None; users], ..Self::default() }
+    }
+
+    /// One that also keeps latencies without the lag of an open loop's schedule.
+    pub fn of_open_loop(users: usize) -> Self {
+        Self { served: Some(Latency::default()), ..Self::new(users) }
+    }
+
+    /// The latencies without the generator's own lag in sending; of an open loop.
+    pub fn served(&self) -> Option<&Latency> {
+        self.served.as_ref()
     }
 
     /// Begins the measurement of a closed loop. Requests in flight belong to it, since the server
@@ -65,17 +78,21 @@ impl Account {
     pub fn sends(&mut self, user: usize) {
         let counts = self.in_time();
         self.counts.sent += u64::from(counts);
-        self.starts(user, Instant::now(), counts);
+        let now = Instant::now();
+        self.starts(user, now, now, counts);
     }
 
-    /// A user starts a request whose latency is timed from `since`.
-    pub fn starts(&mut self, user: usize, since: Instant, counts: bool) {
-        self.in_flight[user] = Some(InFlight { since, sent: Instant::now(), counts });
+    /// A user starts a request whose latency is timed from `since`, and that the generator held until
+    /// `ready`.
+    pub fn starts(&mut self, user: usize, since: Instant, ready: Instant, counts: bool) {
+        self.in_flight[user] = Some(InFlight { since, ready, sent: Instant::now(), counts });
     }
 
     pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
         let in_time = self.in_time();
-        let Some(InFlight { since, sent, counts }) = self.in_flight[user].take() else { return };
+        let Some(InFlight { since, ready, sent, counts }) = self.in_flight[user].take() else {
+            return;
+        };
         let now = Instant::now();
         self.answers += 1;
         self.unanswered.late += u64::from(self.ended.is_some());
@@ -95,6 +112,9 @@ impl Account {
             Ok(()) => {
                 counts.ok += 1;
                 counts.latency.record(now - since);
+                if let Some(served) = &mut self.served {
+                    served.record(now - ready);
+                }
             }
             Err(fault) => {
                 let count = if fault.is_failure() { &mut counts.failed } else { &mut counts.wrong };
@@ -113,8 +133,14 @@ impl Account {
     /// bound of its latency.
     pub fn close(&mut self, queue: &[Instant]) -> Outcome {
         let in_flight = self.in_flight.iter().flatten();
-        let counting = in_flight.clone().filter(|one| one.counts).map(|one| one.since);
-        let ages: Vec<_> = counting.chain(queue.iter().copied()).map(|it| it.elapsed()).collect();
+        let counting = in_flight.clone().filter(|one| one.counts);
+        let waiting = || queue.iter().copied();
+        let ages: Vec<_> =
+            counting.clone().map(|one| one.since).chain(waiting()).map(|it| it.elapsed()).collect();
+        if let Some(served) = &mut self.served {
+            let ready = counting.map(|one| one.ready).chain(waiting());
+            ready.for_each(|it| served.record(it.elapsed()));
+        }
         let mut counts = std::mem::take(&mut self.counts);
         ages.iter().for_each(|age| counts.latency.record(*age));
         counts.unfinished = ages.len() as u64;

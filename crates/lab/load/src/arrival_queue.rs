@@ -10,8 +10,8 @@ use super::{Fault, account::Account};
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     due: Instant,
-    /// Whether all users were busy when it arrived.
-    queued: bool,
+    /// When it was in the queue, if all users were busy: from then on the server keeps it waiting.
+    queued: Option<Instant>,
 }
 
 /// Tracks arrivals from the moment they are due.
@@ -37,7 +37,7 @@ impl ArrivalQueue {
             window,
             waiting: VecDeque::new(),
             idle_users: users,
-            account: Account::new(users),
+            account: Account::of_open_loop(users),
             lag: Latency::default(),
             queued: 0,
         }
@@ -45,13 +45,13 @@ impl ArrivalQueue {
 
     pub fn arrives(&mut self, due: Instant) {
         // Users who were woken but have not run yet still have an arrival in the queue.
-        let queued = self.waiting.len() >= self.idle_users;
+        let queued = (self.waiting.len() >= self.idle_users).then(Instant::now);
         self.waiting.push_back(Arrival { due, queued });
         if self.window.contains(&due) {
             self.account.counts.sent += 1;
-            if queued {
+            if let Some(queued) = queued {
                 self.queued += 1;
-                self.lag.record(due.elapsed());
+                self.lag.record(queued - due);
             }
         }
     }
@@ -60,11 +60,12 @@ impl ArrivalQueue {
     pub fn serves(&mut self, user: usize) -> bool {
         let Some(Arrival { due, queued }) = self.waiting.pop_front() else { return false };
         let counts = self.window.contains(&due);
+        let ready = queued.unwrap_or_else(Instant::now);
         // Nothing was in its way, so the time since it was due is the generator's own delay.
-        if !queued && counts {
-            self.lag.record(due.elapsed());
+        if queued.is_none() && counts {
+            self.lag.record(ready - due);
         }
-        self.account.starts(user, due, counts);
+        self.account.starts(user, due, ready, counts);
         self.idle_users -= 1;
         true
     }
@@ -86,7 +87,9 @@ impl ArrivalQueue {
 
     pub fn punctuality(&self) -> Punctuality {
         let lag_p99_ms = self.lag.quantile_ms(99.0).unwrap_or_default();
-        Punctuality { lag_p99_ms, queued: self.queued }
+        let served = self.account.served();
+        let at_least_ms = served.map(|it| it.without_lag(&self.lag)).unwrap_or_default();
+        Punctuality { lag_p99_ms, queued: self.queued, at_least_ms }
     }
 
     pub fn close(&mut self) -> Outcome {

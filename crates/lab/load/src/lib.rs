@@ -71,14 +71,15 @@ where
                 }
             };
             let (mut outcome, others) = tokio::try_join!(load, try_join_all(others))?;
-            others.iter().for_each(|other| add_faults(&mut outcome, other));
+            others.iter().for_each(|other| add_background(&mut outcome, other));
             Ok(outcome)
         })
         .await
 }
 
-/// Of requests in the background, only those without a right answer count.
-fn add_faults(outcome: &mut Outcome, other: &Outcome) {
+/// Of requests in the background, only those without a right answer count as requests.
+fn add_background(outcome: &mut Outcome, other: &Outcome) {
+    outcome.background_in_time += other.ok_in_time;
     outcome.sent += other.wrong + other.failed + other.lost;
     outcome.wrong += other.wrong;
     outcome.failed += other.failed + other.lost;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use lab_display::{NONE, noise, speedup_or};
+use lab_display::{NONE, noise, speedup, speedup_or};
 use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
@@ -185,7 +185,7 @@ pub struct OpenLoopRecord {
     pub queued: u64,
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
-    /// Why nobody should quote these latencies, if there is a reason.
+    /// That the generator was late in at least half of the runs, if so: these latencies are upper bounds.
     pub invalid: Option<String>,
 }
 
@@ -197,6 +197,9 @@ pub struct Latencies {
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
+    /// Whether the generator's lag is much of them, so that each is an upper bound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }
 
 /// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
@@ -205,6 +208,10 @@ pub struct Latencies {
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
+    /// Whether the latencies' factors are bounds, because the generator was late: the true factors are at
+    /// least as far from 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latency_at_least: bool,
     #[serde(flatten, with = "factors")]
     pub latency: ByPercentile<Speedup>,
 }
@@ -225,6 +232,15 @@ impl Metric {
     pub fn all() -> impl Iterator<Item = Self> {
         let latencies = Percentile::all().filter(|it| it.metric().is_some());
         [Self::Throughput, Self::Cpu].into_iter().chain(latencies.map(Self::Latency))
+    }
+
+    /// The name in a narrow column.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Throughput => "req/s",
+            Self::Cpu => "CPU/req",
+            Self::Latency(percentile) => percentile.name(),
+        }
     }
 
     /// The name in tables and sentences.
@@ -257,6 +273,22 @@ impl TryFrom<String> for Metric {
 }
 
 impl Speedups {
+    /// Whether the factor of this metric is a bound.
+    pub fn is_bound(&self, metric: Metric) -> bool {
+        self.latency_at_least && matches!(metric, Metric::Latency(_))
+    }
+
+    /// The factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
+    pub fn shown(&self, metric: Metric) -> String {
+        let Some(found) = self.of(metric) else { return NONE.to_owned() };
+        let bound = match self.is_bound(metric) {
+            true if found.estimate > 1.0 => "≥ ",
+            true => "≤ ",
+            false => "",
+        };
+        format!("{bound}{}", speedup(found))
+    }
+
     pub fn of(&self, metric: Metric) -> Option<&Speedup> {
         match metric {
             Metric::Throughput => self.throughput.as_ref(),
@@ -322,9 +354,30 @@ impl CaseRecord {
         }
     }
 
-    /// What `metric` alone shows.
+    /// What `metric` alone shows. A bound can only show that a server is faster or slower, not that it is so
+    /// by little.
     pub fn judged_by(&self, metric: Metric) -> Judgement {
-        judge(self.speedup.of(metric), self.control.speedup.of(metric), self.minimum_effect)
+        let found = self.speedup.of(metric);
+        let judgement = judge(found, self.control.speedup.of(metric), self.minimum_effect);
+        if !self.speedup.is_bound(metric) {
+            return judgement;
+        }
+        match judgement.verdict {
+            Verdict::Faster | Verdict::Slower => Judgement {
+                reason: format!(
+                    "{}, although all lag of the generator counts against it",
+                    judgement.reason
+                ),
+                ..judgement
+            },
+            _ => Judgement {
+                verdict: Verdict::Undecided,
+                reason:
+                    "the generator was late with the arrivals, by enough to decide either way: \
+                         use a quieter machine"
+                        .to_owned(),
+            },
+        }
     }
 
     /// Whether every run had right answers, and no others.
@@ -339,11 +392,6 @@ impl CaseRecord {
 }
 
 impl VariantRecord {
-    /// The open loop, unless its latencies must not be quoted.
-    pub fn valid_open_loop(&self) -> Option<&OpenLoopRecord> {
-        self.open_loop.as_ref().filter(|open| open.invalid.is_none())
-    }
-
     /// Whether the generator limited at least half of its runs. A single one is an outlier, which the
     /// interval tolerates.
     pub fn is_limited(&self, runs: &[Run]) -> bool {

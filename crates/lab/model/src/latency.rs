@@ -6,6 +6,8 @@ use anyhow::Context as _;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::ByPercentile;
+
 /// A histogram of latencies in microseconds, to three significant digits.
 ///
 /// In JSON it is a list of pairs: a latency in microseconds, and how many requests had it.
@@ -25,6 +27,10 @@ impl Default for Latency {
         Self(Histogram::new_with_bounds(1, longest, 3).expect("these bounds are valid"))
     }
 }
+
+/// How the tail beyond a percentile is divided, in a lower bound of it: the larger part for latencies, so
+/// that the bound is as near as a rare lag allows.
+const OF_LAG: f64 = 0.5;
 
 /// How many samples must lie beyond a percentile: with fewer, a single slow request moves it.
 const BEYOND: f64 = 10.0;
@@ -67,6 +73,24 @@ impl Latency {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
     }
 
+    /// A lower bound of each percentile of these latencies, in milliseconds, for a generator that was late.
+    ///
+    /// `self` counts from the moment a request was sent. But the generator also reads an answer late, which
+    /// nobody can see. It waits for the same core as when it sends, so that delay is taken to have the
+    /// distribution of `lag`, the delay of sending. Of all requests, at least the share `P(self > t) -
+    /// P(lag > l)` took the server longer than `t - l`, whichever requests had the lag. With half of a
+    /// percentile's tail for the lag, and one and a half for the latency, this share is the tail itself.
+    pub fn without_lag(&self, lag: &Self) -> ByPercentile<f64> {
+        ByPercentile::of(|at| {
+            self.percentile_ms(at.percent())?;
+            let tail = 100.0 - at.percent();
+            let beyond = |share: f64| 100.0 - share * tail;
+            let served = self.quantile_ms(beyond(1.0 + OF_LAG))?;
+            let least = served - lag.quantile_ms(beyond(OF_LAG))?;
+            (least > 0.0).then_some(least)
+        })
+    }
+
     /// The recorded latencies in milliseconds, in ascending order, and how many requests had each.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
         let buckets = self.0.iter_recorded();
@@ -96,6 +120,7 @@ impl TryFrom<Pairs> for Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Percentile;
 
     fn of_ms(ms: impl IntoIterator<Item = u64>) -> Latency {
         let mut latency = Latency::default();
@@ -125,6 +150,25 @@ mod tests {
             assert!(of_ms(1..=samples).percentile_ms(percent).is_some(), "p{percent}");
         }
         assert_eq!(of_ms(1..=10_000).percentile_ms(100.0), None);
+    }
+
+    /// Nine in ten requests took 1 ms, one in ten 30 ms; and the generator added up to 5 ms at either end.
+    #[test]
+    fn what_the_server_caused_is_at_least_the_latency_without_the_largest_lags() {
+        let p99 = |served: &Latency, lag: &Latency| {
+            let at = Percentile::all().find(|at| at.key() == "p99").unwrap();
+            served.without_lag(lag).get(at).copied()
+        };
+        let served = of_ms((0..2000).map(|n| if n % 10 == 0 { 30 } else { 1 } + n % 6));
+        let late = of_ms((0..2000).map(|n| n % 6));
+        let bound = p99(&served, &late).unwrap();
+        assert!((24.0..=30.0).contains(&bound), "{bound}");
+        // A generator that is never late takes nothing away.
+        let punctual = of_ms([0; 2000]);
+        assert!(p99(&of_ms([30; 2000]), &punctual).unwrap() > 29.9);
+        // All of the latency may be lag, and too few requests say nothing.
+        assert_eq!(p99(&late, &late), None);
+        assert_eq!(p99(&of_ms([30; 999]), &punctual), None);
     }
 
     #[test]

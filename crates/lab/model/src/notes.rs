@@ -135,7 +135,10 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
             note(format!("{arrivals} of the open loop never got an answer"));
         }
         if let Some(why) = &open_loop.invalid {
-            note(format!("do not quote the latencies of the open loop: {why}"));
+            note(format!(
+                "the latencies of the open loop are upper bounds (≤), because the generator was \
+                 late: {why}"
+            ));
         }
     }
     if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {

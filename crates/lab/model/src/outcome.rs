@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, Unanswered, seconds};
+use super::{ByPercentile, Latency, Unanswered, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -21,7 +21,10 @@ pub struct Outcome {
     pub measured: Duration,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
-    /// The same in each fifth of a closed loop's measurement: a server that is not warm yet answers more
+    /// Right answers to the background's requests within the measurement. They are no part of throughput.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub background_in_time: u64,
+    /// `ok_in_time` in each fifth of a closed loop's measurement: a server that is not warm yet answers more
     /// in the last one than in the first. Empty if the engine does not count them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fifths: Vec<u64>,
@@ -94,12 +97,16 @@ const LAG_FLOOR_MS: f64 = 2.0;
 /// Lag is the generator's own delay: from the moment an arrival was due until its request was sent
 /// or, if all connections were busy, until it was in the arrival queue. Time in the queue is not
 /// lag; the server causes it.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Punctuality {
     /// The lag that 99 % of all arrivals did not exceed, in milliseconds.
     pub lag_p99_ms: f64,
     /// Arrivals that found all connections busy.
     pub queued: u64,
+    /// What the server alone caused of each percentile, at least, in milliseconds: see
+    /// [`Latency::without_lag`]. Empty if the engine does not report it.
+    #[serde(default)]
+    pub at_least_ms: ByPercentile<f64>,
 }
 
 impl Punctuality {
@@ -226,7 +233,7 @@ mod tests {
     fn fault(lag: u64, latency: u64) -> Option<String> {
         let mut latencies = Latency::default();
         latencies.record(Duration::from_millis(latency));
-        Punctuality { lag_p99_ms: lag as f64, queued: 0 }.fault(&latencies)
+        Punctuality { lag_p99_ms: lag as f64, ..Punctuality::default() }.fault(&latencies)
     }
 
     #[test]

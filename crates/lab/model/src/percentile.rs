@@ -42,7 +42,7 @@ impl Percentile {
 }
 
 /// A figure for each percentile. In JSON, each is a field with the percentile's key.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ByPercentile<T>([Option<T>; PERCENTILES.len()]);
 
 impl<T> ByPercentile<T> {
@@ -102,7 +102,8 @@ mod tests {
         }
         let factor = Speedup::of_pairs([2.0; 6]);
         let latency = ByPercentile::of(|it| factor.filter(|_| it.key() == "p999"));
-        let speedups = Speedups { throughput: factor, cpu_per_request: None, latency };
+        let speedups =
+            Speedups { throughput: factor, cpu_per_request: None, latency_at_least: true, latency };
         let json = serde_json::to_string(&speedups).unwrap();
         assert!(json.contains(r#""latency_p99":null,"latency_p999":{"#), "{json}");
         let back: Speedups = serde_json::from_str(&json).unwrap();

@@ -4,8 +4,7 @@
 //! an *exact* figure does not need one.
 
 use lab_display::{
-    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
-    time_ms,
+    NONE, Table, count_table, noise, percent, plural, significant, speedup_or, thousands, time_ms,
 };
 use lab_stats::Verdict;
 
@@ -19,23 +18,14 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
     all.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Every case in a row: candidate against baseline, in throughput and CPU time.
+/// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.
 pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
     let row = |case: &CaseRecord| {
         let [cpu, cpu_noise] = case.cpu_in_words();
-        let factor = match (case.metric, case.speedup.of(case.metric)) {
-            (Metric::Latency(at), Some(found)) => format!("{}: {}", at.name(), speedup(found)),
-            _ => speedup_or(NONE, case.speedup.throughput),
-        };
-        let of = if matches!(case.metric, Metric::Latency(_)) {
-            case.metric
-        } else {
-            Metric::Throughput
-        };
         vec![
             case.case.clone(),
-            factor,
-            noise_or_none(&case.control.speedup, of),
+            format!("{}: {}", case.metric.short(), case.speedup.shown(case.metric)),
+            noise_or_none(&case.control.speedup, case.metric),
             cpu,
             cpu_noise,
             case.verdict.to_string(),
@@ -50,7 +40,7 @@ pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> T
         interval(cases.clone())
     );
     // The factors come first: a phone shows no more.
-    let head = [&claim, "by req/s", "A/A", "by CPU/req", "A/A", "verdict"];
+    let head = [&claim, "by what decides", "A/A", "by CPU/req", "A/A", "verdict"];
     Table::new(caption, head, cases.into_iter().map(row))
 }
 
@@ -111,7 +101,10 @@ pub fn metrics(case: &CaseRecord) -> Table {
         let decides = if metric == case.metric { " (decides)" } else { "" };
         vec![
             format!("{}{decides}", metric.name()),
-            speedup_or(NONE, case.speedup.of(metric).copied()),
+            match (metric, case.idle_baseline()) {
+                (Metric::Cpu, Some(_)) => case.cpu_in_words()[0].clone(),
+                _ => case.speedup.shown(metric),
+            },
             noise_or_none(&case.control.speedup, metric),
             shows,
         ]
@@ -135,9 +128,7 @@ pub fn pair(case: &CaseRecord) -> Table {
     let factor = |metric| match (metric, case.speedup.of(metric)) {
         (Metric::Cpu, _) => case.cpu_in_words(),
         (_, None) => Default::default(),
-        (_, found) => {
-            [speedup_or("", found.copied()), noise_or_none(&case.control.speedup, metric)]
-        }
+        (_, Some(_)) => [case.speedup.shown(metric), noise_or_none(&case.control.speedup, metric)],
     };
     let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
         [name.to_owned()].into_iter().chain(figures).chain(factor).collect::<Vec<_>>()
@@ -149,7 +140,7 @@ pub fn pair(case: &CaseRecord) -> Table {
         row("CPU per request", cpu, factor(Metric::Cpu)),
     ];
     let closed = sides.map(|it| it.latency_ms);
-    let open = sides.map(|it| it.valid_open_loop().map(|it| it.latency_ms).unwrap_or_default());
+    let open = sides.map(|it| it.open_loop.as_ref().map(|it| it.latency_ms).unwrap_or_default());
     let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
     let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
     let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
@@ -282,14 +273,19 @@ impl OpenLoopRecord {
 }
 
 impl Latencies {
-    /// A percentile of these, with `≥` if it is a lower bound.
+    /// A percentile of these, with `≥` if it is a lower bound, and `≤` if it is an upper one.
     pub fn at(&self, percentile: Percentile) -> String {
         self.shown(self.by.get(percentile).copied())
     }
 
     fn shown(&self, latency: Option<f64>) -> String {
         let Some(ms) = latency else { return NONE.to_owned() };
-        let bound = if self.exact_below.is_some_and(|age| ms >= age) { "≥" } else { "" };
-        format!("{bound}{}", time_ms(ms))
+        let is_least = self.exact_below.is_some_and(|age| ms >= age);
+        match (is_least, self.at_most) {
+            (false, false) => time_ms(ms),
+            (true, false) => format!("≥{}", time_ms(ms)),
+            (false, true) => format!("≤{}", time_ms(ms)),
+            (true, true) => NONE.to_owned(),
+        }
     }
 }

@@ -88,7 +88,7 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
         "pair" => {
             let case = sources.record()?.cases.iter().find(|it| it.case == of);
             let pair = sources.pair(case.with_context(|| format!("the record has no {of}"))?);
-            Ok((path(format!("pair-{}", pair.case)), chart::throughput(&pair)))
+            Ok((path(format!("pair-{}", pair.case)), chart::deciding(&pair)))
         }
         "sweep" => {
             let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);

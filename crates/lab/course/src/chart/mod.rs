@@ -5,19 +5,19 @@
 //! `viewBox`, a title or a description.
 
 mod crossover;
+mod deciding;
 mod parts;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod throughput;
 
 use lab_display::picture::figure;
 use maud::Markup;
 
+pub use deciding::deciding;
 pub use sweep::{SweepPoint, sweep};
 #[cfg(test)]
 pub use tests::recorded;
-pub use throughput::throughput;
 
 /// A chart as a file, and what it shows in words.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-use lab_model::{Record, Sweep, criterion::Bench};
+use lab_model::{Metric, Record, Sweep, criterion::Bench};
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn names_are_escaped_and_nothing_has_no_place() {
     let mut case = recorded().cases.remove(0);
     case.case = "<b>a case with a name that is much longer than any chart is wide</b>".to_owned();
     case.variants[0].variant.clone_from(&case.case);
-    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), throughput(&case)] {
+    for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), deciding(&case)] {
         let faults = ["NaN", "inf", "<b>", "<lookup>"];
         assert!(!faults.iter().any(|it| chart.svg.contains(it)), "{}", chart.svg);
     }
@@ -53,7 +53,7 @@ fn names_are_escaped_and_nothing_has_no_place() {
 #[test]
 fn bars_are_as_long_as_the_throughput() {
     for record in &recorded().cases {
-        let svg = throughput(record).svg;
+        let svg = deciding(record).svg;
         let width = |class: &str| -> f64 {
             let bar = svg.split(&format!("class=\"bar {class}\"")).nth(1).unwrap();
             bar.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
@@ -63,6 +63,19 @@ fn bars_are_as_long_as_the_throughput() {
         // A tiny bar is drawn two units long.
         assert!(slow == 2.0 || (fixed / slow / expected - 1.0).abs() < 0.02, "{}", record.case);
     }
+}
+
+#[test]
+fn a_case_that_a_latency_decides_shows_the_latencies_of_its_runs() {
+    let mut case = recorded().cases.remove(0);
+    let p99 = Metric::all().find(|it| it.short() == "p99").unwrap();
+    case.metric = p99;
+    case.open_runs = case.runs.clone();
+    let chart = deciding(&case);
+    assert!(chart.svg.contains("P99 latency: ") && chart.alt.contains(" ms ("), "{}", chart.alt);
+    // Its throughput says nothing.
+    case.open_runs.iter_mut().for_each(|run| run.outcome.ok_in_time *= 2);
+    assert_eq!(deciding(&case).svg, chart.svg);
 }
 
 #[test]

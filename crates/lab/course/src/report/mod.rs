@@ -67,7 +67,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
             p class="verdict" {
                 "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
             }
-            figure class="chart" { (PreEscaped(chart::throughput(case).svg)) }
+            figure class="chart" { (PreEscaped(chart::deciding(case).svg)) }
             (notices(&notes))
             @for table in tables(case) { (table.html()) }
             (requests(case).html())

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_model::{
     ByPercentile, CaseRecord, Control, Latencies, Latency, Metric, OpenLoop, OpenLoopRecord,
-    Outcome, Percentile, Requests, Run, Speedups, VariantRecord,
+    Outcome, Requests, Run, Speedups, VariantRecord,
 };
-use lab_stats::{Judgement, Slot, Speedup, Verdict, control_pairs, count_error, median_of};
+use lab_stats::{Judgement, Verdict, median_of};
 
-use super::{Comparison, Effort};
+use super::{
+    Comparison, Effort,
+    ratios::{control, control_pairs_of, is_late, outcomes_of, over},
+};
 use crate::Progress;
 
 impl Comparison {
@@ -33,7 +36,10 @@ impl Comparison {
         // Where the open loop ran in pairs, the latencies are its own.
         let paired = open.filter(|_| effort.decides_in_open_loop()).map(|_| &open_runs);
         let speedups = |of: &dyn Fn(&[Run]) -> Speedups| match paired {
-            Some(paired) => Speedups { latency: of(paired).latency, ..of(&runs) },
+            Some(paired) => {
+                let Speedups { latency, latency_at_least, .. } = of(paired);
+                Speedups { latency, latency_at_least, ..of(&runs) }
+            }
             None => of(&runs),
         };
         let (baseline, _) = self.subjects.first().context("there is a baseline")?;
@@ -57,7 +63,7 @@ impl Comparison {
             pairs: effort.pairs,
             seed: Some(effort.seed),
             layouts: self.layouts.first().map(Vec::len),
-            warm_up_s: effort.warm_up.as_secs_f64(),
+            warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
             caveats: self.caveats.clone(),
             measurement_s: effort.measurement.as_secs_f64(),
             minimum_effect: effort.minimum_effect,
@@ -67,8 +73,8 @@ impl Comparison {
             variants,
             speedup: over_baseline(candidate),
             control: Control {
-                pairs: control(baseline, &runs).len(),
-                speedup: speedups(&|runs| of_pairs(&control(baseline, runs))),
+                pairs: control_pairs_of(baseline, paired.unwrap_or(&runs)).len(),
+                speedup: speedups(&|runs| control(baseline, runs)),
             },
             promised: None,
             steps_note: None,
@@ -107,19 +113,8 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
             limited.join(" and ")
         ));
     }
-    if let Metric::Latency(_) = record.metric {
-        let sides = [record.variants.first(), record.variant(candidate)];
-        let is_late = |side: &&VariantRecord| {
-            let runs = outcomes_of(&side.variant, &record.open_runs);
-            let late = runs.iter().filter(|outcome| outcome.invalid.is_some()).count();
-            late > 0 && 2 * late >= runs.len()
-        };
-        if let Some(side) = sides.into_iter().flatten().find(is_late) {
-            return undecided(format!(
-                "the generator was late with the arrivals for {}: use a quieter machine",
-                side.variant
-            ));
-        }
+    if record.speedup.is_bound(record.metric) {
+        return record.judged_by(record.metric);
     }
     if record.speedup.of(record.metric).is_none() {
         return undecided(missing(record.metric).to_owned());
@@ -137,16 +132,6 @@ fn missing(metric: Metric) -> &'static str {
              it; use a longer --measurement"
         }
     }
-}
-
-/// The runs of the baseline that are compared with each other.
-fn control<'a>(baseline: &str, runs: &'a [Run]) -> Vec<(&'a Outcome, &'a Outcome)> {
-    let slots: Vec<_> = runs
-        .iter()
-        .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
-        .collect();
-    let pairs = control_pairs(&slots);
-    pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome)).collect()
 }
 
 /// A variant in the closed loop alone.
@@ -184,11 +169,13 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
     Some(OpenLoopRecord {
         rate_per_s: open_loop.rate_per_s,
         spacing: open_loop.spacing,
-        latency_ms: latencies(outcomes),
+        latency_ms: Latencies { at_most: is_late(outcomes), ..latencies(outcomes) },
         requests: requests(outcomes),
         queued: punctuality().map(|it| it.queued).sum(),
         lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
-        invalid: outcomes.iter().find_map(|outcome| outcome.invalid.clone()),
+        invalid: is_late(outcomes)
+            .then(|| outcomes.iter().find_map(|outcome| outcome.invalid.clone()))
+            .flatten(),
     })
 }
 
@@ -212,55 +199,6 @@ fn latencies(outcomes: &[&Outcome]) -> Latencies {
             .filter(|runs| runs.len() > 1)
             .and_then(|runs| runs.into_iter().max_by(f64::total_cmp)),
         exact_below: youngest.map(|age| age.as_secs_f64() * 1e3),
+        at_most: false,
     }
-}
-
-/// The speedup of one variant over another, pair by pair.
-fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
-    let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
-    let pairs = candidates.filter_map(|candidate| {
-        let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
-        Some((&baseline.outcome, &candidate.outcome))
-    });
-    of_pairs(&pairs.collect::<Vec<_>>())
-}
-
-/// From pairs of a baseline's and a candidate's outcome. A metric that one outcome lacks has no
-/// factor: the runs that have it are not a random part of all.
-fn of_pairs(pairs: &[(&Outcome, &Outcome)]) -> Speedups {
-    let factor = |better: fn(f64, f64) -> f64, figure: &dyn Fn(&Outcome) -> Option<f64>| {
-        let ratio = |(baseline, candidate): &(&Outcome, &Outcome)| {
-            Some(better(figure(baseline)?, figure(candidate)?))
-        };
-        let ratios = pairs.iter().map(ratio).collect::<Option<Vec<_>>>()?;
-        Speedup::of_pairs(ratios)
-    };
-    let (more, less) = (|one, other| other / one, |one, other| one / other);
-    let latency = |at: Percentile| {
-        factor(less, &|outcome| {
-            let ms = outcome.latency.percentile_ms(at.percent())?;
-            // From the age of the youngest unfinished request on, a percentile is only a bound.
-            let bound = outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3);
-            bound.is_none_or(|bound| ms < bound).then_some(ms)
-        })
-    };
-    // Of the pair in the middle, since one stalled run must not widen the interval.
-    let count_error = median_of(pairs.iter().map(|(baseline, candidate)| {
-        count_error([baseline, candidate].map(|outcome| outcome.ok_in_time))
-    }));
-    let per_answer = |factor: Option<Speedup>| Some(factor?.widened(count_error?));
-    let throughput = |outcome: &Outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput());
-    Speedups {
-        throughput: per_answer(factor(more, &throughput)),
-        cpu_per_request: per_answer(factor(less, &Outcome::cpu_us_per_request)),
-        latency: ByPercentile::of(latency),
-    }
-}
-
-fn outcomes_of<'a>(variant: &'a str, runs: &'a [Run]) -> Vec<&'a Outcome> {
-    of(variant, runs).map(|run| &run.outcome).collect()
-}
-
-fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + Clone {
-    runs.iter().filter(move |run| run.variant == variant)
 }

@@ -5,6 +5,7 @@ mod effort;
 mod engine;
 mod markdown;
 mod neighbours;
+mod ratios;
 mod run;
 mod summary;
 mod warm_up;

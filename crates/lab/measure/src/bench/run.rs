@@ -52,6 +52,9 @@ const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 const FEWEST_ARRIVALS: f64 = 36.0;
 /// But no longer than this, for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
+/// How much longer than their pause the users of a closed loop take to begin, one by one: the time of a
+/// first answer.
+const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 /// How long a server that was just started may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
@@ -162,6 +165,16 @@ impl Comparison {
         self.arrivals_per_s.is_none() || !effort.decides_in_open_loop()
     }
 
+    /// The warm-up of the closed loop lasts until all users have begun. Otherwise their first requests are
+    /// work that the measurement doesn't divide by its own answers.
+    pub(super) fn closed_loop(&self, effort: Effort) -> Effort {
+        let begun = match self.load.think_ms {
+            0 => Duration::ZERO,
+            pause => Duration::from_millis(pause) + FIRST_OF_ALL,
+        };
+        Effort { warm_up: effort.warm_up.max(begun), ..effort }
+    }
+
     /// The expected length of all runs.
     pub fn length(&self, effort: Effort) -> Duration {
         let (once, pairs) = (self.once().len(), self.pairs(effort).len());
@@ -171,7 +184,7 @@ impl Comparison {
             false if effort.open_loop.is_zero() => 0,
             false => once,
         };
-        effort.run() * (closed + open) as u32
+        self.closed_loop(effort).run() * closed as u32 + effort.run() * open as u32
     }
 
     /// Makes all runs of the closed loop, in the order of [`schedule`].
@@ -181,6 +194,7 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Arrivals::ClosedLoop(self.load);
+        let effort = self.closed_loop(effort);
         if self.closed_in_pairs(effort) {
             return self.runs(&self.pairs(effort), arrivals, effort, progress).await;
         }

@@ -126,7 +126,9 @@ impl Watch<'_> {
             name: name.to_owned(),
             recording: reading.await?,
             measured: outcome.measured,
-            answered: outcome.ok_in_time * self.comparison.asks.len() as u64,
+            // The CPU time is that of all of them.
+            answered: outcome.ok_in_time * self.comparison.asks.len() as u64
+                + outcome.background_in_time,
             cpu: outcome.server_cpu,
             spans,
             threads,
