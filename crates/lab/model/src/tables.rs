@@ -90,7 +90,7 @@ pub fn claims(case: &CaseRecord) -> Table {
 pub fn metrics(case: &CaseRecord) -> Table {
     let [baseline, candidate] = case.names();
     let measured = |metric: &Metric| case.speedup.of(*metric).is_some();
-    let row = |metric: Metric| {
+    let row = |metric: Metric| -> Vec<String> {
         let shows = match case.judged_by(metric).verdict {
             Verdict::Faster => "better".to_owned(),
             Verdict::Slower => "worse".to_owned(),
@@ -99,15 +99,13 @@ pub fn metrics(case: &CaseRecord) -> Table {
             verdict => verdict.to_string(),
         };
         let decides = if metric == case.metric { " (decides)" } else { "" };
-        vec![
-            format!("{}{decides}", metric.name()),
-            match (metric, case.idle_baseline()) {
-                (Metric::Cpu, Some(_)) => case.cpu_in_words()[0].clone(),
-                _ => case.speedup.shown(metric),
-            },
-            noise_or_none(&case.control.speedup, metric),
-            shows,
-        ]
+        let name = format!("{}{decides}", metric.name());
+        if metric == Metric::Cpu && case.idle_baseline().is_some() {
+            let [idles, noise] = case.cpu_in_words();
+            return vec![name, idles, noise, String::new()];
+        }
+        let noise = noise_or_none(&case.control.speedup, metric);
+        vec![name, case.speedup.shown(metric), noise, shows]
     };
     let caption = format!(
         "A/A noise: {} pairs of {baseline} with itself show how large differences are on this machine \
