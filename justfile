@@ -93,6 +93,11 @@ bench-instructions *FLAGS:
 record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame "all")
     {{ book }} record {{ FLAGS }}
 
+# Make a record of one case that changed: five minutes
+[group('measure')]
+record-case CASE *FLAGS: (bench CASE "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame CASE)
+    {{ book }} record --case {{ CASE }} {{ FLAGS }}
+
 # Begin a fix of your own: a copy of slow, as mine.rs
 [group('practise')]
 try CASE: _lab

@@ -35,6 +35,9 @@ enum Command {
         /// The end of the record's name, after the day [default: 2-cores, or what this machine has]
         #[arg(long, value_parser = name)]
         name: Option<String>,
+        /// Only these cases, which were measured anew: their figures replace those of the last record
+        #[arg(long, value_name = "CASE")]
+        case: Vec<String>,
     },
 }
 
@@ -43,8 +46,8 @@ fn main() -> ExitCode {
     let workspace = Workspace::find(root.as_deref(), bin_dir.as_deref());
     let done = workspace.and_then(|workspace| match command {
         Command::Docs(options) => docs::run(&workspace, &options),
-        Command::Record { name } => {
-            let dir = publish::publish(&workspace, name.as_deref())?;
+        Command::Record { name, case } => {
+            let dir = publish::publish(&workspace, name.as_deref(), &case)?;
             println!("  Record    {}", dir.display());
             Ok(ExitCode::SUCCESS)
         }

@@ -15,6 +15,8 @@ use serde_json::Value;
 
 /// Where the records are, below the workspace.
 pub const RECORDS: &str = "docs/record";
+/// Below them, the records of single cases that were measured anew.
+pub const SINGLE: &str = "cases";
 /// What Criterion measures for it: groups that are named after these and a case.
 const KINDS: [&str; 2] = ["alternatives-", "sweep-"];
 /// The command that measures them.
@@ -32,13 +34,26 @@ pub struct Benches {
 /// Copies the newest run, Criterion's figures and the pictures into a new directory, which appears as
 /// a whole or not at all. Returns its path. Its name is the day of the run, and `name` or the machine.
 ///
+/// With names of cases in `only`, it has these cases without Criterion's figures: the book quotes each case
+/// from the newest record that has it.
+///
 /// # Errors
 ///
 /// If a part is missing, or cannot be quoted, or if the directory exists.
-pub fn publish(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<PathBuf> {
+pub fn publish(
+    workspace: &Workspace,
+    name: Option<&str>,
+    only: &[String],
+) -> anyhow::Result<PathBuf> {
     let results = workspace.results();
     let mut record = lab_model::read(&Store::new(&results).find("latest")?)?;
-    let cases = workspace.cases()?;
+    let mut cases = workspace.cases()?;
+    if !only.is_empty() {
+        let is_named = |name: &str| only.iter().any(|it| it == name);
+        cases.retain(|case| is_named(&case.name));
+        record.cases.retain(|case| is_named(&case.case));
+        ensure!(cases.len() == only.len(), "--case takes names of cases, such as `lock-scope`");
+    }
     let is_whole = cases.iter().all(|case| record.cases.iter().any(|it| it.case == case.name));
     ensure!(
         is_whole && !record.quick,
@@ -51,18 +66,24 @@ pub fn publish(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<Path
     let commit =
         commit.context("the run is of no commit: commit your changes, and measure again")?;
 
-    let machine = format!("{}-cores", record.machine.cores);
-    let dir = format!("{}-{}", record.created.strftime("%Y-%m-%d"), name.unwrap_or(&machine));
-    let dir = workspace.root().join(RECORDS).join(dir);
+    let usual = match only {
+        [] => format!("{}-cores", record.machine.cores),
+        only => only.join("-"),
+    };
+    let dir = format!("{}-{}", record.created.strftime("%Y-%m-%d"), name.unwrap_or(&usual));
+    let records = workspace.root().join(RECORDS);
+    let dir = if only.is_empty() { records.join(dir) } else { records.join(SINGLE).join(dir) };
     let shown = dir.display();
     ensure!(!dir.exists(), "{shown} exists, and a record never changes: use another `--name`");
     let output = Output::begin(dir)?;
-    let is_wanted = |group: &str| KINDS.iter().any(|kind| group.starts_with(kind));
-    let benches = Benches {
-        made: COMMAND.to_owned(),
-        benches: criterion::benches(&workspace.criterion(), is_wanted)?,
-    };
-    output.write("benches.json", &(serde_json::to_string_pretty(&benches)? + "\n"))?;
+    if only.is_empty() {
+        let is_wanted = |group: &str| KINDS.iter().any(|kind| group.starts_with(kind));
+        let benches = Benches {
+            made: COMMAND.to_owned(),
+            benches: criterion::benches(&workspace.criterion(), is_wanted)?,
+        };
+        output.write("benches.json", &(serde_json::to_string_pretty(&benches)? + "\n"))?;
+    }
     for case in &cases {
         let [from, into] = [&results, output.dir()].map(|dir| dir.join("flame").join(&case.name));
         copy_pictures(&from, &into, &commit).with_context(|| from.display().to_string())?;
@@ -158,7 +179,7 @@ mod tests {
     #[test]
     fn a_record_has_the_run_the_benches_and_the_pictures_and_is_written_once() {
         let fixture = measured();
-        let dir = publish(&fixture.workspace(), None).unwrap();
+        let dir = publish(&fixture.workspace(), None, &[]).unwrap();
         assert!(dir.ends_with("docs/record/2026-11-21-2-cores"));
         assert_eq!(files(&dir), ["benches.json", "flame", "record.json"]);
         let pictures = ["meta.json", "slow.per-request.folded", "slow.svg"];
@@ -171,7 +192,7 @@ mod tests {
         let benches = json("benches.json")["benches"].clone();
         assert_eq!((&benches[0]["group"], &benches[1]), (&"sweep-toy".into(), &Value::Null));
 
-        let again = publish(&fixture.workspace(), None).unwrap_err().to_string();
+        let again = publish(&fixture.workspace(), None, &[]).unwrap_err().to_string();
         assert!(again.contains("a record never changes"), "{again}");
     }
 
@@ -188,10 +209,35 @@ mod tests {
             let mut run = record(280.0);
             *run.pointer_mut(field).unwrap() = value;
             fixture.write("target/lab/runs/20261122T000000000Z.json", &run.to_string());
-            let error = format!("{:#}", publish(&fixture.workspace(), Some("new")).unwrap_err());
+            let error =
+                format!("{:#}", publish(&fixture.workspace(), Some("new"), &[]).unwrap_err());
             assert!(error.contains(why), "{field}: {error}");
             assert!(!fixture.path().join("docs/record/2026-11-21-new").exists());
         }
+    }
+
+    /// The newest run may have more cases, whose figures stay those of the last record.
+    #[test]
+    fn a_case_that_was_measured_anew_is_quoted_from_its_own_record() {
+        let fixture = measured();
+        let mut run = record(123.0);
+        run["created"] = "2026-12-01T00:00:00Z".into();
+        let other = json!({ "case": "tin" });
+        let cases = run["cases"].as_array_mut().unwrap();
+        let mut tin = cases[0].clone();
+        tin.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        cases.push(tin);
+        fixture.write("target/lab/runs/20261201T000000000Z.json", &run.to_string());
+        assert_eq!(fixture.eval("toy.speedup.throughput.estimate").unwrap(), "280.0");
+        let dir = publish(&fixture.workspace(), None, &["toy".to_owned()]).unwrap();
+        assert!(dir.ends_with("docs/record/cases/2026-12-01-toy"), "{}", dir.display());
+        assert_eq!(files(&dir), ["flame", "record.json"]);
+        assert_eq!(fixture.eval("toy.speedup.throughput.estimate").unwrap(), "123.0");
+        assert_eq!(fixture.eval("record.date").unwrap(), "2026-11-21", "the rest stays");
+        let summary = fixture.eval("table('summary')").unwrap();
+        assert!(summary.contains("2026-11-21; toy by `lab bench"), "{summary}");
+        let unknown = publish(&fixture.workspace(), Some("x"), &["lid".to_owned()]).unwrap_err();
+        assert!(unknown.to_string().contains("--case takes names of cases"), "{unknown}");
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub fn count_table(title: &str, servers: &[(&str, &BTreeMap<String, f64>)]) -> T
 
 /// Whether a cell is a number, with or without a sign and a unit, or empty.
 fn is_number(cell: &str) -> bool {
-    let unsigned = cell.trim_start_matches(['+', '-', '−', '±', '<', '≥', '≈', ' ']);
+    let unsigned = cell.trim_start_matches(['+', '-', '−', '±', '<', '≤', '≥', '≈', ' ']);
     cell.is_empty() || cell == NONE || unsigned.starts_with(|first: char| first.is_ascii_digit())
 }
 

@@ -189,6 +189,13 @@ pub struct OpenLoopRecord {
     pub invalid: Option<String>,
 }
 
+impl OpenLoopRecord {
+    /// The latencies, as upper bounds if the generator was late.
+    pub fn latencies(&self) -> Latencies {
+        Latencies { at_most: self.invalid.is_some(), ..self.latency_ms }
+    }
+}
+
 /// Percentiles of latency in milliseconds. A percentile without ten samples beyond it is `None`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Latencies {
@@ -197,8 +204,9 @@ pub struct Latencies {
     pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
-    /// Whether the generator's lag is much of them, so that each is an upper bound.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether the generator's lag is much of them, so that each is an upper bound; see
+    /// [`OpenLoopRecord::latencies`].
+    #[serde(skip)]
     pub at_most: bool,
 }
 

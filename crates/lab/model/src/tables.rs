@@ -138,7 +138,8 @@ pub fn pair(case: &CaseRecord) -> Table {
         row("CPU per request", cpu, factor(Metric::Cpu)),
     ];
     let closed = sides.map(|it| it.latency_ms);
-    let open = sides.map(|it| it.open_loop.as_ref().map(|it| it.latency_ms).unwrap_or_default());
+    let open =
+        sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
     let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
     let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
     let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
@@ -220,7 +221,7 @@ fn open_loop(case: &CaseRecord) -> Table {
     let row = |it: &VariantRecord| {
         let open = it.open_loop.as_ref()?;
         let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
-        Some((it.variant.clone(), open.latency_ms, last))
+        Some((it.variant.clone(), open.latencies(), last))
     };
     let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
     let arrivals = open_loop.map(OpenLoopRecord::arrivals_in_words).unwrap_or_default();

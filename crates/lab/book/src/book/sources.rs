@@ -1,6 +1,9 @@
 //! What the pages quote: the newest record, and the cases' own files.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, anyhow};
 use lab_model::{
@@ -13,7 +16,7 @@ use lab_observation::{Folded, top_inclusive};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value as Json, json};
 
-use crate::publish::{Benches, RECORDS};
+use crate::publish::{Benches, RECORDS, SINGLE};
 
 /// The records of the replications, whose scripts write them: a JSON file each.
 const REPLICATIONS: &str = "docs/replications";
@@ -25,8 +28,11 @@ pub struct Sources {
     pub root: PathBuf,
     pub cases: Vec<Case>,
     dir: Result<PathBuf, String>,
+    /// With the newer runs of single cases in the place of its own.
     record: Result<Record, String>,
     benches: Result<Benches, String>,
+    /// Cases that were measured anew since, with the directory of that record and where it comes from.
+    anew: BTreeMap<String, (PathBuf, String)>,
 }
 
 impl Sources {
@@ -34,16 +40,30 @@ impl Sources {
         let root = workspace.root();
         let root =
             root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
-        let dir = newest(&root.join(RECORDS));
+        let (dir, newer) = newest(&root.join(RECORDS));
         let why = |error: anyhow::Error| format!("{error:#}");
-        let record = dir.clone().and_then(|dir| {
+        let quoted = |dir: &Path| {
             let record = lab_model::read(&dir.join("record.json"));
-            let record =
-                record.context("the record cannot be quoted; `just record` makes a new one");
-            record.map_err(why)
-        });
+            record.context("the record cannot be quoted; `just record` makes a new one")
+        };
+        let mut record = dir.clone().and_then(|dir| quoted(&dir).map_err(why));
+        let mut anew = BTreeMap::new();
+        for dir in newer {
+            let Ok(record) = &mut record else { break };
+            let newer: Record = quoted(&dir)?;
+            if newer.created <= record.created {
+                continue;
+            }
+            let made = origin(&newer.command, &newer.machine, newer.created);
+            for case in newer.cases {
+                anew.insert(case.case.clone(), (dir.clone(), made.clone()));
+                record.cases.retain(|it| it.case != case.case);
+                record.cases.push(case);
+            }
+            record.cases.sort_by(|one, other| one.case.cmp(&other.case));
+        }
         let benches = dir.clone().and_then(|dir| read(&dir.join("benches.json")).map_err(why));
-        Ok(Self { root, cases: workspace.cases()?, dir, record, benches })
+        Ok(Self { root, cases: workspace.cases()?, dir, record, benches, anew })
     }
 
     pub fn record(&self) -> anyhow::Result<&Record> {
@@ -72,7 +92,10 @@ impl Sources {
 
     /// A file among the pictures of a case.
     pub fn picture(&self, case: &str, file: &str) -> anyhow::Result<PathBuf> {
-        let dir = self.dir.as_ref().map_err(|why| anyhow!("{why}"))?;
+        let dir = match self.anew.get(case) {
+            Some((dir, _)) => dir,
+            None => self.dir.as_ref().map_err(|why| anyhow!("{why}"))?,
+        };
         let path = dir.join("flame").join(case).join(file);
         anyhow::ensure!(path.is_file(), "{} is missing: `just record` draws it", path.display());
         Ok(path)
@@ -187,10 +210,16 @@ impl Sources {
         Ok(names)
     }
 
-    /// Where the record comes from, in words.
-    pub fn origin(&self) -> anyhow::Result<String> {
+    /// Where the figures of a case come from, in words; of all cases, if it has no name.
+    pub fn origin(&self, case: &str) -> anyhow::Result<String> {
+        if let Some((_, made)) = self.anew.get(case) {
+            return Ok(made.clone());
+        }
         let record = self.record()?;
-        Ok(origin(&record.command, &record.machine, record.created))
+        let mut all = origin(&record.command, &record.machine, record.created);
+        let anew = self.anew.iter().filter(|_| case.is_empty());
+        anew.for_each(|(case, (_, made))| all += &format!("; {case} by {made}"));
+        Ok(all)
     }
 }
 
@@ -209,9 +238,18 @@ fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
     serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }
 
-/// The directory of the newest record. Directories are named after the day.
-fn newest(records: &Path) -> Result<PathBuf, String> {
-    let dirs = records.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    let newest = dirs.filter(|path| path.is_dir()).max();
-    newest.ok_or_else(|| format!("no record is in {RECORDS}: `just record` makes one"))
+/// The directory of the newest record of all cases, and those of single cases. Directories are named after
+/// the day.
+fn newest(records: &Path) -> (Result<PathBuf, String>, Vec<PathBuf>) {
+    let dirs = |of: &Path| {
+        let entries = of.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut dirs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+        dirs.sort();
+        dirs
+    };
+    let single = records.join(SINGLE);
+    let newest = dirs(records).into_iter().rfind(|it| *it != single);
+    let newest =
+        newest.ok_or_else(|| format!("no record is in {RECORDS}: `just record` makes one"));
+    (newest, dirs(&single))
 }

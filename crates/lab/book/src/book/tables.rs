@@ -49,7 +49,7 @@ fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<Strin
         ("pair", [case, ..]) => tables::pair(&sources.pair(case)),
         _ => tables::summary(cases.iter().copied()),
     };
-    Ok(with_caption(&table, &format!(" Made by {}.", sources.origin()?)))
+    Ok(with_caption(&table, &format!(" Made by {}.", sources.origin(case)?)))
 }
 
 /// The exact counts of each variant.

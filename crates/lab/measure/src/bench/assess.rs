@@ -169,7 +169,7 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
     Some(OpenLoopRecord {
         rate_per_s: open_loop.rate_per_s,
         spacing: open_loop.spacing,
-        latency_ms: Latencies { at_most: is_late(outcomes), ..latencies(outcomes) },
+        latency_ms: latencies(outcomes),
         requests: requests(outcomes),
         queued: punctuality().map(|it| it.queued).sum(),
         lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
