@@ -30,7 +30,7 @@ OTHERS = ["varnish", "nginx", "nginx-keepalive", "no-reuse"]
 PROFILED = ["varnish", "nginx-keepalive", "fixed"]
 BENCHED = ["backend", "varnish", "nginx", "nginx-keepalive", "fixed"]
 # The packages of `just bench-all`, so that nothing is built once more with other features.
-PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "lab-load", "--features", "benches/replications"]
+PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "quotes", "--exclude", "lab-load", "--features", "benches/replications"]
 BENCH = ["cargo", "bench", "--quiet", "--manifest-path", str(ROOT / "Cargo.toml"), *PACKAGES, "--bench", "replicate_varnish"]
 # What the article published as output of ab.
 ARTICLE = {"fixed": 9893.12, "varnish": 8458.46}  # requests per second, without -k
