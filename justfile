@@ -18,6 +18,8 @@ shared := "--workspace --exclude lock-scope --exclude quotes --exclude lab-load"
 # load: its own tests would take half of this build.
 apart := "--config profile.release.package.lab-load.opt-level=0 " + \
     "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
+# The case's servers with a driver that no other recipe needs.
+with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
 python := "PYTHONDONTWRITEBYTECODE=1 python3"
 replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
@@ -231,6 +233,7 @@ docs *FLAGS:
 [positional-arguments]
 replicate *NAME_AND_FLAGS:
     @{{ if NAME_AND_FLAGS =~ '^(|-.*|mongodb.*)$' { '' } else { 'cargo build ' + release } }}
+    @{{ if NAME_AND_FLAGS =~ '^postgres' { 'cargo build ' + release + ' ' + with_postgres } else { '' } }}
     @{{ replications }} "$@"
 
 # Load one server with every load generator in turn

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 /// The case's own flags.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// A PostgreSQL database without tables, such as postgres://me@localhost/shop; gets two tables. Without
-    /// this flag, the server has a SQLite database in a temporary file
+    /// A PostgreSQL database without tables, such as postgres://me@localhost/shop; gets two tables. Needs a
+    /// build with `--features query-per-row/postgres`. Without this flag, the server has a SQLite database
+    /// in a temporary file
     #[arg(long, value_name = "URL")]
     pub database_url: Option<String>,
 
@@ -65,6 +66,11 @@ impl Options {
         let pool = AnyPoolOptions::new().max_connections(self.pool);
         let database = match &self.database_url {
             Some(url) => {
+                anyhow::ensure!(
+                    cfg!(feature = "postgres"),
+                    "this server was built without PostgreSQL; for --database-url, build it with \
+                     `cargo build --release --workspace --features query-per-row/postgres`"
+                );
                 let pool = pool.connect(url).await;
                 let pool = pool.context("cannot connect to the database of --database-url")?;
                 Database { pool, _directory: None }

@@ -1,8 +1,8 @@
 //! A shop's service that lists the newest orders, with the names of their customers.
 //!
-//! The orders are in a database: SQLite inside the server, or PostgreSQL with `--database-url`. Read
-//! [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::in_list`] is another fix. All variants
-//! share this file.
+//! The orders are in a database: SQLite inside the server, or PostgreSQL with the feature `postgres` and
+//! `--database-url`. Read [`slow`], then run `diff src/slow.rs src/fixed.rs`. [`steps::in_list`] is another
+//! fix. All variants share this file.
 
 mod database;
 pub mod fixed;
