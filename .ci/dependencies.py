@@ -37,7 +37,6 @@ OLD = {
     "sha2 0.10": "sqlx-core",
     "spin 0.9": "flume",
     "syn 2": "jiff, maud and others",
-    "synstructure 0.13": "asn1-rs",
     "windows-sys 0.52": "ring",
     "windows-sys 0.59": "fs4",
 }
