@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs recipes in order, and lists at the end which ones passed, failed or were skipped: `just ci`.
+"""Runs recipes in order, and lists at the end which ones passed, failed or were skipped, how long they took, and how
+much CPU time they used: `just ci`. A row with little CPU time waited.
 
 A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both are
 failures, because .ci/run installs the tools. A failure does not end the run, so one run shows all that is wrong.
@@ -7,6 +8,7 @@ failures, because .ci/run installs the tools. A failure does not end the run, so
 
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -42,13 +44,19 @@ def judge(code, skips, strict):
     return [("skipped", "; ".join(whole))] if whole else [("passed", ""), *(("skipped", why + ", which takes minutes" * strict) for why in parts)]
 
 
+def cpu_seconds():
+    """The CPU time of all child processes that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main():
     strict, rows, counts = os.environ.get("CI") == "true", [], Counter()
     for recipe in sys.argv[1:]:
-        start = time.monotonic()
+        start, used = time.monotonic(), cpu_seconds()
         for outcome, why in judge(*run(recipe), strict):
             counts[outcome] += 1
-            rows.append(f"{outcome:7}  " + (f"{recipe}: {why}" if why else f"{recipe:34} {time.monotonic() - start:5.0f} s"))
+            rows.append(f"{outcome:7}  " + (f"{recipe}: {why}" if why else f"{recipe:34} {time.monotonic() - start:5.0f} s {cpu_seconds() - used:6.0f} s of CPU"))
     print("", *rows, "", f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", sep="\n")
     return 1 if counts["failed"] else 0
 
