@@ -36,7 +36,7 @@ SORTED = (
 COURSE = (
     ("Cargo.toml", r'^    "crates/[a-z-]+",\n', '    "crates/NAME",\n'),
     ("docs/src/SUMMARY.md", r".*\]\(cases/.*(?<!-further)\.md.*\n", "- [NAME](cases/NAME.md)\n"),
-    ("docs/src/SUMMARY.md", r".*\]\(cases/.*-further\.md.*\n", "- [Further: NAME](cases/NAME-further.md)\n"),
+    ("docs/src/SUMMARY.md", r".*\]\(cases/.*-further\.md.*\n", "  - [Further: NAME](cases/NAME-further.md)\n"),
     ("docs/snippets/lib.rs", r'.*"cases/.*(?<!-further)\.md.*\n', '    SNAKE: "cases/NAME.md",\n'),
     ("docs/snippets/lib.rs", r'.*"cases/.*-further\.md.*\n', '    SNAKE_further: "cases/NAME-further.md",\n'),
 )

@@ -99,6 +99,12 @@
     document.querySelectorAll("main details.predict").forEach(askFirst);
   }
 
+  // An entry of the sidebar without a page unfolds those below it, wherever its line is touched.
+  document.addEventListener("click", (event) => {
+    const label = event.target.closest(".sidebar .chapter-link-wrapper > span");
+    label?.parentElement.querySelector(".chapter-fold-toggle")?.click();
+  });
+
   // Paper cannot be unfolded.
   let unfolded = [];
   addEventListener("beforeprint", () => {

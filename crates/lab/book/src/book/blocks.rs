@@ -10,6 +10,7 @@ use lab_model::{
 use minijinja::{Environment, Error, State, Value};
 
 use super::{
+    card::card,
     evaluate::failed,
     excerpt::{excerpt, fenced, language, without_module_doc},
     page::CHAPTERS,
@@ -46,6 +47,13 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
             Ok::<_, Error>(format!("{fence}\n\n*[{name}]({link})*"))
         },
     );
+    let its = Arc::clone(sources);
+    // A case is named as in the address of its page.
+    env.add_function("card", move |state: &State, case: &str| {
+        let name = format!("{CHAPTERS}/cases/{case}.md");
+        let (from, text) = (its.root.join(CHAPTERS).join("cases"), read(&its.root, &name)?);
+        card(&text, &from, Path::new(&page(state)?)).map_err(|error| failed(error.context(name)))
+    });
     let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
         let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
@@ -150,9 +158,13 @@ fn read(root: &Path, file: &str) -> Result<String, Error> {
 
 /// The target of a link from the page to a file.
 fn link(state: &State, to: &Path) -> Result<String, Error> {
+    Ok(relative(Path::new(&page(state)?), to))
+}
+
+/// The directory of the page that is filled.
+fn page(state: &State) -> Result<String, Error> {
     let page = state.lookup("page").unwrap_or_default();
-    let page = page.as_str().ok_or_else(|| failed("the page has no directory"))?;
-    Ok(relative(Path::new(page), to))
+    page.as_str().map(str::to_owned).ok_or_else(|| failed("the page has no directory"))
 }
 
 fn bracketed(text: &str) -> String {

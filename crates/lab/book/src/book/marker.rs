@@ -45,11 +45,17 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
                     let what = format!("`lab: {expression}` is in a table: write `\\|` for `|`");
                     faults.push((line_of(text, begin.start), what));
                 }
+                let block = block(text, &begin, comment.end);
+                if block.is_none() && is_margin(before(text, begin.start)) {
+                    // There, Markdown reads a comment as HTML that ends with its line.
+                    let what = format!("`lab: {expression}` breaks its paragraph in two");
+                    faults.push((line_of(text, begin.start), what + ": put a word before it"));
+                }
                 markers.push(Marker {
                     line: line_of(text, begin.start),
                     expression: expression.replace("\\|", "|"),
                     content: begin.end..start,
-                    block: block(text, &begin, comment.end),
+                    block,
                 });
             }
             (None, other, before) => {
@@ -68,13 +74,17 @@ fn before(text: &str, at: usize) -> &str {
     &text[text[..at].rfind('\n').map_or(0, |line| line + 1)..at]
 }
 
+/// Whether a line has begun with nothing but an indent or the mark of a quotation.
+fn is_margin(prefix: &str) -> bool {
+    prefix.chars().all(|c| c.is_whitespace() || c == '>')
+}
+
 /// What a block's lines begin with, if the marker's begin, or all of it, has a line for itself.
 fn block(text: &str, begin: &Range<usize>, end: usize) -> Option<String> {
     let prefix = before(text, begin.start);
     let is_last = |from: usize| text[from..].lines().next().unwrap_or("").trim().is_empty();
     let one_line = !text[begin.end..end].contains('\n');
-    let is_block = prefix.chars().all(|c| c.is_whitespace() || c == '>')
-        && (is_last(begin.end) || one_line && is_last(end));
+    let is_block = is_margin(prefix) && (is_last(begin.end) || one_line && is_last(end));
     is_block.then(|| prefix.to_owned())
 }
 
@@ -108,6 +118,7 @@ mod tests {
             ("a\n\n<!-- /lab -->\n", 3, "`/lab` is not a marker"),
             ("<!--lab: table-->", 1, "`lab: table` is not a marker"),
             ("| a | <!-- lab: a | us -->1<!-- /lab --> |", 1, "write `\\|` for `|`"),
+            ("a\n<!-- lab: a -->1<!-- /lab --> b", 2, "breaks its paragraph in two: put a word"),
         ] {
             let (_, faults) = markers(text);
             assert_eq!(faults[0].0, line, "{text}");

@@ -28,6 +28,7 @@
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 
 mod blocks;
+mod card;
 mod evaluate;
 mod excerpt;
 mod filters;
