@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use lab_model::{Metric, Spacing};
 
+/// The shortest open loop that decides.
+pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
+
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub pairs: usize,
@@ -49,6 +52,16 @@ impl Effort {
             metric: Metric::Throughput,
             allow_unfinished: false,
         }
+    }
+
+    /// This effort for what a case promises. A latency is judged in an open loop that is as long as the other
+    /// runs, so that it runs in pairs, too.
+    pub fn for_case(self, decides: Metric) -> Self {
+        let open_loop = match decides {
+            Metric::Latency(_) => self.measurement.max(SHORTEST_OPEN_LOOP),
+            _ => self.open_loop,
+        };
+        Self { open_loop, metric: decides, ..self }
     }
 
     /// The expected length of one run, with start and stop.
