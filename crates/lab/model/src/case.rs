@@ -153,7 +153,7 @@ impl Case {
     pub fn page(&self) -> String {
         let part = if self.is_exercise() { "exercises" } else { "cases" };
         // The address of a page must not name the fault.
-        format!("docs/src/{part}/{}.md", self.alias.as_deref().unwrap_or(&self.name))
+        format!("docs/src/{part}/{}.md", self.alias_or_name())
     }
 
     /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
@@ -162,6 +162,11 @@ impl Case {
             true => self.dir.with_file_name("solutions").join(format!("{}.rs", self.name)),
             false => self.dir.join(format!("src/{variant}.rs")),
         }
+    }
+
+    /// The name that the course uses.
+    pub fn alias_or_name(&self) -> &str {
+        self.alias.as_deref().unwrap_or(&self.name)
     }
 
     /// The case for someone who asked for it by its alias, and has yet to find the fault: with its

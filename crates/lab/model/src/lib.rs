@@ -48,7 +48,7 @@ pub use expectations::without_expectations;
 pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
-pub use nearest::unknown;
+pub use nearest::{unknown, unknown_with_secrets};
 pub use notes::notes;
 pub use outcome::{Engine, Outcome, Punctuality};
 pub use output::Output;

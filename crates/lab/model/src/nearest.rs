@@ -11,9 +11,20 @@ pub fn unknown<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> anyhow::Error {
+    unknown_with_secrets(kind, name, known, &[])
+}
+
+/// [`unknown`], with names that are suggested to someone who nearly typed them, and not listed.
+pub fn unknown_with_secrets<'a>(
+    kind: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    secrets: &[&'a str],
+) -> anyhow::Error {
     let mut known: Vec<_> = known.into_iter().collect();
     let similarity = |other: &&str| strsim::jaro_winkler(other, name);
-    let nearest = known.iter().copied().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let all = known.iter().chain(secrets).copied();
+    let nearest = all.max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
     let guess = match nearest.filter(|nearest| similarity(nearest) > SIMILAR) {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
         None => String::new(),
@@ -35,5 +46,9 @@ mod tests {
             "no case is named `lock-scop`; did you mean `lock-scope`? (known: hot-clone, lock-scope)"
         );
         assert!(!unknown("case", "zzz", ["hot-clone"]).to_string().contains("did you mean"));
+        let of_the_course =
+            |name| unknown_with_secrets("case", name, ["busy-server"], &["hot-clone"]).to_string();
+        assert!(of_the_course("hot-clon").contains("did you mean `hot-clone`?"));
+        assert!(!of_the_course("busy").contains("hot-clone"));
     }
 }

@@ -33,6 +33,9 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The state of what the reader has not begun.
+    pub const OPEN: &str = "open";
+
     /// The entry of a case in the workspace's journal.
     pub fn of(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
         Ok(journal(workspace)?.remove(&case.name).unwrap_or_default())
@@ -61,7 +64,7 @@ impl Entry {
             (Some(_), ..) => "passed",
             (_, Some(_), _) => "tried",
             (.., Some(_)) => "predicted",
-            _ => "open",
+            _ => Self::OPEN,
         }
     }
 

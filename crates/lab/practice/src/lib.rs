@@ -5,10 +5,12 @@
 
 mod answers;
 mod check;
+mod course;
 mod journal;
 mod mechanism;
 mod source;
 
 pub use check::{Gate, Mark, Report, build, check};
+pub use course::course;
 pub use journal::Entry;
 pub use source::{begin, reset, solution};

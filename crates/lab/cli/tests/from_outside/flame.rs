@@ -88,7 +88,7 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
 
     // A server that dies is an error, and the page stays as it was.
     edit_the_case(&toy, "args = [", "args = [\"--die-at-request\", \"2000\", ");
-    fails(&flame(&toy, &["toy"]), 1, "out of memory, says the stand-in");
+    fails(&flame(&toy, &["toy"]), 2, "out of memory, says the stand-in");
     has(&toy, "toy", &files, &[]);
     assert_eq!(page(&toy, "toy"), html);
 }
@@ -190,8 +190,8 @@ fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
 fn what_cannot_be_drawn_is_reported_at_once() {
     let toy = studio(Some("ok"));
     for (args, code, message) in [
-        (&["tox"][..], 1, "did you mean `toy`?"),
-        (&["--exec", "a"], 1, "there is no request: give --get"),
+        (&["tox"][..], 2, "did you mean `toy`?"),
+        (&["--exec", "a"], 2, "there is no request: give --get"),
         (
             &["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"],
             1,

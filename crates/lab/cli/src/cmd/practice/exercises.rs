@@ -1,6 +1,6 @@
 //! `lab practice exercises`: what can be fixed, and how far the reader is.
 
-use lab_display::{NONE, Table, out};
+use lab_display::{Table, out};
 use lab_model::Workspace;
 use lab_practice::Entry;
 
@@ -13,13 +13,14 @@ pub struct Options {
 
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
-    for case in workspace.cases_and_exercises()?.into_iter().filter(|case| case.check.is_some()) {
+    for case in lab_practice::course(workspace)? {
         let entry = Entry::of(workspace, &case)?;
-        let (state, minutes) = (entry.state(), entry.minutes());
-        all.push(serde_json::json!({ "case": case.name, "page": case.page(), "state": state, "minutes": minutes, "entry": entry }));
-        let minutes = minutes.map_or(NONE.to_owned(), |it| it.to_string());
-        let page = case.page();
-        rows.push(vec![case.alias.unwrap_or(case.name), state.to_owned(), minutes, page]);
+        let (state, minutes, page) = (entry.state(), entry.minutes(), case.page());
+        // Nothing to say about what the reader has not begun.
+        let shown = if state == Entry::OPEN { "" } else { state };
+        let time = minutes.map_or(String::new(), |it| it.to_string());
+        rows.push(vec![case.shown.clone(), shown.to_owned(), time, page.clone()]);
+        all.push(serde_json::json!({ "case": case.shown, "page": page, "state": state, "minutes": minutes, "entry": entry }));
     }
     match options.json {
         true => out!("{}", serde_json::to_string(&all)?),

@@ -33,7 +33,7 @@ pub enum Verb {
     Exercises(exercises::Options),
 }
 
-/// The case that a verb is about.
+/// The case that a verb is about, by the name that the course uses, whatever the reader typed.
 #[derive(Debug, clap::Args)]
 pub struct Named {
     pub case: String,
@@ -41,7 +41,7 @@ pub struct Named {
 
 impl Named {
     fn find(&self, workspace: &Workspace) -> anyhow::Result<Case> {
-        Ok(workspace.cases_named(std::slice::from_ref(&self.case))?.remove(0))
+        Ok(workspace.cases_named(std::slice::from_ref(&self.case))?.remove(0).masked())
     }
 }
 
