@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Criteria, Load, Metric, Overrides, Request,
+    Criteria, Load, Metric, Overrides, Prediction, Request,
     exhibit::{self, Exhibit, SpanKind},
 };
 
@@ -80,6 +80,9 @@ pub struct Case {
     /// What is different when the case is counted.
     #[serde(default)]
     pub count: Overrides,
+    /// What `lab practice predict` asks for.
+    #[serde(default)]
+    pub predict: Prediction,
     /// What a fix by the reader has to reach; a case without it cannot be practised.
     pub check: Option<Criteria>,
 }

@@ -26,6 +26,7 @@ mod output;
 mod overrides;
 mod percentile;
 mod plan;
+mod prediction;
 mod request;
 mod seconds;
 mod secrets;
@@ -38,7 +39,7 @@ pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
-pub use criteria::{Criteria, Innocent, Overtaking, SUSPECTS};
+pub use criteria::{Criteria, Innocent, Overtaking};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,
@@ -57,6 +58,7 @@ pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
     Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
 };
+pub use prediction::{Prediction, SUSPECTS, Suspect};
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};

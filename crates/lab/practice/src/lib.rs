@@ -6,11 +6,12 @@
 mod answers;
 mod check;
 mod course;
+mod difference;
 mod journal;
 mod mechanism;
 mod source;
 
-pub use check::{Gate, Mark, Report, build, check};
+pub use check::{Gate, Mark, Report, build, check, length};
 pub use course::course;
 pub use journal::Entry;
 pub use source::{begin, reset, solution};

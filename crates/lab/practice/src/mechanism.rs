@@ -84,7 +84,7 @@ pub(super) async fn overtaking(
             quick = all_quick => quick,
         }
     };
-    stage.watch(race).await?;
+    stage.ask(race).await?;
     stage.clear().await?;
     let (count, name) = (answered.get(), &wanted.quick);
     let measured =

@@ -7,6 +7,7 @@ pub mod current;
 pub mod instrumented;
 mod launch;
 mod output;
+mod panic;
 mod requests;
 mod revisions;
 mod scratch;

@@ -18,10 +18,14 @@ mod supervise;
 mod triage;
 mod verify;
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    io::{IsTerminal as _, stderr},
+    path::Path,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
-use lab_display::err;
+use lab_display::{err, message};
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -95,11 +99,17 @@ pub fn run() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            err!("error: {error:#}");
+            complain(&error);
             // 1 is an answer: not yet, slower, moved.
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints an error: in lines that a terminal shows whole, and unbroken for programs.
+fn complain(error: &anyhow::Error) {
+    let text = format!("error: {error:#}");
+    err!("{}", if stderr().is_terminal() { message(&text) } else { text });
 }
 
 /// Opens a page in the browser. That none can be started doesn't undo what the page shows.

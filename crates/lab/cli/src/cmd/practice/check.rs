@@ -3,14 +3,14 @@
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::ensure;
-use console::style;
+use console::{StyledObject, style};
 use jiff::Timestamp;
-use lab_display::{err, out};
+use lab_display::{column, err, join, out, paragraph, planned};
 use lab_measure::bench::Effort;
 use lab_model::{Case, MINE, Workspace};
-use lab_practice::{Entry, Gate, Mark, Report};
+use lab_practice::{Entry, Gate, Mark, Report, length};
 
-use crate::cmd::{Places, interrupted, interruptible};
+use crate::cmd::{Places, complain, interrupted, interruptible};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -32,9 +32,10 @@ pub struct Options {
 }
 
 pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
-    let mut cases = workspace.cases_named(&options.cases)?;
-    cases.retain(|case| !options.cases.is_empty() || case.source(MINE).is_file());
-    ensure!(!cases.is_empty(), "you have tried no case: `just try CASE` begins one");
+    let cases = cases(workspace, options)?;
+    if !options.json {
+        announce(&cases, options);
+    }
     let saved = || -> Vec<_> {
         let files = cases.iter().map(|case| case.source(MINE));
         files.map(|file| file.metadata().and_then(|it| it.modified()).ok()).collect()
@@ -57,7 +58,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
             if !options.watch {
                 return marks;
             }
-            let _ = marks.inspect_err(|error| err!("error: {error:#}"));
+            let _ = marks.inspect_err(complain);
             err!("\nwaiting for the next save; Ctrl-C ends");
             while saved() == before {
                 tokio::time::sleep(Duration::from_millis(200)).await;
@@ -70,6 +71,37 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     Ok(ExitCode::from(worst.map_or(0, |(_, code)| code)))
 }
 
+/// Those that are named, or all that the reader has begun.
+fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> {
+    if !options.cases.is_empty() {
+        return Ok(workspace.cases_named(&options.cases)?.iter().map(Case::masked).collect());
+    }
+    let mut begun = lab_practice::course(workspace)?;
+    begun.retain(|case| case.source(MINE).is_file());
+    ensure!(!begun.is_empty(), "you have begun nothing: `just try CASE` makes a file to edit");
+    Ok(begun)
+}
+
+/// What is about to happen, and how long it takes.
+fn announce(cases: &[Case], options: &Options) {
+    let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
+    let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
+    let (gates, time) = match options.fast {
+        true => ("answers and mechanism", "a few seconds".to_owned()),
+        false => ("answers, mechanism, speed", planned(cases.iter().map(length).sum())),
+    };
+    let plan = format!("checking {}: {gates}. After the build, about {time}", join(&names));
+    err!("{}", paragraph(&plan));
+}
+
+/// How much is measured; `None` without a clock.
+fn effort(case: &Case, options: &Options, seed: u64) -> Option<Effort> {
+    let usual = Effort::usual(!options.longer, seed);
+    // Nothing else is judged by latencies.
+    let effort = Effort { open_loop: Duration::ZERO, ..usual }.for_case(case.decides);
+    (!options.fast).then_some(effort)
+}
+
 async fn check_one(
     workspace: &Workspace,
     counting: &Workspace,
@@ -79,10 +111,7 @@ async fn check_one(
     let now = Timestamp::now();
     // Other requests, and another order of the runs, each time.
     let seed = now.as_microsecond() as u64;
-    let usual = Effort::usual(!options.longer, seed);
-    // Nothing else is judged by latencies.
-    let effort = Effort { open_loop: Duration::ZERO, ..usual }.for_case(case.decides);
-    let effort = (!options.fast).then_some(effort);
+    let effort = effort(case, options, seed);
     let report = lab_practice::check(workspace, counting, case, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
@@ -94,36 +123,47 @@ async fn check_one(
 }
 
 fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
-    out!("\n{}  {}", style(&case.shown).bold().cyan(), case.question);
-    let word = |mark: Mark| match mark {
+    let name = &case.shown;
+    let label = format!("\n{}  ", style(name).bold().cyan());
+    out!("{}", column(name.chars().count() + 2, &label, &case.question));
+    for Gate { gate, mark, measured, needed } in &report.gates {
+        let label = format!("  {gate:<11}{:<11}", word(*mark));
+        out!("{}", column(24, &label, measured));
+        if !needed.is_empty() {
+            out!("{}", column(32, &format!("{:<24}needed: ", ""), needed));
+        }
+    }
+    let next = next(case, report, is_fast);
+    let verdict = format!("{}: {next}", word(report.mark).bold());
+    out!("\n{}", column(2, "  ", &verdict));
+    if let Some(evidence) = &report.evidence {
+        out!("\n{}", paragraph(&format!("Evidence: {evidence}.")));
+    }
+    if let Some(speedups) = &report.speedups {
+        let said = [entry.compare(case, speedups), entry.judge(case)];
+        said.into_iter().flatten().for_each(|said| out!("\n{}", paragraph(&said)));
+    }
+}
+
+fn word(mark: Mark) -> StyledObject<&'static str> {
+    match mark {
         Mark::Passed => style("passed").green(),
         Mark::NotYet => style("not yet").red(),
         Mark::Undecided => style("undecided").yellow(),
-    };
-    for Gate { gate, mark, measured, needed } in &report.gates {
-        out!("  {gate:<11}{:<11}{measured}", word(*mark));
-        if !needed.is_empty() {
-            out!("  {:<22}needed: {needed}", "");
-        }
     }
-    let (shown, gate) = (&case.shown, report.gates.last().map_or("", |gate| gate.gate));
-    let next = match (report.mark, gate) {
-        (Mark::Passed, _) if is_fast => format!("`just check {shown}` also measures the speed"),
-        (Mark::Passed, _) => format!("`just solution {shown}` explains our fix"),
-        (Mark::Undecided, _) => format!("`just check {shown} --longer` narrows the interval"),
+}
+
+/// What to do next.
+fn next(case: &Case, report: &Report, is_fast: bool) -> String {
+    let name = &case.shown;
+    match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
+        (Mark::Passed, _) if is_fast => format!("`just check {name}` also measures the speed"),
+        (Mark::Passed, _) => format!("`just solution {name}` explains our fix"),
+        (Mark::Undecided, _) => format!("`just check {name} --longer` narrows the interval"),
         (_, "answers") => {
-            format!(
-                "{} has more answers",
-                lab_display::path(&case.dir.join("tests/same_answers.rs"))
-            )
+            let tests = lab_display::path(&case.dir.join("tests/same_answers.rs"));
+            format!("{tests} has more answers")
         }
-        _ => format!("`just flame {shown}` shows what is left, `just hint {shown}` gives a hint"),
-    };
-    out!("\n  {}: {next}", word(report.mark).bold());
-    if let (Some(said), Some(criteria)) = (&entry.suspect, &case.check)
-        && let Some(compared) = entry.compare(report.speedup)
-    {
-        let verdict = if criteria.suspects.contains(said) { "right" } else { "not the fault" };
-        out!("  {compared}; you suspected {said}, which is {verdict}");
+        _ => format!("`just flame {name}` shows what is left, `just hint {name}` gives a hint"),
     }
 }

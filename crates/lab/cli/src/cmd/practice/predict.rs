@@ -1,49 +1,79 @@
 //! `lab practice predict`: what the reader expects, kept before anything is measured.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use lab_display::{factor, out};
-use lab_model::{Metric, SUSPECTS, Workspace};
+use anyhow::Context as _;
+use lab_display::{err, factor, out};
+use lab_model::{Case, Metric, SUSPECTS, Workspace};
 use lab_practice::Entry;
 
 use super::{Named, ask::ask};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = kinds())]
 pub struct Options {
     #[command(flatten)]
     pub named: Named,
-    /// What you suspect
-    #[arg(long, value_parser = suspects())]
+    /// What you suspect: one of the kinds below, or a letter of the case's page
+    #[arg(long, value_name = "SUSPECT")]
     pub suspect: Option<String>,
-    /// How many times better a fixed server is, by the metric that decides
+    /// How many times better a fixed server is, by the metric that the case asks for
     #[arg(long, value_name = "N", value_parser = factor_of)]
     pub factor: Option<f64>,
 }
 
-fn suspects() -> PossibleValuesParser {
-    SUSPECTS.map(|(name, help)| PossibleValue::new(name).help(help)).into()
-}
-
-fn factor_of(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(['x', '×']).parse().ok();
-    let usable = number.filter(|it| (0.01..=1e6).contains(it));
-    usable.ok_or_else(|| "a factor is a number such as 4 or 1.5".to_owned())
-}
-
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let case = &options.named.find(workspace)?;
-    let list = SUSPECTS.map(|(name, help)| format!("  {name:<12}{help}\n")).concat();
-    let question = format!("{list}What do you suspect?");
-    let known = |it: &str| SUSPECTS.iter().find(|(name, _)| *name == it).map(|it| it.0.to_owned());
-    let suspect = options.suspect.clone().map_or_else(|| ask(&question, "--suspect", known), Ok)?;
-    let question = match case.decides {
-        Metric::Latency(_) => "How many times shorter is a fixed server's tail latency?",
-        _ => "How many times higher is a fixed server's throughput?",
+    let suspect = match &options.suspect {
+        Some(typed) => case.suspect(typed)?,
+        None => {
+            err!("{}{}\n", kinds(), letters(case));
+            ask("What do you suspect?", "--suspect SUSPECT", |typed| case.suspect(typed))?
+        }
     };
-    let said = |it: &str| factor_of(it).ok();
-    let said = options.factor.map_or_else(|| ask(question, "--factor", said), Ok)?;
-    out!("{suspect}, {}: `just bench {}` shows what is measured", factor(said), case.shown);
+    let said = match options.factor {
+        Some(said) => said,
+        None => ask(&question(case), "--factor N", factor_of)?,
+    };
+    out!(
+        "\nNoted: {suspect}, {}. Next to what is measured: just bench {}",
+        factor(said),
+        case.shown
+    );
     Entry::change(workspace, case, |entry| {
         (entry.suspect, entry.factor) = (Some(suspect), Some(said));
     })?;
     Ok(())
+}
+
+/// The same for all cases.
+fn kinds() -> String {
+    let line = |it: &lab_model::Suspect| format!("\n  {:<12}{}", it.name, it.words);
+    "Kinds of faults:".to_owned() + &SUSPECTS.iter().map(line).collect::<String>()
+}
+
+fn letters(case: &Case) -> String {
+    match &case.letters()[..] {
+        [] => String::new(),
+        letters => format!("\n  {:<12}the suspects of {}", letters.join(", "), case.page()),
+    }
+}
+
+fn question(case: &Case) -> String {
+    match case.predicted_metric() {
+        Metric::Throughput => {
+            "How many times higher is the throughput of a fixed server?".to_owned()
+        }
+        Metric::Cpu => {
+            "How many times lower is the CPU time of a visit on a fixed server?".to_owned()
+        }
+        Metric::Latency(percentile) => {
+            let name = percentile.name();
+            format!("How many times lower is the {name} latency of a fixed server?")
+        }
+    }
+}
+
+fn factor_of(text: &str) -> anyhow::Result<f64> {
+    let number = text.trim_end_matches(['x', '×']).trim().parse().ok();
+    let usable = number.filter(|it| (0.01..=1e6).contains(it));
+    usable.with_context(|| format!("`{text}` isn't a factor; one is a number such as 4 or 1.5"))
 }

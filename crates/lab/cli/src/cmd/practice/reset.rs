@@ -1,6 +1,6 @@
 //! `lab practice reset`: begin again.
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use lab_model::Workspace;
 use lab_practice::Entry;
 
@@ -17,7 +17,11 @@ pub struct Options {
 
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let case = &options.named.find(workspace)?;
-    let answer = |it: &str| Some(["y", "yes"].contains(&it));
+    let answer = |typed: &str| match typed {
+        "y" | "yes" => Ok(true),
+        "n" | "no" => Ok(false),
+        _ => bail!("answer y or n"),
+    };
     let question = "Begin again? Your file becomes mine.rs.old (y/n)";
     let is_sure = options.yes || ask(question, "--yes", answer)?;
     ensure!(is_sure, "nothing was changed");
