@@ -10,7 +10,10 @@ use lab_model::{Answer, Ask, Case, Criteria};
 use lab_servers::{Launch, Scratch, Stage, answers};
 use lab_stats::SplitMix64;
 
-use crate::{check::Found, difference::difference};
+use crate::{
+    check::Found,
+    difference::{difference, failure},
+};
 
 /// How many users ask at once.
 const AT_ONCE: usize = 4;
@@ -34,7 +37,7 @@ pub(super) async fn compare(
     };
     let found = match asked.await {
         Ok(found) => found.concat(),
-        Err(error) => return Ok(Err([format!("{error:#}"), String::new()])),
+        Err(error) => return Ok(Err(failure(&error))),
     };
     let right = answers(slow, &odd, Duration::ZERO, false).await?.concat();
     for ((ask, found), right) in odd.iter().cycle().zip(&found).zip(&right) {

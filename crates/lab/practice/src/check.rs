@@ -1,6 +1,9 @@
 //! Judges the reader's fix: right answers, then the mechanism, then speed.
 
-use std::time::Duration;
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
 
 use anyhow::ensure;
 use lab_display::{factor, speedup_or};
@@ -17,6 +20,7 @@ use lab_servers::{
 };
 use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::{answers, mechanism, source::criteria};
 
@@ -122,14 +126,16 @@ pub async fn check(
     };
     let slow = Launch::of_case(workspace, case, BASELINE)?;
     let mine = Launch::of_case(of_mine, case, MINE)?;
-    report.add("answers", answers::compare(&slow, &mine, case, criteria, seed).await?);
+    let compared = answers::compare(&slow, &mine, case, criteria, seed);
+    report.add("answers", in_sight("comparing the answers", compared).await?);
     if report.mark == Mark::Passed {
         let mut found = match criteria.is_counted() {
-            true => mechanism::counts(counting, case, criteria).await?,
+            true => in_sight("counting", mechanism::counts(counting, case, criteria)).await?,
             false => Ok(String::new()),
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
-            found = mechanism::overtaking(of_mine, case, wanted).await?;
+            let race = mechanism::overtaking(of_mine, case, wanted);
+            found = in_sight("sending quick requests after slow ones", race).await?;
         }
         report.add("mechanism", found);
     }
@@ -143,6 +149,17 @@ pub async fn check(
         report.evidence = Some(evidence(&record, innocent));
     }
     Ok(report)
+}
+
+/// Shows how long something takes that may wait for a server, which may never answer.
+async fn in_sight<T>(what: &str, work: impl Future<Output = T>) -> T {
+    let (progress, start, mut work) = (Progress::new(what), Instant::now(), pin!(work));
+    loop {
+        match timeout(Duration::from_secs(1), &mut work).await {
+            Ok(done) => return done,
+            Err(_) => progress.waiting(start.elapsed()),
+        }
+    }
 }
 
 /// How long the measurements of [`check`] take.

@@ -1,6 +1,6 @@
 //! How an answer differs from the right one: by its status, its content type, or the place in its body.
 
-use lab_load::Fetched;
+use lab_load::{Fetched, NO_ANSWER};
 
 /// How many bytes of a body are shown before the first difference, and from there on.
 const AROUND: (usize, usize) = (20, 40);
@@ -28,6 +28,19 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
     let [one, other] =
         [found, right].map(|it| it.header("content-type").unwrap_or("none".to_owned()));
     (one != other).then(|| [format!("content type `{one}`"), format!("`{other}`")])
+}
+
+/// Why there is no answer, and what was needed.
+pub(super) fn failure(error: &anyhow::Error) -> [String; 2] {
+    let found = format!("{error:#}");
+    let needed = match found.contains(NO_ANSWER) {
+        true => {
+            "an answer. A handler that never answers waits for what never comes, such as a \
+                 lock that it holds itself"
+        }
+        false => "an answer",
+    };
+    [found, needed.to_owned()]
 }
 
 /// A body at the first byte that differs, with what comes before it.

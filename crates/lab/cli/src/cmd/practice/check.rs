@@ -88,9 +88,12 @@ fn announce(cases: &[Case], options: &Options) {
     let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
     let (gates, time) = match options.fast {
         true => ("answers and mechanism", "a few seconds".to_owned()),
-        false => ("answers, mechanism, speed", planned(cases.iter().map(length).sum())),
+        false => (
+            "answers, mechanism, speed",
+            format!("about {}", planned(cases.iter().map(length).sum())),
+        ),
     };
-    let plan = format!("checking {}: {gates}. After the build, about {time}", join(&names));
+    let plan = format!("checking {}: {gates}. After the build, {time}", join(&names));
     err!("{}", paragraph(&plan));
 }
 
