@@ -105,6 +105,12 @@ record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurem
 record-case CASE *FLAGS: (bench CASE "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame CASE)
     {{ book }} record --case {{ CASE }} {{ FLAGS }}
 
+# Build everything that the course needs: a few minutes, once
+[group('practise')]
+[no-exit-message]
+prepare: _lab
+    @{{ lab }} practice prepare
+
 # Begin a fix of your own: a copy of slow, as mine.rs
 [group('practise')]
 [no-exit-message]
@@ -152,8 +158,7 @@ exercises *FLAGS: _lab
 [positional-arguments]
 [no-exit-message]
 mystery *FLAGS:
-    @cargo build {{ release }} --quiet --bin mystery --bin lab --bin lab-flamegraph
-    @exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
+    @{{ if FLAGS =~ '(^| )(-h|--help)( |$)' { 'cat crates/exercises/mystery/help.txt; exit;' } else { '' } }} cargo build {{ release }} --bin mystery && exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
 
 # Build the course and open it
 [group('read')]

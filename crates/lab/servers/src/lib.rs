@@ -4,6 +4,7 @@ mod announcement;
 mod behind;
 mod cargo;
 pub mod current;
+mod in_sight;
 pub mod instrumented;
 mod launch;
 mod output;

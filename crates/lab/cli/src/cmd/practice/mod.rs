@@ -5,6 +5,7 @@ mod check;
 mod exercises;
 mod hint;
 mod predict;
+mod prepare;
 mod reset;
 mod solution;
 mod start;
@@ -17,6 +18,8 @@ use super::Places;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Verb {
+    /// Build everything that the course needs
+    Prepare,
     /// Copy `slow.rs` to `mine.rs`, for you to fix
     Try(Named),
     /// Move your `mine.rs` to `mine.rs.old`, and begin again
@@ -49,6 +52,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     let workspace = &places.workspace()?;
     match verb {
         Verb::Check(options) => return check::run(places, workspace, options),
+        Verb::Prepare => return prepare::run(workspace),
         Verb::Try(named) => start::run(workspace, &named.find(workspace)?),
         Verb::Reset(options) => reset::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),
