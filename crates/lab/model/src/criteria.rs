@@ -47,6 +47,8 @@ pub struct Overtaking {
     pub slow: String,
     /// Such as `PUT /clients/a/7`.
     pub quick: String,
+    /// A request that doesn't wait either once the first of two limits is gone.
+    pub half: Option<String>,
 }
 
 /// What a fix may leave as it is. The last gate shows that this was right, by CPU time per request: other

@@ -6,7 +6,7 @@ use futures_util::future::select_all;
 use lab_display::thousands;
 use lab_load::Visitor;
 use lab_measure::{bench::asks, count};
-use lab_model::{Case, Criteria, MINE, Overrides, Overtaking, Workspace};
+use lab_model::{BASELINE, Case, Criteria, MINE, Overrides, Overtaking, Workspace};
 use lab_servers::{Launch, Stage};
 use tokio::time::sleep;
 
@@ -34,10 +34,11 @@ pub(super) async fn counts(
         several => format!("{} requests", several.len()),
     };
     let (least, most) = (&criteria.at_least, &criteria.at_most);
-    let mut all = Vec::new();
+    let (mut all, mut missed) = (Vec::new(), None);
     for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
         let count = counts.exact.get(name).copied().unwrap_or_default();
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        let words = if count == 1 { one(&words) } else { words };
         let measured = format!("{} {words} in {visit}", thousands(count as f64));
         let number = |limit: &u64| thousands(*limit as f64);
         let (least, most) = (least.get(name), most.get(name));
@@ -47,11 +48,23 @@ pub(super) async fn counts(
             (None, most) => format!("at most {}", most.map(number).unwrap_or_default()),
         };
         if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
-            return Ok(Err([measured, needed]));
+            missed.get_or_insert((name, measured, needed));
+        } else {
+            all.push(format!("{measured} ({needed})"));
         }
-        all.push(format!("{measured} ({needed})"));
     }
-    Ok(Ok(all.join("; ")))
+    let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
+    // How far it is: what the fault costs, and how many limits are left.
+    let (slow, _) = count::measure(workspace, &case, BASELINE, &before).await?;
+    let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
+    let rest = all.iter().map(|met| format!("; enough: {met}")).collect::<String>();
+    Ok(Err([format!("{measured}; slow: {of_slow}{rest}"), needed]))
+}
+
+/// The words of a count for one: `full handshakes` as `full handshake`.
+fn one(words: &str) -> String {
+    let singular = words.strip_suffix("hes").map(|stem| format!("{stem}h"));
+    singular.unwrap_or_else(|| words.strip_suffix('s').unwrap_or(words).to_owned())
 }
 
 /// Sends slow requests, and then quick ones until the first slow one is answered. The order of the answers
@@ -90,4 +103,19 @@ pub(super) async fn overtaking(
     let measured =
         format!("{count} of {EACH} `{name}` were answered before the first `{}`", wanted.slow);
     Ok(if count == EACH { Ok(measured) } else { Err([measured, format!("all {EACH}")]) })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one_of_a_count_has_its_own_word() {
+        for (many, one) in [
+            ("hashes", "hash"),
+            ("allocations", "allocation"),
+            ("tcp connections", "tcp connection"),
+            ("bytes", "byte"),
+        ] {
+            assert_eq!(super::one(many), one);
+        }
+    }
 }

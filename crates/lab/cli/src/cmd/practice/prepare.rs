@@ -9,8 +9,10 @@ use lab_servers::{
     instrumented::{self, Instrumentation},
 };
 
-use crate::cmd::{interrupted, interruptible};
+use crate::cmd::interruptible;
 
+/// The exit code that shells use for it.
+const INTERRUPTED: u8 = 130;
 /// What the course runs besides servers of cases.
 const OTHERS: [&str; 2] = ["lab-flamegraph", "mystery"];
 
@@ -37,7 +39,8 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
         Ok(())
     })?;
     if built.is_none() {
-        return Ok(interrupted("what was built stays: `just prepare` goes on"));
+        err!("\ninterrupted: what is built stays, and `just prepare` goes on from there");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     out!("\nEverything that the course needs is built.");
     Ok(ExitCode::SUCCESS)
