@@ -101,7 +101,7 @@ pub fn paragraph(text: &str) -> String {
 /// Text of at most 80 columns next to a label, which is `indent` columns wide and may be coloured.
 pub fn column(indent: usize, label: &str, text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let lines = textwrap::wrap(&text, 80_usize.saturating_sub(indent).max(20));
+    let lines = textwrap::wrap(&text, whole_words(80_usize.saturating_sub(indent).max(20)));
     format!("{label}{}", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
@@ -109,9 +109,14 @@ pub fn column(indent: usize, label: &str, text: &str) -> String {
 pub fn message(text: &str) -> String {
     let wrapped = |line: &str| match line.starts_with(' ') {
         true => line.to_owned(),
-        false => textwrap::fill(line, 80),
+        false => textwrap::fill(line, whole_words(80)),
     };
     text.lines().map(wrapped).collect::<Vec<_>>().join("\n")
+}
+
+/// Lines of this width, which break no name such as `idle-server`.
+fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 
 /// A planned time, in seconds or, from two minutes on, in minutes: `25 s`, `2.5 min`.

@@ -53,7 +53,10 @@ fn kinds() -> String {
 fn letters(case: &Case) -> String {
     match &case.letters()[..] {
         [] => String::new(),
-        letters => format!("\n  {:<12}the suspects of {}", letters.join(", "), case.page()),
+        [first, .., last] => {
+            format!("\n  {:<12}the suspects of {}", format!("{first} to {last}"), case.page())
+        }
+        [only] => format!("\n  {only:<12}the suspect of {}", case.page()),
     }
 }
 
