@@ -128,8 +128,9 @@ pub fn pair(case: &CaseRecord) -> Table {
         (_, None) => Default::default(),
         (_, Some(_)) => [case.speedup.shown(metric), noise_or_none(&case.control.speedup, metric)],
     };
+    // The factor comes first: a phone shows no more.
     let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
-        [name.to_owned()].into_iter().chain(figures).chain(factor).collect::<Vec<_>>()
+        [name.to_owned()].into_iter().chain(factor).chain(figures).collect::<Vec<_>>()
     };
     let rps = sides.map(|it| significant(it.throughput_rps));
     let cpu = sides.map(|it| it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)));
@@ -159,7 +160,7 @@ pub fn pair(case: &CaseRecord) -> Table {
         interval([case]),
         one.variant
     );
-    Table::new(caption, [&*case.case, &one.variant, &other.variant, "factor", "A/A"], rows)
+    Table::new(caption, [&*case.case, "factor", "A/A", &one.variant, &other.variant], rows)
 }
 
 /// Every request in exactly one column, and how busy the generator was.
