@@ -33,7 +33,8 @@ const PROFILE: Duration = Duration::from_secs(4);
 const GRACE: Duration = Duration::from_millis(500);
 /// How long the threads of the unloaded server are watched.
 const IDLE: Duration = Duration::from_millis(500);
-/// A level lasts for about this many answers of one user, but not much longer than a fast server's.
+/// A level lasts for about this many answers of one user, or two of each, but not much longer than a fast
+/// server's.
 const ANSWERS: f64 = 16.0;
 const LONGEST: Duration = Duration::from_secs(4);
 /// Answers that take this long, in milliseconds, may have waited for a delayed acknowledgement, which
@@ -75,29 +76,77 @@ pub struct Measured {
     pub cores: usize,
     /// Requests of a visit, which an outcome counts as one.
     pub asks: usize,
-    /// Users and outcome of each level of the closed loop.
-    pub levels: Vec<(usize, Outcome)>,
+    pub levels: Vec<Level>,
+    /// Connections that the system refused during all levels, because the accept queue was full.
+    pub refused_connections: Option<u64>,
     /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: a client that
     /// acknowledges at once; and its control, the usual client once more.
     pub quick_ack: Option<[Outcome; 2]>,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
-    /// Connections to other servers under that load.
-    pub outbound: Option<usize>,
-    /// Questions to other servers per second, over connections that stay open, under that load.
-    pub round_trips_per_s: Option<f64>,
-    /// Connections that the system refused during all levels, because the accept queue was full.
-    pub refused_connections: Option<u64>,
+    pub outbound: Outbound,
     /// `EVENTS` per visit, with `WATCHED` users.
-    pub counts: Option<BTreeMap<&'static str, f64>>,
+    pub counts: Option<Counts>,
     pub profiler: Profiler,
     pub observation: Observation,
     pub notices: Vec<String>,
 }
 
+/// How often each event occurs per visit.
+pub type Counts = BTreeMap<&'static str, f64>;
+
+/// One level of the closed loop.
+#[derive(Debug)]
+pub struct Level {
+    pub users: usize,
+    pub outcome: Outcome,
+    /// Requests that have no answer, if the level was long enough for two answers to each user.
+    pub lost: u64,
+}
+
+impl Level {
+    pub fn new(users: usize, outcome: Outcome, before: &[Self]) -> Self {
+        let best = peak(before).max(outcome.throughput());
+        let is_long = users == 1 || twice(users, best) <= outcome.measured.as_secs_f64();
+        let lost = if is_long { outcome.lost } else { 0 };
+        Self { users, outcome, lost }
+    }
+
+    /// How long a level lasts; `None` if it would have more users than answers. What is counted then depends on
+    /// when the level begins.
+    fn length(users: usize, before: &[Self]) -> Option<Duration> {
+        let (best, longest) = (peak(before), LONGEST.as_secs_f64());
+        if users > WATCHED && best * longest < users as f64 {
+            return None;
+        }
+        let least = if users == WATCHED { WATCH } else { LEVEL };
+        let alone = before.first().map_or(0.0, |level| 1.0 / level.outcome.throughput());
+        let wanted = if users == 1 { 0.0 } else { (ANSWERS * alone).max(twice(users, best)) };
+        Some(Duration::from_secs_f64(wanted.min(longest)).max(least))
+    }
+}
+
+/// Answers per second at the best of these levels.
+fn peak(levels: &[Level]) -> f64 {
+    levels.iter().map(|level| level.outcome.throughput()).fold(0.0, f64::max)
+}
+
+/// The seconds in which each user gets two answers.
+fn twice(users: usize, per_s: f64) -> f64 {
+    2.0 * users as f64 / per_s
+}
+
+/// Connections to other servers, with `WATCHED` users.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outbound {
+    pub connections: Option<usize>,
+    /// Questions and answers per second, over connections that stay open.
+    pub round_trips_per_s: Option<f64>,
+}
+
 impl Measured {
     pub fn at(&self, users: usize) -> Option<&Outcome> {
-        self.levels.iter().find(|(level, _)| *level == users).map(|(_, outcome)| outcome)
+        self.levels.iter().find(|level| level.users == users).map(|level| &level.outcome)
     }
 
     pub fn recording(&self) -> Option<&Recording> {
@@ -119,21 +168,32 @@ impl Triage<'_> {
         let stage_is_own = stage.server.is_own();
         let url = stage.server.url().clone();
         let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
-        let watched = stage.watch(on.run()).await;
+        let stages = stage.watch(on.stages()).await;
         stage.clear().await?;
-        let (mut measured, counter) = watched?;
+        let Stages { idle, climb, quick_ack, profile, counter } = stages?;
+        let Profile { profiler, mut observation, mut notices } = profile;
         // `perf stat` reports when the server has exited.
-        let counts = async {
-            let (counter, requests) = counter?;
-            let totals = counter.totals(stage_is_own).await?;
-            let per_request = |total| total as f64 / requests.max(1) as f64;
-            anyhow::Ok(EVENTS.into_iter().zip(totals.into_iter().map(per_request)).collect())
+        let counts = match counter {
+            Ok(counting) => counting.per_visit(stage_is_own).await,
+            Err(error) => Err(error),
         };
-        match counts.await {
-            Ok(counts) => measured.counts = Some(counts),
-            Err(error) => measured.notices.push(format!("nothing is counted: {error:#}")),
+        if let Err(error) = &counts {
+            notices.push(format!("nothing is counted: {error:#}"));
         }
-        Ok(measured)
+        observation.threads = climb.busy.clone();
+        Ok(Measured {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            asks: self.comparison.asks.len(),
+            levels: climb.levels,
+            refused_connections: climb.refused_connections,
+            quick_ack,
+            threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
+            outbound: climb.outbound,
+            counts: counts.ok(),
+            profiler,
+            observation,
+            notices,
+        })
     }
 }
 
@@ -145,40 +205,73 @@ struct Loaded<'a> {
     pid: u32,
 }
 
+/// What each stage found, in their order.
+struct Stages {
+    idle: Option<ThreadStates>,
+    climb: Climb,
+    quick_ack: Option<[Outcome; 2]>,
+    profile: Profile,
+    counter: anyhow::Result<Counting>,
+}
+
+/// All levels, and what was seen meanwhile.
+#[derive(Default)]
+struct Climb {
+    levels: Vec<Level>,
+    busy: Option<ThreadStates>,
+    outbound: Outbound,
+    refused_connections: Option<u64>,
+}
+
+struct Profile {
+    profiler: Profiler,
+    observation: Observation,
+    notices: Vec<String>,
+}
+
+/// Events from the first request to the last, so that the totals can be divided by the requests. The totals are
+/// known once the counter has ended.
+struct Counting {
+    counter: Counter,
+    visits: u64,
+}
+
+impl Counting {
+    async fn per_visit(self, stage_is_own: bool) -> anyhow::Result<Counts> {
+        let totals = self.counter.totals(stage_is_own).await?;
+        let visits = self.visits.max(1) as f64;
+        Ok(EVENTS.into_iter().zip(totals.into_iter().map(|total| total as f64 / visits)).collect())
+    }
+}
+
 impl Loaded<'_> {
-    async fn run(&self) -> anyhow::Result<(Measured, anyhow::Result<(Counter, u64)>)> {
+    async fn stages(&self) -> anyhow::Result<Stages> {
         let progress = self.triage.progress;
         progress.step("watching it without load");
         let idle = watch_threads(self.pid, IDLE).await;
-        let mut levels: Vec<(usize, Outcome)> = Vec::new();
-        let (mut busy, mut outbound, mut round_trips_per_s) = (None, None, None);
+        let climb = self.climb().await?;
+        let quick_ack = self.quick_ack(&climb.levels).await?;
+        let profile = self.profile().await?;
+        progress.step("counting");
+        let counter = self.count().await;
+        Ok(Stages { idle, climb, quick_ack, profile, counter })
+    }
+
+    /// One level after the other, up to the most users that get enough answers.
+    async fn climb(&self) -> anyhow::Result<Climb> {
         let refused_before = process::refused_connections(self.pid);
+        let mut climb = Climb::default();
         for users in LEVELS {
-            let peak = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
-            // With more users than answers, what is counted depends on when the level begins.
-            if users > WATCHED && peak * LONGEST.as_secs_f64() < users as f64 {
-                break;
-            }
-            progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
-            let alone = levels.first().map_or(0.0, |(_, outcome)| 1.0 / outcome.throughput());
-            let length = Duration::from_secs_f64((ANSWERS * alone).min(LONGEST.as_secs_f64()));
-            let length = length.max(if users == WATCHED { WATCH } else { LEVEL });
+            let Some(length) = Level::length(users, &climb.levels) else { break };
+            self.triage.progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
             let load = self.load(users, WARM_UP, length);
-            let answered = levels.last().map(|(users, _)| *users);
+            let answered = climb.levels.last().map(|level| level.users);
             let limited = || too_many(users, answered);
             let outcome = if users == WATCHED {
-                let watch = async {
-                    tokio::time::sleep(WARM_UP + GRACE / 2).await;
-                    let (start, before) = (Instant::now(), process::round_trips(self.pid));
-                    let states = watch_threads(self.pid, length - GRACE).await;
-                    let asked =
-                        process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
-                    let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
-                    Ok((states, process::outbound_connections(self.pid), per_s))
-                };
+                let watch = self.watch(length);
                 let (outcome, seen) =
                     tokio::try_join!(generate(&load), watch).with_context(limited)?;
-                (busy, outbound, round_trips_per_s) = seen;
+                (climb.busy, climb.outbound) = seen;
                 outcome
             } else {
                 generate(&load).await.with_context(limited)?
@@ -187,45 +280,40 @@ impl Loaded<'_> {
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
             ensure!(is_answered, "no right answer: {first_fault}");
-            levels.push((users, outcome));
+            climb.levels.push(Level::new(users, outcome, &climb.levels));
         }
         let refused = process::refused_connections(self.pid);
-        let refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
-        let quick_ack = match levels.iter().find(|(users, _)| *users == WATCHED) {
-            Some((_, outcome)) if may_be_delayed(outcome) => {
-                progress.step("a client that acknowledges at once");
-                let usual = self.load(WATCHED, WARM_UP, WATCH);
-                let options = EngineOptions { quick_ack: true, ..usual.options };
-                let quick = LoadPlan { options, ..usual.clone() };
-                Some([generate(&quick).await?, generate(&usual).await?])
-            }
-            _ => None,
-        };
-        let (profiler, mut observation, notices) = self.profile().await?;
-        observation.threads = busy.clone();
-        progress.step("counting");
-        let counter = self.count().await;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = idle.zip(busy).map(|(idle, busy)| [idle, busy]);
-        let measured = Measured {
-            cores,
-            asks: self.triage.comparison.asks.len(),
-            levels,
-            quick_ack,
-            threads,
-            outbound,
-            round_trips_per_s,
-            refused_connections,
-            counts: None,
-            profiler,
-            observation,
-            notices,
-        };
-        Ok((measured, counter))
+        climb.refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
+        Ok(climb)
+    }
+
+    /// The threads, and the connections to other servers, while a load of this length runs.
+    async fn watch(&self, length: Duration) -> anyhow::Result<(Option<ThreadStates>, Outbound)> {
+        // Not its beginning, and not its end.
+        tokio::time::sleep(WARM_UP).await;
+        let (before, start) = (process::round_trips(self.pid), Instant::now());
+        let states = watch_threads(self.pid, length - GRACE).await;
+        let asked = process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
+        let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
+        let connections = process::outbound_connections(self.pid);
+        Ok((states, Outbound { connections, round_trips_per_s: per_s }))
+    }
+
+    /// Whether answers are delayed because the client acknowledges late.
+    async fn quick_ack(&self, levels: &[Level]) -> anyhow::Result<Option<[Outcome; 2]>> {
+        let watched = levels.iter().find(|level| level.users == WATCHED);
+        if !watched.is_some_and(|level| may_be_delayed(&level.outcome)) {
+            return Ok(None);
+        }
+        self.triage.progress.step("a client that acknowledges at once");
+        let usual = self.load(WATCHED, WARM_UP, WATCH);
+        let options = EngineOptions { quick_ack: true, ..usual.options };
+        let quick = LoadPlan { options, ..usual.clone() };
+        Ok(Some([generate(&quick).await?, generate(&usual).await?]))
     }
 
     /// Where CPU time goes, by the first profiler that works.
-    async fn profile(&self) -> anyhow::Result<(Profiler, Observation, Vec<String>)> {
+    async fn profile(&self) -> anyhow::Result<Profile> {
         let Triage { comparison, profilers, scratch, progress } = *self.triage;
         let watch = Watch {
             comparison,
@@ -247,16 +335,14 @@ impl Loaded<'_> {
         let note = |notice| notices.push(notice);
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
         notices.extend(observation.recording.iter().flat_map(|it| it.notices.clone()));
-        Ok((profiler, observation, notices))
+        Ok(Profile { profiler, observation, notices })
     }
 
-    /// Counts from the first request to the last, so that the totals can be divided by the requests.
-    /// The totals are known once the counter has ended.
-    async fn count(&self) -> anyhow::Result<(Counter, u64)> {
+    async fn count(&self) -> anyhow::Result<Counting> {
         let mut counter = Counter::attach(self.pid, &EVENTS).await?;
         let load = self.load(WATCHED, Duration::ZERO, LEVEL);
         let outcome = counter.during(generate(&load)).await?;
-        Ok((counter, outcome.ok + outcome.wrong + outcome.unfinished))
+        Ok(Counting { counter, visits: outcome.ok + outcome.wrong + outcome.unfinished })
     }
 
     fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
