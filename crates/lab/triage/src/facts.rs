@@ -53,15 +53,31 @@ impl Facts {
             _ => 1.0,
         };
         let is_in = |name: &str, patterns: &[Pattern]| patterns.iter().any(|it| it.fits(name));
-        let shares = recording
-            .stacks
-            .shares(|name| groups.iter().filter(|it| is_in(name, it.1)).map(|it| *it.0).collect());
-        for (group, patterns) in groups {
+        let of = |name: &str| {
+            let all = groups.functions.iter().filter(|(_, patterns)| is_in(name, patterns));
+            all.map(|(figure, _)| *figure).collect()
+        };
+        let sets = recording.stacks.shares_of_sets(of);
+        let share = |is: &dyn Fn(&[Figure]) -> bool| -> f64 {
+            sets.iter().filter(|(set, _)| is(set)).map(|(_, share)| share).sum()
+        };
+        for (group, patterns) in &groups.functions {
             if recording.profiler.kernel == Kernel::Frames
                 || !patterns.iter().all(Pattern::is_of_kernel)
             {
-                self.put(*group, seen * shares.get(group).copied().unwrap_or(0.0));
+                self.put(*group, seen * share(&|set| set.contains(group)));
             }
+        }
+        let is_alone = |set: &[Figure]| {
+            set.contains(&Figure::AllocatorCpuShare)
+                && !set.iter().any(|group| groups.allocate.contains(group))
+        };
+        self.put(Figure::AllocatorAloneCpuShare, seen * share(&is_alone));
+        // The CPU time of a request that waits for others is mostly their questions and answers.
+        let [waits, exchanges] =
+            [Figure::WaitShare, Figure::SmallIoCpuShare].map(|figure| self.get(figure));
+        if let Some(waits) = waits {
+            self.put(Figure::ExchangeShare, waits + (1.0 - waits) * exchanges.unwrap_or(0.0));
         }
     }
 

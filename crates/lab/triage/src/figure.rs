@@ -87,6 +87,9 @@ figures! {
     /// How many requests the server works on at once, if each takes as long as alone.
     AtOnce: Number,
     AtOnceShare: Share(Users),
+    /// How many of them wait at a time, rather than compute. With one, they take turns at what they wait for, even
+    /// if others compute meanwhile.
+    WaitingAtOnce: Number,
     /// The time from one answer to the next at the peak.
     TurnMs: Milliseconds,
     /// How long a request waits for its turn.
@@ -138,6 +141,8 @@ figures! {
     Outbound: Number,
     OutboundOverAtOnce: Number,
     RoundTripsPerRequest: PerRequest,
+    /// The time in which a request waits, or reads and writes.
+    ExchangeShare: Share(Request),
 
     // Counted.
     SystemCallsPerRequest: PerRequest,
@@ -150,6 +155,8 @@ figures! {
 
     // Groups of functions, each with all that they call.
     AllocatorCpuShare: Share(CpuTime),
+    /// The same, outside of the groups that allocate for a reason of their own.
+    AllocatorAloneCpuShare: Share(CpuTime),
     ClientSetupCpuShare: Share(CpuTime),
     CloseCpuShare: Share(CpuTime),
     CompressionCpuShare: Share(CpuTime),
@@ -157,6 +164,7 @@ figures! {
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),
     GcCpuShare: Share(CpuTime),
+    HandoverCpuShare: Share(CpuTime),
     HandshakeCpuShare: Share(CpuTime),
     HashingCpuShare: Share(CpuTime),
     JsonCpuShare: Share(CpuTime),

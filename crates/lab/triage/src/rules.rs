@@ -17,13 +17,20 @@ pub struct Rules {
     rules: Vec<Rule>,
 }
 
-/// Functions that belong together, by the figure that says how much CPU time they take.
-pub type Groups = BTreeMap<Figure, Vec<Pattern>>;
+/// Functions that belong together.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// By the figure that says how much CPU time they take.
+    pub functions: BTreeMap<Figure, Vec<Pattern>>,
+    /// The groups that allocate for a reason of their own.
+    pub allocate: Vec<Figure>,
+}
 
 /// The file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    allocate: Vec<Group>,
     groups: BTreeMap<Group, Vec<Pattern>>,
     rule: Vec<Rule>,
 }
@@ -151,16 +158,18 @@ pub struct Suspect {
 
 impl Rules {
     pub fn read() -> anyhow::Result<Self> {
-        let File { groups, rule } =
+        let File { allocate, groups, rule } =
             toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
-        let mut groups: Groups = groups.into_iter().map(|(Group(it), names)| (it, names)).collect();
+        let mut functions: BTreeMap<_, _> =
+            groups.into_iter().map(|(Group(figure), patterns)| (figure, patterns)).collect();
         let mut of_languages = BTreeMap::new();
         LANGUAGES.add_groups(&mut of_languages);
         for (name, patterns) in of_languages {
             let Group(figure) = name.try_into().context("languages.toml")?;
-            groups.entry(figure).or_default().extend(patterns);
+            functions.entry(figure).or_insert_with(Vec::new).extend(patterns);
         }
-        Ok(Self { groups, rules: rule })
+        let allocate = allocate.into_iter().map(|Group(figure)| figure).collect();
+        Ok(Self { groups: Groups { functions, allocate }, rules: rule })
     }
 
     /// The suspects, the one that explains most first; and the titles of the rules that could not be

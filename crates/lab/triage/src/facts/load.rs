@@ -55,6 +55,7 @@ impl Facts {
             let waits = (1.0 - cores).max(0.0);
             self.put(Figure::WaitShare, waits);
             self.put(Figure::WaitMs, 1e3 * alone_s / asks * waits);
+            self.put(Figure::WaitingAtOnce, most * alone_s * waits);
         }
     }
 

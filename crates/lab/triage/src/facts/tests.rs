@@ -49,7 +49,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
 }
 
 fn facts(measured: &Measured) -> Facts {
-    Facts::of(measured, &Groups::new())
+    Facts::of(measured, &Groups::default())
 }
 
 #[test]
