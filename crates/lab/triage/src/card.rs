@@ -2,7 +2,7 @@
 
 use console::style;
 use lab_display::{Table, out, paragraph, percent, plural, significant, time_ms};
-use lab_observation::{Function, JIT, hottest};
+use lab_observation::{Function, JIT};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl Card {
             requests_per_visit,
             levels: levels.collect(),
             functions: match measured.recording() {
-                Some(it) if it.samples >= ENOUGH_SAMPLES => hottest(&it.stacks, FUNCTIONS),
+                Some(it) if it.samples >= ENOUGH_SAMPLES => it.hottest(FUNCTIONS),
                 _ => Vec::new(),
             },
             facts,
