@@ -95,6 +95,31 @@ fn the_interval_decides_how_many_delays_a_quick_client_removes() {
 }
 
 #[test]
+fn a_request_that_waits_in_turn_does_so_next_to_others_that_compute() {
+    let alone = Outcome { server_cpu: Some(Duration::from_millis(400)), ..outcome(&[(10, 100)]) };
+    let facts = facts(&measured(vec![(1, alone), (WATCHED, outcome(&[(100, 160)]))]));
+    for (figure, value) in
+        [(Figure::AtOnce, 1.6), (Figure::WaitMs, 6.0), (Figure::WaitingAtOnce, 0.96)]
+    {
+        assert!((facts.get(figure).unwrap() - value).abs() < 1e-9, "{figure:?}");
+    }
+}
+
+#[test]
+fn work_behind_a_delayed_acknowledgement_counts_with_a_client_that_acknowledges_at_once() {
+    let used = |ms| Some(Duration::from_millis(ms));
+    let usual = || Outcome { server_cpu: used(100), ..outcome(&[(44, 300)]) };
+    let quick = Outcome { server_cpu: used(900), ..outcome(&[(5, 3000)]) };
+    let experiment = Measured {
+        quick_ack: Some([quick, usual()]),
+        ..measured(vec![(1, outcome(&[(44, 20)])), (WATCHED, usual())])
+    };
+    let facts = facts(&experiment);
+    let cores = [Figure::WantedCores, Figure::BusyCores].map(|figure| facts.get(figure));
+    assert_eq!(cores, [Some(0.1), Some(0.9)]);
+}
+
+#[test]
 fn requests_without_an_answer_count_by_the_users_who_wait() {
     let lost = |users: usize| {
         let hung = Outcome { lost: 8, ..outcome(&[(1, 1000)]) };
@@ -106,21 +131,34 @@ fn requests_without_an_answer_count_by_the_users_who_wait() {
     assert_eq!(lost(100_000), [Some(0.0), Some(0.0)]);
 }
 
+/// The facts of these stacks, with the groups of the rules.
+fn profiled(stacks: &str, kernel: Kernel) -> Facts {
+    let second = Duration::from_secs(1);
+    let profiler = Profiler { name: "", label: "", kernel };
+    let window = Window { length: second, system_cpu: None };
+    let recording = Recording::new(profiler, stacks.parse().unwrap(), window);
+    let mut measured = measured(vec![(1, outcome(&[(1, 900)]))]);
+    measured.observation.recording = Some(recording);
+    Facts::of(&measured, &crate::Rules::read().unwrap().groups)
+}
+
 #[test]
 fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
-    let share = |kernel| {
-        let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
-        let second = Duration::from_secs(1);
-        let profiler = Profiler { name: "", label: "", kernel };
-        let window = Window { length: second, system_cpu: None };
-        let recording = Recording::new(profiler, stacks.parse().unwrap(), window);
-        let mut measured = measured(vec![(1, outcome(&[(1, 900)]))]);
-        measured.observation.recording = Some(recording);
-        let groups = &crate::Rules::read().unwrap().groups;
-        Facts::of(&measured, groups).get(Figure::OpenCpuShare)
-    };
+    let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
+    let share = |kernel| profiled(stacks, kernel).get(Figure::OpenCpuShare);
     assert_eq!(share(Kernel::Frames), Some(0.3));
     assert_eq!(share(Kernel::Missing), None);
+}
+
+#[test]
+fn what_a_regular_expression_allocates_is_not_counted_as_a_clone() {
+    let facts = profiled(
+        "main;shop::quote;malloc 30\nmain;regex_lite::string::RegexBuilder::build;malloc 50\n\
+         main;shop::quote 20\n",
+        Kernel::Frames,
+    );
+    let shares = [Figure::AllocatorCpuShare, Figure::AllocatorAloneCpuShare];
+    assert_eq!(shares.map(|figure| facts.get(figure)), [Some(0.8), Some(0.3)]);
 }
 
 /// Ten looks at threads, each in these system calls by turns.
