@@ -241,6 +241,44 @@ mod tests {
         }
     }
 
+    /// Figures of servers with two faults, measured.
+    #[test]
+    fn two_faults_are_two_suspects_and_a_consequence_comes_last() {
+        use Figure::*;
+        let waits = [
+            (WaitMs, 2.1),
+            (QueueShare, 0.9),
+            (BusiestThreadShare, 0.6),
+            (BusyCores, 1.2),
+            (AllocatorAloneCpuShare, 0.6),
+        ];
+        let lock = [
+            (AtOnce, 1.56),
+            (WaitingAtOnce, 0.93),
+            (WaitShare, 0.6),
+            (WantedCores, 0.67),
+            (IdleCoreShare, 0.59),
+        ];
+        let few = [
+            (AtOnce, 1.98),
+            (WaitingAtOnce, 0.96),
+            (WaitShare, 0.48),
+            (WantedCores, 1.24),
+            (IdleCoreShare, 0.36),
+        ];
+        let files =
+            [(GcCpuShare, 0.4), (BusyCores, 1.5), (OpensPerRequest, 10.0), (OpenCpuShare, 0.16)];
+        let regex = [(RegexCpuShare, 0.5), (AllocatorAloneCpuShare, 0.38), (BusyCores, 2.0)];
+        for (figures, suspects) in [
+            ([waits, lock].concat(), ["lock", "allocation"]),
+            ([waits, few].concat(), ["limit", "allocation"]),
+            (files.to_vec(), ["opens", "gc"]),
+            (regex.to_vec(), ["regex", "allocation"]),
+        ] {
+            assert_eq!(ids(&facts(&figures.into_iter().collect())), suspects);
+        }
+    }
+
     #[test]
     fn rules_refer_to_rules_and_chapters_that_exist() {
         let rules = Rules::read().unwrap();
