@@ -63,6 +63,7 @@ impl Card {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
         let limit = Limit::of(&facts);
+        let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| Level {
             users: *users,
             throughput_rps: outcome.throughput() * requests_per_visit as f64,
@@ -91,7 +92,7 @@ impl Card {
             facts,
             // What few samples say of an idle server is said above, from better figures.
             notices: match measured.recording() {
-                Some(it) if it.samples < ENOUGH_SAMPLES => Vec::new(),
+                Some(it) if it.samples < ENOUGH_SAMPLES && !is_busy => Vec::new(),
                 _ => measured.notices.clone(),
             },
         }

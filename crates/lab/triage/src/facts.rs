@@ -40,6 +40,11 @@ impl Facts {
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             facts.groups(recording, groups);
         }
+        if let Some(waits) = facts.get(Figure::WaitShare) {
+            // Without a profile, only the wait is known.
+            let exchanges = facts.get(Figure::SmallIoCpuShare).unwrap_or(0.0);
+            facts.put(Figure::ExchangeShare, waits + (1.0 - waits) * exchanges);
+        }
         let shares = [Figure::DiskShare, Figure::FlushCpuShare];
         let flush = shares.map(|figure| facts.get(figure).unwrap_or(0.0));
         facts.put(Figure::FlushShare, flush[0].max(flush[1]));
@@ -73,12 +78,6 @@ impl Facts {
                 && !set.iter().any(|group| groups.allocate.contains(group))
         };
         self.put(Figure::AllocatorAloneCpuShare, seen * share(&is_alone));
-        // The CPU time of a request that waits for others is mostly their questions and answers.
-        let [waits, exchanges] =
-            [Figure::WaitShare, Figure::SmallIoCpuShare].map(|figure| self.get(figure));
-        if let Some(waits) = waits {
-            self.put(Figure::ExchangeShare, waits + (1.0 - waits) * exchanges.unwrap_or(0.0));
-        }
     }
 
     pub fn get(&self, figure: Figure) -> Option<f64> {

@@ -15,6 +15,7 @@ use lab_profile::{Profilers, watch_threads};
 use lab_servers::Stage;
 use lab_system::process;
 
+use super::facts::ENOUGH_SAMPLES;
 use lab_measure::{
     bench::{Comparison, generate},
     count::{Counter, SYSTEM_CALLS},
@@ -45,6 +46,8 @@ pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
 /// long for another reason.
 const ONSET: std::ops::Range<f64> = 38.0..60.0;
 const BEFORE: std::ops::Range<f64> = 19.0..38.0;
+/// A server that uses this share of a core has enough samples, unless the profiler got too little time.
+const WORKS: f64 = 0.2;
 /// Fewer delayed answers are outliers.
 const FEWEST: u64 = 10;
 
@@ -229,6 +232,16 @@ struct Profile {
     notices: Vec<String>,
 }
 
+impl Profile {
+    /// On a busy machine, a profiler may get nothing of a server that works.
+    fn lacks_samples(&self) -> bool {
+        self.observation.recording.as_ref().is_some_and(|recording| {
+            let used = recording.system_cpu.unwrap_or_default();
+            recording.samples < ENOUGH_SAMPLES && used >= recording.window.mul_f64(WORKS)
+        })
+    }
+}
+
 /// Events from the first request to the last, so that the totals can be divided by the requests. The totals are
 /// known once the counter has ended.
 struct Counting {
@@ -251,7 +264,10 @@ impl Loaded<'_> {
         let idle = watch_threads(self.pid, IDLE).await;
         let climb = self.climb().await?;
         let quick_ack = self.quick_ack(&climb.levels).await?;
-        let profile = self.profile().await?;
+        let mut profile = self.profile().await?;
+        if profile.lacks_samples() {
+            profile = self.profile().await?;
+        }
         progress.step("counting");
         let counter = self.count().await;
         Ok(Stages { idle, climb, quick_ack, profile, counter })

@@ -98,9 +98,12 @@ fn the_interval_decides_how_many_delays_a_quick_client_removes() {
 fn a_request_that_waits_in_turn_does_so_next_to_others_that_compute() {
     let alone = Outcome { server_cpu: Some(Duration::from_millis(400)), ..outcome(&[(10, 100)]) };
     let facts = facts(&measured(vec![(1, alone), (WATCHED, outcome(&[(100, 160)]))]));
-    for (figure, value) in
-        [(Figure::AtOnce, 1.6), (Figure::WaitMs, 6.0), (Figure::WaitingAtOnce, 0.96)]
-    {
+    for (figure, value) in [
+        (Figure::AtOnce, 1.6),
+        (Figure::WaitMs, 6.0),
+        (Figure::WaitingAtOnce, 0.96),
+        (Figure::ExchangeShare, 0.6),
+    ] {
         assert!((facts.get(figure).unwrap() - value).abs() < 1e-9, "{figure:?}");
     }
 }
