@@ -107,6 +107,8 @@ figures! {
     BusiestThreadShare: Share(WatchedTime),
     /// How long the server's threads waited for a core, of the time that they wanted one.
     StarvedShare: Share(Time),
+    /// How many of them waited for one at a time.
+    LackedCores: Number,
 
     // The threads. What counts is what the load adds.
     WaitingThreads: Number,

@@ -249,6 +249,7 @@ mod tests {
             (WaitMs, 2.1),
             (QueueShare, 0.9),
             (BusiestThreadShare, 0.6),
+            (LackedCores, 0.1),
             (BusyCores, 1.2),
             (AllocatorAloneCpuShare, 0.6),
         ];
@@ -270,8 +271,8 @@ mod tests {
             [(GcCpuShare, 0.4), (BusyCores, 1.5), (OpensPerRequest, 10.0), (OpenCpuShare, 0.16)];
         let regex = [(RegexCpuShare, 0.5), (AllocatorAloneCpuShare, 0.38), (BusyCores, 2.0)];
         for (figures, suspects) in [
-            ([waits, lock].concat(), ["lock", "allocation"]),
-            ([waits, few].concat(), ["limit", "allocation"]),
+            ([&waits[..], &lock].concat(), ["lock", "allocation"]),
+            ([&waits[..], &few].concat(), ["limit", "allocation"]),
             (files.to_vec(), ["opens", "gc"]),
             (regex.to_vec(), ["regex", "allocation"]),
         ] {

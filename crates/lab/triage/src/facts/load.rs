@@ -64,6 +64,7 @@ impl Facts {
         if let Some(most) = most {
             // Without the threads' states, the CPU time that it got is the only estimate of what it wanted.
             self.wants(most, measured);
+            self.put(Figure::LackedCores, 0.0);
         }
         // With few answers, those in flight at both ends distort the cost.
         let cost = |Level { users, outcome, .. }: &Level| {
