@@ -15,7 +15,7 @@ use lab_servers::Stage;
 
 pub use delays::{DELAYED, delayed};
 use level::LEVELS;
-pub use level::Level;
+pub use level::{Level, cores};
 use stages::{Loaded, Profile, Stages};
 
 /// The level at which the server is watched closely: more users than most machines have cores, and

@@ -8,7 +8,7 @@ use lab_stats::wilson;
 use super::Facts;
 use crate::{
     figure::{Figure, Word},
-    measure::{DELAYED, Level, Measured, WATCHED, delayed},
+    measure::{DELAYED, Level, Measured, WATCHED, cores, delayed},
 };
 
 /// How many answers each user needs before a cost per answer is meaningful.
@@ -162,9 +162,4 @@ impl Facts {
             self.put(figure, counted.sum::<f64>() / asks.max(1) as f64);
         }
     }
-}
-
-/// How many cores the server used.
-pub(super) fn cores(outcome: &Outcome) -> Option<f64> {
-    Some(outcome.server_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use lab_observation::{State, Thread, ThreadStates};
 
-use super::{Facts, load::cores};
+use super::Facts;
 use crate::{
     figure::{Figure, Word},
-    measure::{Measured, WATCHED},
+    measure::{Measured, WATCHED, cores},
 };
 
 /// System calls in which a thread can do nothing else, unless it waits there for work. Go's scheduler sleeps in

@@ -55,3 +55,8 @@ fn peak(levels: &[Level]) -> f64 {
 fn twice(users: usize, per_s: f64) -> f64 {
     2.0 * users as f64 / per_s
 }
+
+/// How many cores the server used.
+pub fn cores(outcome: &Outcome) -> Option<f64> {
+    Some(outcome.server_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
+}

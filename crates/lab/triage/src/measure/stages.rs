@@ -16,7 +16,7 @@ use lab_profile::watch_threads;
 use lab_system::process;
 
 use super::{
-    Counts, Level, Outbound, Triage, WATCHED,
+    Counts, Level, Outbound, Triage, WATCHED, cores,
     delays::may_be_delayed,
     level::{LEVELS, WATCH},
 };
@@ -77,12 +77,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// On a busy machine, a profiler may get nothing of a server that works.
-    fn lacks_samples(&self) -> bool {
-        self.observation.recording.as_ref().is_some_and(|recording| {
-            let used = recording.system_cpu.unwrap_or_default();
-            recording.samples < ENOUGH_SAMPLES && used >= recording.window.mul_f64(WORKS)
-        })
+    /// On a busy machine, a profiler may get nothing of a server that works: it starts after the load has ended.
+    fn lacks_samples(&self, levels: &[Level]) -> bool {
+        let mut watched = levels.iter().filter(|level| level.users == WATCHED);
+        let works = watched.any(|it| cores(&it.outcome).is_some_and(|cores| cores >= WORKS));
+        let recording = self.observation.recording.as_ref();
+        works && recording.is_some_and(|it| it.samples < ENOUGH_SAMPLES)
     }
 }
 
@@ -109,7 +109,7 @@ impl Loaded<'_> {
         let climb = self.climb().await?;
         let quick_ack = self.quick_ack(&climb.levels).await?;
         let mut profile = self.profile().await?;
-        if profile.lacks_samples() {
+        if profile.lacks_samples(&climb.levels) {
             profile = self.profile().await?;
         }
         progress.step("counting");
