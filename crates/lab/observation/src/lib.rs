@@ -19,10 +19,10 @@ mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
 pub use observations::{Heap, Observation, Observations, Topic};
-pub use recording::{JIT, Kernel, Profiler, Recording, Unwinder, Window};
+pub use recording::{Inlined, JIT, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Request, Span, Spans};
 pub use stacks::{
-    Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, hottest, top,
+    Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, inlined, top,
     top_inclusive,
 };
 pub use threads::{State, Thread, ThreadStates, shares};

@@ -5,7 +5,11 @@ use std::{fmt, time::Duration};
 use lab_display::thousands;
 use serde::Serialize;
 
-use super::{Folded, languages::LANGUAGES};
+use super::{
+    Folded, Function,
+    languages::LANGUAGES,
+    stacks::{Name, hottest},
+};
 
 /// Shares of fewer samples than this are too rough.
 const FEW: u64 = 200;
@@ -89,8 +93,18 @@ pub struct Recording {
     /// The server's CPU time over the same window as the system counts it, if it does.
     pub system_cpu: Option<Duration>,
     pub window: Duration,
+    /// The busiest line of a handler that the compiler inlined into a function of the runtime.
+    pub inlined: Option<Inlined>,
     /// What a reader has to know, one sentence each.
     pub notices: Vec<String>,
+}
+
+/// A position in the source, and the symbol of the function that has its code.
+#[derive(Clone, Debug)]
+pub struct Inlined {
+    pub symbol: String,
+    /// `src/main.rs:64`.
+    pub line: String,
 }
 
 impl Window {
@@ -115,6 +129,7 @@ impl Recording {
             sampled_cpu: Duration::ZERO,
             system_cpu: window.system_cpu,
             window: window.length,
+            inlined: None,
             notices: Vec::new(),
             stacks,
         }
@@ -124,6 +139,17 @@ impl Recording {
     pub fn cpu_agreement(&self) -> Option<f64> {
         let system = self.system_cpu?.as_secs_f64();
         (system > 0.0).then(|| self.sampled_cpu.as_secs_f64() / system)
+    }
+
+    /// The `n` functions that cost most, with the line of a handler that has no function of its own.
+    pub fn hottest(&self, n: usize) -> Vec<Function> {
+        let mut functions = hottest(&self.stacks, n);
+        if let Some(Inlined { symbol, line }) = &self.inlined {
+            let name = Name::of(symbol).to_string();
+            let its = functions.iter_mut().filter(|it| it.in_handler && it.name == name);
+            its.for_each(|it| it.name += &format!(" ({line})"));
+        }
+        functions
     }
 
     /// Adds what the numbers give reason to say.

@@ -2,11 +2,13 @@
 
 use console::style;
 use lab_display::{Table, out, paragraph, percent, plural, significant, time_ms};
-use lab_observation::{Function, JIT, hottest};
+use lab_observation::{Function, JIT};
 use lab_pictures::{Page, Section};
 use serde::Serialize;
 
-use super::{Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, limit::Limit};
+use super::{
+    Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, figure::Figure, limit::Limit, measure,
+};
 
 /// How many functions the card names.
 const FUNCTIONS: usize = 6;
@@ -61,7 +63,8 @@ impl Card {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
         let limit = Limit::of(&facts);
-        let levels = measured.levels.iter().map(|(users, outcome)| Level {
+        let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
+        let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| Level {
             users: *users,
             throughput_rps: outcome.throughput() * requests_per_visit as f64,
             p50_ms: outcome.latency.percentile_ms(50.0),
@@ -83,13 +86,13 @@ impl Card {
             requests_per_visit,
             levels: levels.collect(),
             functions: match measured.recording() {
-                Some(it) if it.samples >= ENOUGH_SAMPLES => hottest(&it.stacks, FUNCTIONS),
+                Some(it) if it.samples >= ENOUGH_SAMPLES => it.hottest(FUNCTIONS),
                 _ => Vec::new(),
             },
             facts,
             // What few samples say of an idle server is said above, from better figures.
             notices: match measured.recording() {
-                Some(it) if it.samples < ENOUGH_SAMPLES => Vec::new(),
+                Some(it) if it.samples < ENOUGH_SAMPLES && !is_busy => Vec::new(),
                 _ => measured.notices.clone(),
             },
         }
@@ -168,15 +171,15 @@ impl Card {
 
     /// The largest function of a handler that keeps the CPU busy, if it has a name.
     fn widest(&self) -> Option<&Function> {
-        let is_busy = self.facts.get("wanted_cores").is_some_and(|cores| cores >= BUSY);
+        let is_busy = self.facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         let is_wide = |it: &&Function| it.in_handler && it.share >= WIDE && it.name != JIT;
         self.functions.first().filter(is_wide).filter(|_| is_busy)
     }
 
     /// Where throughput stops growing.
     fn shape(&self) -> String {
-        let peak = self.facts.shown("peak_rps").unwrap_or_default();
-        match (self.facts.get("at_once"), self.facts.get("users")) {
+        let peak = self.facts.shown(Figure::PeakRps).unwrap_or_default();
+        match (self.facts.get(Figure::AtOnce), self.facts.get(Figure::Users)) {
             (Some(at_once), Some(users)) if at_once < 0.9 * users => {
                 let users = plural(at_once.round().max(1.0) as usize, "user");
                 format!("Throughput stops growing at about {users}; its peak is {peak}.")
@@ -208,29 +211,26 @@ impl Card {
         Table::new("Closed loop, by users", head, self.levels.iter().map(row))
     }
 
-    /// What a request costs, on average of a visit.
+    /// On average of a visit.
     fn counted(&self) -> Table {
         let names = [
-            ("CPU time", "cpu_ms"),
-            ("system calls", "system_calls_per_request"),
-            ("connections made", "connects_per_request"),
-            ("files opened", "opens_per_request"),
-            ("page faults", "page_faults_per_request"),
-            ("CPU time in the allocator", "allocator_cpu_share"),
-            ("CPU time in the kernel", "kernel_cpu_share"),
+            ("CPU time", Figure::CpuMs),
+            ("system calls", Figure::SystemCallsPerRequest),
+            ("connections made", Figure::ConnectsPerRequest),
+            ("files opened", Figure::OpensPerRequest),
+            ("page faults", Figure::PageFaultsPerRequest),
+            ("CPU time in the allocator", Figure::AllocatorCpuShare),
+            ("CPU time in the kernel", Figure::KernelCpuShare),
         ];
         let row =
-            |(name, fact): &(&str, &str)| Some(vec![(*name).to_owned(), self.facts.shown(fact)?]);
-        let visit = "request";
-        let rows = names.iter().filter_map(row);
-        let title = format!("What a {visit} costs");
-        Table::new("", [&*title, ""], rows)
+            |(name, figure): (&str, Figure)| Some(vec![name.to_owned(), self.facts.shown(figure)?]);
+        Table::new("", ["What a request costs", ""], names.into_iter().filter_map(row))
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notices.clone();
-        let starved = self.facts.get("starved_share").filter(|share| *share >= STARVED);
-        let wants = self.facts.get("wanted_cores").is_some_and(|cores| cores >= BUSY);
+        let starved = self.facts.get(Figure::StarvedShare).filter(|share| *share >= STARVED);
+        let wants = self.facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         if let Some(share) = starved.filter(|_| wants && self.limit != Limit::Generator) {
             notes.push(format!(
                 "{} of the time that the server's threads wanted a core, they waited for one: end other \
@@ -269,7 +269,7 @@ mod tests {
             |name: &str, share, in_handler| Function { name: name.to_owned(), share, in_handler };
         let headline = |functions: &[Function], cores| {
             let mut facts = Facts::default();
-            facts.put("wanted_cores", cores);
+            facts.put(Figure::WantedCores, cores);
             let card = Card {
                 server: "shop".to_owned(),
                 limit: Limit::Cpu,

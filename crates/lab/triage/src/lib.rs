@@ -1,12 +1,13 @@
 //! `lab triage`: measures one server for a minute and says what limits it.
 //!
 //! - `measure` puts load on the server at several levels and watches it;
-//! - `facts` turns what was measured into named figures;
+//! - `facts` turns what was measured into figures, and `figure` says what each is;
 //! - `rules` are data (`rules.toml`): which figures make a suspect, and what to do about it;
 //! - `card` shows the result as text, JSON and a page.
 
 mod card;
 mod facts;
+mod figure;
 mod limit;
 mod measure;
 mod rules;

@@ -1,65 +1,26 @@
 //! What a triage measures: one server, kept running, under one kind of load after the other.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    time::{Duration, Instant},
-};
+mod delays;
+mod level;
+mod stages;
 
-use anyhow::{Context as _, ensure};
-use http::Uri;
-use lab_display::plural;
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::Context as _;
+use lab_measure::{bench::Comparison, watch::Progress};
+use lab_model::Outcome;
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
-use lab_profile::{Profilers, watch_threads};
+use lab_profile::Profilers;
 use lab_servers::Stage;
-use lab_system::process;
 
-use lab_measure::{
-    bench::{Comparison, generate},
-    count::{Counter, SYSTEM_CALLS},
-    watch::{Progress, Watch, first_that_works},
-};
+pub use delays::{DELAYED, delayed};
+use level::LEVELS;
+pub use level::{Level, cores};
+use stages::{Loaded, Profile, Stages};
 
-/// The levels of the closed loop.
-const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// The level at which the server is watched closely: more users than most machines have cores, and
 /// few enough for a slow server.
 pub const WATCHED: usize = 16;
-const WARM_UP: Duration = Duration::from_millis(400);
-const LEVEL: Duration = Duration::from_millis(1500);
-const WATCH: Duration = Duration::from_secs(3);
-const PROFILE: Duration = Duration::from_secs(4);
-const GRACE: Duration = Duration::from_millis(500);
-/// How long the threads of the unloaded server are watched.
-const IDLE: Duration = Duration::from_millis(500);
-/// A level lasts for about this many answers of one user, but not much longer than a fast server's.
-const ANSWERS: f64 = 16.0;
-const LONGEST: Duration = Duration::from_secs(4);
-/// Answers that take this long, in milliseconds, may have waited for a delayed acknowledgement, which
-/// Linux sends after 40 ms. The range is wider than that, so that the experiment has to remove such
-/// answers and cannot merely shift them.
-pub const DELAYED: std::ops::Range<f64> = 30.0..80.0;
-/// Where most of the delayed answers begin, and what comes before that: fewer answers, unless they took so
-/// long for another reason.
-const ONSET: std::ops::Range<f64> = 38.0..60.0;
-const BEFORE: std::ops::Range<f64> = 19.0..38.0;
-/// Fewer delayed answers are outliers.
-const FEWEST: u64 = 10;
-
-/// What is counted for each request, by the events of `perf stat`.
-const EVENTS: [&str; 9] = [
-    SYSTEM_CALLS,
-    "syscalls:sys_enter_connect",
-    "syscalls:sys_enter_openat",
-    "syscalls:sys_enter_write",
-    "syscalls:sys_enter_fsync",
-    "syscalls:sys_enter_fdatasync",
-    "syscalls:sys_enter_clone",
-    "syscalls:sys_enter_clone3",
-    "page-faults",
-];
-
 /// A server, its requests, and the tools to watch it.
 #[derive(Debug)]
 pub struct Triage<'a> {
@@ -75,29 +36,36 @@ pub struct Measured {
     pub cores: usize,
     /// Requests of a visit, which an outcome counts as one.
     pub asks: usize,
-    /// Users and outcome of each level of the closed loop.
-    pub levels: Vec<(usize, Outcome)>,
+    pub levels: Vec<Level>,
+    /// Connections that the system refused during all levels, because the accept queue was full.
+    pub refused_connections: Option<u64>,
     /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: a client that
     /// acknowledges at once; and its control, the usual client once more.
     pub quick_ack: Option<[Outcome; 2]>,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
-    /// Connections to other servers under that load.
-    pub outbound: Option<usize>,
-    /// Questions to other servers per second, over connections that stay open, under that load.
-    pub round_trips_per_s: Option<f64>,
-    /// Connections that the system refused during all levels, because the accept queue was full.
-    pub refused_connections: Option<u64>,
+    pub outbound: Outbound,
     /// `EVENTS` per visit, with `WATCHED` users.
-    pub counts: Option<BTreeMap<&'static str, f64>>,
+    pub counts: Option<Counts>,
     pub profiler: Profiler,
     pub observation: Observation,
     pub notices: Vec<String>,
 }
 
+/// How often each event occurs per visit.
+pub type Counts = BTreeMap<&'static str, f64>;
+
+/// Connections to other servers, with `WATCHED` users.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outbound {
+    pub connections: Option<usize>,
+    /// Questions and answers per second, over connections that stay open.
+    pub round_trips_per_s: Option<f64>,
+}
+
 impl Measured {
     pub fn at(&self, users: usize) -> Option<&Outcome> {
-        self.levels.iter().find(|(level, _)| *level == users).map(|(_, outcome)| outcome)
+        self.levels.iter().find(|level| level.users == users).map(|level| &level.outcome)
     }
 
     pub fn recording(&self) -> Option<&Recording> {
@@ -119,205 +87,31 @@ impl Triage<'_> {
         let stage_is_own = stage.server.is_own();
         let url = stage.server.url().clone();
         let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
-        let watched = stage.watch(on.run()).await;
+        let stages = stage.watch(on.stages()).await;
         stage.clear().await?;
-        let (mut measured, counter) = watched?;
+        let Stages { idle, climb, quick_ack, profile, counter } = stages?;
+        let Profile { profiler, mut observation, mut notices } = profile;
         // `perf stat` reports when the server has exited.
-        let counts = async {
-            let (counter, requests) = counter?;
-            let totals = counter.totals(stage_is_own).await?;
-            let per_request = |total| total as f64 / requests.max(1) as f64;
-            anyhow::Ok(EVENTS.into_iter().zip(totals.into_iter().map(per_request)).collect())
+        let counts = match counter {
+            Ok(counting) => counting.per_visit(stage_is_own).await,
+            Err(error) => Err(error),
         };
-        match counts.await {
-            Ok(counts) => measured.counts = Some(counts),
-            Err(error) => measured.notices.push(format!("nothing is counted: {error:#}")),
+        if let Err(error) = &counts {
+            notices.push(format!("nothing is counted: {error:#}"));
         }
-        Ok(measured)
-    }
-}
-
-/// The server under load.
-struct Loaded<'a> {
-    triage: &'a Triage<'a>,
-    target: Target,
-    url: &'a Uri,
-    pid: u32,
-}
-
-impl Loaded<'_> {
-    async fn run(&self) -> anyhow::Result<(Measured, anyhow::Result<(Counter, u64)>)> {
-        let progress = self.triage.progress;
-        progress.step("watching it without load");
-        let idle = watch_threads(self.pid, IDLE).await;
-        let mut levels: Vec<(usize, Outcome)> = Vec::new();
-        let (mut busy, mut outbound, mut round_trips_per_s) = (None, None, None);
-        let refused_before = process::refused_connections(self.pid);
-        for users in LEVELS {
-            let peak = levels.iter().map(|(_, outcome)| outcome.throughput()).fold(0.0, f64::max);
-            // With more users than answers, what is counted depends on when the level begins.
-            if users > WATCHED && peak * LONGEST.as_secs_f64() < users as f64 {
-                break;
-            }
-            progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
-            let alone = levels.first().map_or(0.0, |(_, outcome)| 1.0 / outcome.throughput());
-            let length = Duration::from_secs_f64((ANSWERS * alone).min(LONGEST.as_secs_f64()));
-            let length = length.max(if users == WATCHED { WATCH } else { LEVEL });
-            let load = self.load(users, WARM_UP, length);
-            let answered = levels.last().map(|(users, _)| *users);
-            let limited = || too_many(users, answered);
-            let outcome = if users == WATCHED {
-                let watch = async {
-                    tokio::time::sleep(WARM_UP + GRACE / 2).await;
-                    let (start, before) = (Instant::now(), process::round_trips(self.pid));
-                    let states = watch_threads(self.pid, length - GRACE).await;
-                    let asked =
-                        process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
-                    let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
-                    Ok((states, process::outbound_connections(self.pid), per_s))
-                };
-                let (outcome, seen) =
-                    tokio::try_join!(generate(&load), watch).with_context(limited)?;
-                (busy, outbound, round_trips_per_s) = seen;
-                outcome
-            } else {
-                generate(&load).await.with_context(limited)?
-            };
-            let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
-            // Lost requests are a finding.
-            let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
-            ensure!(is_answered, "no right answer: {first_fault}");
-            levels.push((users, outcome));
-        }
-        let refused = process::refused_connections(self.pid);
-        let refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
-        let quick_ack = match levels.iter().find(|(users, _)| *users == WATCHED) {
-            Some((_, outcome)) if may_be_delayed(outcome) => {
-                progress.step("a client that acknowledges at once");
-                let usual = self.load(WATCHED, WARM_UP, WATCH);
-                let options = EngineOptions { quick_ack: true, ..usual.options };
-                let quick = LoadPlan { options, ..usual.clone() };
-                Some([generate(&quick).await?, generate(&usual).await?])
-            }
-            _ => None,
-        };
-        let (profiler, mut observation, notices) = self.profile().await?;
-        observation.threads = busy.clone();
-        progress.step("counting");
-        let counter = self.count().await;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = idle.zip(busy).map(|(idle, busy)| [idle, busy]);
-        let measured = Measured {
-            cores,
-            asks: self.triage.comparison.asks.len(),
-            levels,
+        observation.threads = climb.busy.clone();
+        Ok(Measured {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            asks: self.comparison.asks.len(),
+            levels: climb.levels,
+            refused_connections: climb.refused_connections,
             quick_ack,
-            threads,
-            outbound,
-            round_trips_per_s,
-            refused_connections,
-            counts: None,
+            threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
+            outbound: climb.outbound,
+            counts: counts.ok(),
             profiler,
             observation,
             notices,
-        };
-        Ok((measured, counter))
-    }
-
-    /// Where CPU time goes, by the first profiler that works.
-    async fn profile(&self) -> anyhow::Result<(Profiler, Observation, Vec<String>)> {
-        let Triage { comparison, profilers, scratch, progress } = *self.triage;
-        let watch = Watch {
-            comparison,
-            profilers,
-            has_sampler: false,
-            has_spans: false,
-            shows_threads: false,
-            spans_file: None,
-            window: PROFILE,
-            scratch,
-        };
-        let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
-        let mut notices = Vec::new();
-        let record = async |profiler| {
-            progress.step("recording a profile");
-            let plan = watch.plan(self.target.clone(), self.pid, load);
-            watch.under_load(profiler, "server", self.url, plan).await
-        };
-        let note = |notice| notices.push(notice);
-        let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
-        notices.extend(observation.recording.iter().flat_map(|it| it.notices.clone()));
-        Ok((profiler, observation, notices))
-    }
-
-    /// Counts from the first request to the last, so that the totals can be divided by the requests.
-    /// The totals are known once the counter has ended.
-    async fn count(&self) -> anyhow::Result<(Counter, u64)> {
-        let mut counter = Counter::attach(self.pid, &EVENTS).await?;
-        let load = self.load(WATCHED, Duration::ZERO, LEVEL);
-        let outcome = counter.during(generate(&load)).await?;
-        Ok((counter, outcome.ok + outcome.wrong + outcome.unfinished))
-    }
-
-    fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
-        let comparison = self.triage.comparison;
-        LoadPlan {
-            target: self.target.clone(),
-            server_pid: Some(self.pid),
-            arrivals: Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load }),
-            warm_up,
-            measurement,
-            grace: GRACE,
-            asks: comparison.asks.clone(),
-            background: Vec::new(),
-            options: EngineOptions::default(),
-        }
-    }
-}
-
-/// Why a load fails that fewer users can make.
-fn too_many(users: usize, answered: Option<usize>) -> String {
-    let Some(fewer) = answered else { return "one user gets no answers".to_owned() };
-    format!(
-        "{} can be served, and {users} cannot. Each keeps a connection open, so look for a limit of \
-         connections or workers between these numbers",
-        plural(fewer, "user")
-    )
-}
-
-/// Whether answers took as long as a delayed acknowledgement, and more than took a bit less.
-fn may_be_delayed(outcome: &Outcome) -> bool {
-    let [onset, before] = [ONSET, BEFORE].map(|range| within(outcome, &range));
-    onset >= FEWEST.max(before)
-}
-
-/// How many answers took so many milliseconds.
-fn within(outcome: &Outcome, range: &std::ops::Range<f64>) -> u64 {
-    let answers = outcome.latency.buckets().filter(|(ms, _)| range.contains(ms));
-    answers.map(|(_, count)| count).sum()
-}
-
-/// How many answers took as long as a delayed acknowledgement, and how many there are.
-pub fn delayed(outcome: &Outcome) -> (u64, u64) {
-    (within(outcome, &DELAYED), outcome.latency.count())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_answers_that_begin_at_forty_milliseconds_are_worth_the_experiment() {
-        let may_be = |modes: &[(u64, u64)]| {
-            let mut outcome = Outcome::default();
-            for (ms, answers) in modes {
-                (0..*answers).for_each(|_| outcome.latency.record(Duration::from_millis(*ms)));
-            }
-            may_be_delayed(&outcome)
-        };
-        assert!(may_be(&[(1, 60_000), (41, 180), (300, 2)]) && may_be(&[(44, 500)]));
-        assert!(!may_be(&[(1, 60_000), (41, 9)]) && !may_be(&[(51, 0)]));
-        // Slow answers of all lengths are a tail.
-        assert!(!may_be(&[(1, 1000), (10, 50), (20, 50), (30, 40), (50, 60)]));
+        })
     }
 }

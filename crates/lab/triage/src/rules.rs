@@ -6,14 +6,46 @@ use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, measure::WATCHED};
+use super::{
+    Facts,
+    figure::{Figure, Unit, Word},
+};
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Rules {
-    /// Functions that belong together: those of all languages, and those of the system.
-    pub groups: BTreeMap<String, Vec<Pattern>>,
+    pub groups: Groups,
+    rules: Vec<Rule>,
+}
+
+/// Functions that belong together.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// By the figure that says how much CPU time they take.
+    pub functions: BTreeMap<Figure, Vec<Pattern>>,
+    /// The groups that allocate for a reason of their own.
+    pub allocate: Vec<Figure>,
+}
+
+/// The file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    allocate: Vec<Group>,
+    groups: BTreeMap<Group, Vec<Pattern>>,
     rule: Vec<Rule>,
+}
+
+/// The figure of a group's name.
+#[derive(Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+#[serde(try_from = "String")]
+struct Group(Figure);
+
+impl TryFrom<String> for Group {
+    type Error = anyhow::Error;
+
+    fn try_from(name: String) -> anyhow::Result<Self> {
+        Figure::named(&format!("{name}_cpu_share")).map(Self)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -25,17 +57,17 @@ struct Rule {
     #[serde(default = "one")]
     rank: u8,
     when: Vec<Condition>,
-    explains: String,
+    explains: Figure,
     #[serde(default)]
     instead_of: Vec<String>,
-    evidence: String,
-    refute: String,
+    evidence: Template,
+    refute: Template,
     fix: String,
     chapter: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "checked by the tests"))]
-    example: BTreeMap<String, f64>,
+    example: BTreeMap<Figure, f64>,
     #[cfg_attr(not(test), expect(dead_code, reason = "checked by the tests"))]
-    near_miss: BTreeMap<String, f64>,
+    near_miss: BTreeMap<Figure, f64>,
 }
 
 fn one() -> u8 {
@@ -46,7 +78,7 @@ fn one() -> u8 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct Condition {
-    figure: String,
+    figure: Figure,
     is_least: bool,
     limit: f64,
 }
@@ -60,7 +92,51 @@ impl TryFrom<String> for Condition {
             bail!("not a condition: `{text}`")
         };
         let limit = limit.parse().with_context(|| format!("`{limit}` is not a number"))?;
-        Ok(Self { figure: figure.to_owned(), is_least: relation == ">=", limit })
+        Ok(Self { figure: Figure::named(figure)?, is_least: relation == ">=", limit })
+    }
+}
+
+/// Text with names of figures and words in braces.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Template(Vec<Part>);
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Figure(Figure),
+    Word(Word),
+}
+
+impl TryFrom<String> for Template {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> anyhow::Result<Self> {
+        let mut pieces = text.split('{');
+        let mut parts = vec![Part::Text(pieces.next().unwrap_or_default().to_owned())];
+        for piece in pieces {
+            let (name, rest) =
+                piece.split_once('}').with_context(|| format!("`{{{piece}` has no `}}`"))?;
+            parts.push(match Word::named(name) {
+                Some(word) => Part::Word(word),
+                None => Part::Figure(Figure::named(name)?),
+            });
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl Template {
+    fn filled(&self, facts: &Facts) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            Part::Figure(figure) => facts.shown(*figure),
+            Part::Word(word) => facts.words.get(word).cloned(),
+        };
+        let parts =
+            self.0.iter().map(|it| part(it).unwrap_or_else(|| lab_display::NONE.to_owned()));
+        parts.collect()
     }
 }
 
@@ -82,22 +158,31 @@ pub struct Suspect {
 
 impl Rules {
     pub fn read() -> anyhow::Result<Self> {
-        let mut rules: Self = toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
-        LANGUAGES.add_groups(&mut rules.groups);
-        Ok(rules)
+        let File { allocate, groups, rule } =
+            toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
+        let mut functions: BTreeMap<_, _> =
+            groups.into_iter().map(|(Group(figure), patterns)| (figure, patterns)).collect();
+        let mut of_languages = BTreeMap::new();
+        LANGUAGES.add_groups(&mut of_languages);
+        for (name, patterns) in of_languages {
+            let Group(figure) = name.try_into().context("languages.toml")?;
+            functions.entry(figure).or_insert_with(Vec::new).extend(patterns);
+        }
+        let allocate = allocate.into_iter().map(|Group(figure)| figure).collect();
+        Ok(Self { groups: Groups { functions, allocate }, rules: rule })
     }
 
     /// The suspects, the one that explains most first; and the titles of the rules that could not be
     /// checked because a figure is missing.
     pub fn judge(&self, facts: &Facts) -> (Vec<Suspect>, Vec<String>) {
         let holds = |rule: &&Rule| rule.when.iter().all(|it| it.holds(facts) == Some(true));
-        let found: Vec<_> = self.rule.iter().filter(holds).collect();
+        let found: Vec<_> = self.rules.iter().filter(holds).collect();
         let is_replaced = |rule: &Rule| found.iter().any(|it| it.instead_of.contains(&rule.id));
         let mut suspects: Vec<_> = found.iter().filter(|rule| !is_replaced(rule)).collect();
         // The sort is stable: equal ones stay in the order of the file.
-        let order = |rule: &Rule| facts.get(&rule.explains).unwrap_or(0.0);
+        let order = |rule: &Rule| facts.get(rule.explains).unwrap_or(0.0);
         suspects.sort_by(|a, b| a.rank.cmp(&b.rank).then(order(b).total_cmp(&order(a))));
-        let unknown = self.rule.iter().filter(|rule| {
+        let unknown = self.rules.iter().filter(|rule| {
             let all: Vec<_> = rule.when.iter().map(|it| it.holds(facts)).collect();
             all.contains(&None) && !all.contains(&Some(false))
         });
@@ -109,7 +194,7 @@ impl Rules {
 impl Condition {
     /// `None` if the figure is missing.
     fn holds(&self, facts: &Facts) -> Option<bool> {
-        let figure = facts.get(&self.figure)?;
+        let figure = facts.get(self.figure)?;
         Some(if self.is_least { figure >= self.limit } else { figure <= self.limit })
     }
 }
@@ -119,52 +204,27 @@ impl Rule {
         Suspect {
             id: self.id.clone(),
             title: self.title.clone(),
-            explains: facts.get(&self.explains),
-            accounts_for: facts
-                .shown(&self.explains)
-                .map(|share| format!("{share} of {}", whole(&self.explains))),
-            evidence: fill(&self.evidence, facts),
-            refute: fill(&self.refute, facts),
+            explains: facts.get(self.explains),
+            accounts_for: self.accounts_for(facts),
+            evidence: self.evidence.filled(facts),
+            refute: self.refute.filled(facts),
             fix: self.fix.clone(),
             chapter: self.chapter.clone(),
         }
     }
-}
 
-/// What a share is a share of.
-fn whole(share: &str) -> String {
-    let whole = match share {
-        "queue_share" => return format!("the time with {WATCHED} users"),
-        "delayed_time_share" => "the time of all answers",
-        "fault_share" => "the answers",
-        "lost_share" => "the throughput",
-        "lost_user_share" => "the users",
-        "refused_share" => "the connections",
-        "deaf_share" => return format!("the time with {WATCHED} users"),
-        "wait_share" => "the time of a request",
-        "flush_share" => "the time",
-        _ => "the CPU time",
-    };
-    whole.to_owned()
-}
-
-/// Puts the facts into a text with `{NAME}`.
-fn fill(text: &str, facts: &Facts) -> String {
-    let mut parts = text.split('{');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once('}').unwrap_or((part, ""));
-        filled += &facts.shown(name).unwrap_or_else(|| lab_display::NONE.to_owned());
-        filled += rest;
+    /// `94 % of the time with 16 users`.
+    fn accounts_for(&self, facts: &Facts) -> Option<String> {
+        let Unit::Share(whole) = self.explains.unit() else { return None };
+        Some(format!("{} of {}", facts.shown(self.explains)?, whole.words()))
     }
-    filled
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn facts(figures: &BTreeMap<String, f64>) -> Facts {
+    fn facts(figures: &BTreeMap<Figure, f64>) -> Facts {
         Facts { figures: figures.clone(), ..Facts::default() }
     }
 
@@ -175,9 +235,48 @@ mod tests {
 
     #[test]
     fn each_rule_names_its_example_and_nothing_names_its_near_miss() {
-        for rule in Rules::read().unwrap().rule {
+        for rule in Rules::read().unwrap().rules {
             assert_eq!(ids(&facts(&rule.example)), [rule.id.as_str()], "its example");
             assert_eq!(ids(&facts(&rule.near_miss)), [""; 0], "the near miss of {}", rule.id);
+        }
+    }
+
+    /// Figures of servers with two faults, measured.
+    #[test]
+    fn two_faults_are_two_suspects_and_a_consequence_comes_last() {
+        use Figure::*;
+        let waits = [
+            (WaitMs, 2.1),
+            (QueueShare, 0.9),
+            (BusiestThreadShare, 0.6),
+            (LackedCores, 0.1),
+            (BusyCores, 1.2),
+            (AllocatorAloneCpuShare, 0.6),
+        ];
+        let lock = [
+            (AtOnce, 1.56),
+            (WaitingAtOnce, 0.93),
+            (WaitShare, 0.6),
+            (WantedCores, 0.67),
+            (IdleCoreShare, 0.59),
+        ];
+        let few = [
+            (AtOnce, 1.98),
+            (WaitingAtOnce, 0.96),
+            (WaitShare, 0.48),
+            (WantedCores, 1.24),
+            (IdleCoreShare, 0.36),
+        ];
+        let files =
+            [(GcCpuShare, 0.4), (BusyCores, 1.5), (OpensPerRequest, 10.0), (OpenCpuShare, 0.16)];
+        let regex = [(RegexCpuShare, 0.5), (AllocatorAloneCpuShare, 0.38), (BusyCores, 2.0)];
+        for (figures, suspects) in [
+            ([&waits[..], &lock].concat(), ["lock", "allocation"]),
+            ([&waits[..], &few].concat(), ["limit", "allocation"]),
+            (files.to_vec(), ["opens", "gc"]),
+            (regex.to_vec(), ["regex", "allocation"]),
+        ] {
+            assert_eq!(ids(&facts(&figures.into_iter().collect())), suspects);
         }
     }
 
@@ -185,31 +284,35 @@ mod tests {
     fn rules_refer_to_rules_and_chapters_that_exist() {
         let rules = Rules::read().unwrap();
         let chapters = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src");
-        for rule in &rules.rule {
-            let is_known = |id: &String| rules.rule.iter().any(|it| it.id == *id);
+        for rule in &rules.rules {
+            let is_known = |id: &String| rules.rules.iter().any(|it| it.id == *id);
             assert!(rule.instead_of.iter().all(is_known), "{}", rule.id);
             assert!(std::path::Path::new(chapters).join(&rule.chapter).is_file(), "{}", rule.id);
         }
     }
 
     #[test]
-    fn rules_read_only_figures_that_are_measured() {
-        let rules = Rules::read().unwrap();
-        let facts = [
-            include_str!("facts.rs"),
-            include_str!("facts/load.rs"),
-            include_str!("facts/threads.rs"),
-        ];
-        let is_measured = |figure: &str| match figure.strip_suffix("_cpu_share") {
-            Some(group) => rules.groups.contains_key(group),
-            None => facts.concat().contains(&format!("\"{figure}\"")),
-        };
-        for rule in &rules.rule {
-            let named = rule.evidence.split('{').skip(1).filter_map(|it| it.split('}').next());
-            let conditions = rule.when.iter().map(|it| &*it.figure);
-            for figure in conditions.chain(named).chain([&*rule.explains]) {
-                assert!(is_measured(figure), "{figure} in {}", rule.id);
-            }
+    fn a_name_that_no_figure_has_is_an_error_with_its_line() {
+        let right = include_str!("rules.toml");
+        for (from, to, error) in [
+            ("fault_share >= 0.005", "fault_shar >= 0.005", "no figure is called `fault_shar`"),
+            ("{fault_share} of", "{fault_shar} of", "no figure is called `fault_shar`"),
+            ("\"fault_share\"", "\"fault_shar\"", "unknown variant `fault_shar`"),
+            ("{ fault_share = 0.0 }", "{ fault_shar = 0.0 }", "unknown variant `fault_shar`"),
+            ("\nclose = ", "\nclosed = ", "no figure is called `closed_cpu_share`"),
+        ] {
+            let wrong = right.replacen(from, to, 1);
+            let changed = right.lines().zip(wrong.lines()).position(|(a, b)| a != b).unwrap();
+            let said = toml::from_str::<File>(&wrong).err().unwrap().to_string();
+            assert!(said.contains(&format!("line {}", changed + 1)), "{said}");
+            assert!(said.contains(error), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_a_rule_explains_is_a_share() {
+        for rule in Rules::read().unwrap().rules {
+            assert!(matches!(rule.explains.unit(), Unit::Share(_)), "{}", rule.id);
         }
     }
 
@@ -217,14 +320,17 @@ mod tests {
     fn a_rule_without_its_figures_is_reported_and_one_that_cannot_hold_is_not() {
         let (suspects, unchecked) = Rules::read().unwrap().judge(&Facts::default());
         assert!(suspects.is_empty() && unchecked.iter().any(|title| title.contains("disk")));
-        let known = facts(&[("flushes_per_request".to_owned(), 0.0)].into());
+        let known = facts(&[(Figure::FlushesPerRequest, 0.0)].into());
         let (_, unchecked) = Rules::read().unwrap().judge(&known);
         assert!(!unchecked.iter().any(|title| title.contains("disk")));
     }
 
     #[test]
     fn evidence_shows_figures_in_their_units() {
-        let facts = facts(&[("turn_ms".to_owned(), 51.3), ("a_share".to_owned(), 0.943)].into());
-        assert_eq!(fill("{turn_ms}, {a_share} of {none}.", &facts), "51.3 ms, 94 % of n/a.");
+        let facts = facts(&[(Figure::TurnMs, 51.3), (Figure::WaitShare, 0.943)].into());
+        let text = "{turn_ms}, {wait_share} of {fault}.".to_owned();
+        let template = Template::try_from(text).unwrap();
+        assert_eq!(template.filled(&facts), "51.3 ms, 94 % of n/a.");
+        assert!(Template::try_from("{turn_ms".to_owned()).is_err());
     }
 }

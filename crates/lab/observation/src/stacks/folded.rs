@@ -32,6 +32,21 @@ impl Folded {
     /// The share of the weight below the functions of each group, from 0 to 1, without the groups that have
     /// none. `groups` gets a name as in [`Folded::share`], once for each.
     pub fn shares<G: Copy + Ord>(&self, groups: impl Fn(&str) -> Vec<G>) -> BTreeMap<G, f64> {
+        let mut shares = BTreeMap::new();
+        for (within, share) in self.shares_of_sets(groups) {
+            for group in within {
+                *shares.entry(group).or_default() += share;
+            }
+        }
+        shares
+    }
+
+    /// The share of the weight of each set of groups: of the stacks that lead through all of them, and through no
+    /// other one.
+    pub fn shares_of_sets<G: Copy + Ord>(
+        &self,
+        groups: impl Fn(&str) -> Vec<G>,
+    ) -> BTreeMap<Vec<G>, f64> {
         let total = self.total().max(1) as f64;
         let (mut known, mut shares) = (BTreeMap::new(), BTreeMap::new());
         for (stack, weight) in self.iter() {
@@ -42,9 +57,7 @@ impl Folded {
             }
             within.sort_unstable();
             within.dedup();
-            for group in within {
-                *shares.entry(group).or_default() += weight as f64 / total;
-            }
+            *shares.entry(within).or_default() += weight as f64 / total;
         }
         shares
     }

@@ -74,6 +74,20 @@ pub fn hottest(raw: &Folded, n: usize) -> Vec<Function> {
     sorted(handler, true).chain(sorted(around, false)).take(n).collect()
 }
 
+/// The symbol of the runtime's function into which the compiler inlined a busy handler, if it did.
+pub fn inlined(raw: &Folded) -> Option<&str> {
+    let mut known = HashMap::new();
+    let mut busy: BTreeMap<&str, u64> = BTreeMap::new();
+    for (stack, weight) in raw.iter() {
+        let it = Stack::of(stack, &mut known);
+        if let Some(symbol) = stack.last().filter(|_| it.entry.is_none() && !it.in_kernel) {
+            *busy.entry(symbol.as_str()).or_default() += weight;
+        }
+    }
+    let (symbol, weight) = busy.into_iter().max_by_key(|(_, weight)| *weight)?;
+    (weight as f64 >= INLINED * raw.total() as f64).then_some(symbol)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     /// The program's own code, or a library that is not part of the runtime.
@@ -190,6 +204,8 @@ mod tests {
             "10 hyper::Conn::poll_flush, around it",
         ];
         assert_eq!(shown(&stacks), expected);
+        assert_eq!(inlined(&stacks.parse().unwrap()), Some(call));
+        assert_eq!(inlined(&format!("{WORKER};shop::price 9\n").parse().unwrap()), None);
         let glue = "<axum::util::MapIntoResponseFuture<F> as core::future::future::Future>::poll";
         let stacks = format!("{WORKER};{glue} 90\n{WORKER};{WRITE} 10\n");
         assert_eq!(shown(&stacks)[0], "90 axum::MapIntoResponseFuture::poll");

@@ -11,7 +11,9 @@ mod unit;
 mod view;
 
 pub use folded::Folded;
-pub use hottest::{Function, hottest};
+pub(crate) use hottest::hottest;
+pub use hottest::{Function, inlined};
+pub(crate) use names::Name;
 pub use sampling::Sampling;
 pub use top::{Row, changed, top, top_inclusive};
 pub use tree::Node;

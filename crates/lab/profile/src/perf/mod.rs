@@ -2,6 +2,7 @@
 
 mod complaint;
 mod control;
+mod lines;
 mod recorder;
 mod script;
 mod unwinder;

@@ -5,13 +5,15 @@ use std::{
     time::Duration,
 };
 
-use lab_observation::{Kernel, Profiler, Recording, Unwinder, Window};
+use lab_observation::{Inlined, Kernel, Profiler, Recording, Unwinder, Window, inlined};
 use lab_system::{System, process};
 use tokio::process::Command;
 
 use super::{
     super::{Failure, program, window},
-    Complaint, Control, complaint, script, unwinder,
+    Complaint, Control, complaint,
+    lines::Lines,
+    script, unwinder,
 };
 
 /// How one recording is made.
@@ -127,6 +129,10 @@ impl Recorder<'_> {
         };
         // An old `perf` lacks this count; the notes in the script are enough then.
         let _ = program::read_lines(&mut stats, what, patience, count).await;
+        let inlined = match inlined(&read.stacks) {
+            Some(symbol) => self.inlined(&file, symbol).await,
+            None => None,
+        };
         let lost = read.lost.max(counted);
         let sampled_cpu = read.cpu_time(self.rate);
         let recording = Recording::new(self.profiler, read.stacks, window);
@@ -135,8 +141,27 @@ impl Recorder<'_> {
             unwinder: Some(self.unwinder),
             lost_share: lost as f64 / taken as f64,
             sampled_cpu,
+            inlined,
             notices: unwinder::lowered(self.rate).into_iter().collect(),
             ..recording
         })
+    }
+
+    /// The line of the program's own source in which this function spends most of its own time, if the program was
+    /// built with line tables.
+    async fn inlined(&self, file: &Path, symbol: &str) -> Option<Inlined> {
+        let mut script = program::command(&self.program);
+        // More frames of each stack would take minutes.
+        script.args(["script", "--inline", "--max-stack", "1", "--full-source-path"]);
+        script.args(["-F", "ip,sym,srcline", "-i"]).arg(file);
+        let mut lines = Lines::of(symbol);
+        let read = |line: &str| {
+            lines.read(line);
+            Ok(())
+        };
+        let what = "perf script --inline";
+        // Without it, the function is named and its line is not.
+        program::read_lines(&mut script, what, self.patience, read).await.ok()?;
+        Some(Inlined { symbol: symbol.to_owned(), line: lines.busiest()? })
     }
 }

@@ -4,7 +4,7 @@ use lab_model::Outcome;
 use lab_observation::{Observation, Profiler, Recording, State, Thread, ThreadStates, Window};
 
 use super::*;
-use crate::measure::WATCHED;
+use crate::measure::{Level, Outbound, WATCHED};
 
 /// A second of answers that took as many milliseconds, each as often as that.
 fn outcome(modes: &[(u64, u64)]) -> Outcome {
@@ -18,7 +18,11 @@ fn outcome(modes: &[(u64, u64)]) -> Outcome {
 }
 
 /// A server with these levels, which was not watched.
-fn measured(levels: Vec<(usize, Outcome)>) -> Measured {
+fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
+    let mut levels = Vec::new();
+    for (users, outcome) in outcomes {
+        levels.push(Level::new(users, outcome, &levels));
+    }
     let profiler = Profiler { name: "", label: "", kernel: Kernel::Frames };
     let observation = Observation {
         name: String::new(),
@@ -35,8 +39,7 @@ fn measured(levels: Vec<(usize, Outcome)>) -> Measured {
         levels,
         quick_ack: None,
         threads: None,
-        outbound: None,
-        round_trips_per_s: None,
+        outbound: Outbound::default(),
         refused_connections: None,
         counts: None,
         profiler,
@@ -46,7 +49,7 @@ fn measured(levels: Vec<(usize, Outcome)>) -> Measured {
 }
 
 fn facts(measured: &Measured) -> Facts {
-    Facts::of(measured, &BTreeMap::new())
+    Facts::of(measured, &Groups::default())
 }
 
 #[test]
@@ -55,19 +58,19 @@ fn figures_are_of_a_request_and_not_of_a_visit() {
     let visits = Measured {
         asks: 4,
         counts: Some(counts.into()),
-        round_trips_per_s: Some(3200.0),
+        outbound: Outbound { connections: None, round_trips_per_s: Some(3200.0) },
         ..measured(vec![(1, outcome(&[(10, 100)])), (16, outcome(&[(20, 800)]))])
     };
     let facts = facts(&visits);
     for (figure, value) in [
-        ("opens_per_request", 1.0),
-        ("system_calls_per_request", 30.0),
-        ("round_trips_per_request", 1.0),
-        ("peak_rps", 3200.0),
-        ("alone_ms", 2.5),
-        ("at_once", 8.0),
+        (Figure::OpensPerRequest, 1.0),
+        (Figure::SystemCallsPerRequest, 30.0),
+        (Figure::RoundTripsPerRequest, 1.0),
+        (Figure::PeakRps, 3200.0),
+        (Figure::AloneMs, 2.5),
+        (Figure::AtOnce, 8.0),
     ] {
-        assert_eq!(facts.get(figure), Some(value), "{figure}");
+        assert_eq!(facts.get(figure), Some(value), "{figure:?}");
     }
 }
 
@@ -79,7 +82,7 @@ fn the_interval_decides_how_many_delays_a_quick_client_removes() {
             quick_ack: Some([outcome(quick), outcome(again)]),
             ..measured(vec![(WATCHED, usual)])
         };
-        facts(&experiment).get("quick_ack_removes_least_share").unwrap()
+        facts(&experiment).get(Figure::QuickAckRemovesLeastShare).unwrap()
     };
     // 68 % of the delays are gone, and other delays of this length are not.
     let least = removed(&[(1, 872), (44, 128)], &[(1, 590), (44, 410)]);
@@ -92,32 +95,73 @@ fn the_interval_decides_how_many_delays_a_quick_client_removes() {
 }
 
 #[test]
+fn a_request_that_waits_in_turn_does_so_next_to_others_that_compute() {
+    let alone = Outcome { server_cpu: Some(Duration::from_millis(400)), ..outcome(&[(10, 100)]) };
+    let facts = facts(&measured(vec![(1, alone), (WATCHED, outcome(&[(100, 160)]))]));
+    for (figure, value) in [
+        (Figure::AtOnce, 1.6),
+        (Figure::WaitMs, 6.0),
+        (Figure::WaitingAtOnce, 0.96),
+        (Figure::ExchangeShare, 0.6),
+    ] {
+        assert!((facts.get(figure).unwrap() - value).abs() < 1e-9, "{figure:?}");
+    }
+}
+
+#[test]
+fn work_behind_a_delayed_acknowledgement_counts_with_a_client_that_acknowledges_at_once() {
+    let used = |ms| Some(Duration::from_millis(ms));
+    let usual = || Outcome { server_cpu: used(100), ..outcome(&[(44, 300)]) };
+    let quick = Outcome { server_cpu: used(900), ..outcome(&[(5, 3000)]) };
+    let experiment = Measured {
+        quick_ack: Some([quick, usual()]),
+        ..measured(vec![(1, outcome(&[(44, 20)])), (WATCHED, usual())])
+    };
+    let facts = facts(&experiment);
+    let cores = [Figure::WantedCores, Figure::BusyCores].map(|figure| facts.get(figure));
+    assert_eq!(cores, [Some(0.1), Some(0.9)]);
+}
+
+#[test]
 fn requests_without_an_answer_count_by_the_users_who_wait() {
     let lost = |users: usize| {
         let hung = Outcome { lost: 8, ..outcome(&[(1, 1000)]) };
         let facts = facts(&measured(vec![(1, outcome(&[(1, 900)])), (users, hung)]));
-        ["lost_requests", "lost_user_share"].map(|name| facts.get(name))
+        [Figure::LostRequests, Figure::LostUserShare].map(|figure| facts.get(figure))
     };
     assert_eq!(lost(16), [Some(8.0), Some(0.5)]);
     // The level is too short for so many.
     assert_eq!(lost(100_000), [Some(0.0), Some(0.0)]);
 }
 
+/// The facts of these stacks, with the groups of the rules.
+fn profiled(stacks: &str, kernel: Kernel) -> Facts {
+    let second = Duration::from_secs(1);
+    let profiler = Profiler { name: "", label: "", kernel };
+    let window = Window { length: second, system_cpu: None };
+    let recording = Recording::new(profiler, stacks.parse().unwrap(), window);
+    let mut measured = measured(vec![(1, outcome(&[(1, 900)]))]);
+    measured.observation.recording = Some(recording);
+    Facts::of(&measured, &crate::Rules::read().unwrap().groups)
+}
+
 #[test]
 fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
-    let share = |kernel| {
-        let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
-        let second = Duration::from_secs(1);
-        let profiler = Profiler { name: "", label: "", kernel };
-        let window = Window { length: second, system_cpu: None };
-        let recording = Recording::new(profiler, stacks.parse().unwrap(), window);
-        let mut measured = measured(vec![(1, outcome(&[(1, 900)]))]);
-        measured.observation.recording = Some(recording);
-        let groups = &crate::Rules::read().unwrap().groups;
-        Facts::of(&measured, groups).get("open_cpu_share")
-    };
+    let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
+    let share = |kernel| profiled(stacks, kernel).get(Figure::OpenCpuShare);
     assert_eq!(share(Kernel::Frames), Some(0.3));
     assert_eq!(share(Kernel::Missing), None);
+}
+
+#[test]
+fn what_a_regular_expression_allocates_is_not_counted_as_a_clone() {
+    let facts = profiled(
+        "main;shop::quote;malloc 30\nmain;regex_lite::string::RegexBuilder::build;malloc 50\n\
+         main;shop::quote 20\n",
+        Kernel::Frames,
+    );
+    let shares = [Figure::AllocatorCpuShare, Figure::AllocatorAloneCpuShare];
+    assert_eq!(shares.map(|figure| facts.get(figure)), [Some(0.8), Some(0.3)]);
 }
 
 /// Ten looks at threads, each in these system calls by turns.
@@ -145,14 +189,14 @@ fn an_event_loop_is_deaf_while_nobody_waits_for_events_or_runs() {
     };
     // A pool of threads waits for work in the same call, with and without load.
     let asleep = deaf(&[&["epoll_wait"], &["futex"]], &[&["clock_nanosleep"], &["futex"]]);
-    assert_eq!(asleep.get("deaf_share"), Some(1.0));
-    assert_eq!(asleep.shown("loop_call").unwrap(), "clock_nanosleep");
+    assert_eq!(asleep.get(Figure::DeafShare), Some(1.0));
+    assert_eq!(asleep.words[&Word::LoopCall], "clock_nanosleep");
     let locked = deaf(&[&["epoll_wait"], &["futex"]], &[&["futex", ""], &["futex"]]);
-    assert_eq!(locked.get("deaf_share"), Some(0.5));
-    assert_eq!(locked.shown("loop_call").unwrap(), "futex");
+    assert_eq!(locked.get(Figure::DeafShare), Some(0.5));
+    assert_eq!(locked.words[&Word::LoopCall], "futex");
     // Node has a second loop, for delayed tasks of its own.
     let one = deaf(&[&["epoll_wait"], &["epoll_wait"]], &[&["futex"], &["epoll_wait"]]);
-    assert_eq!(one.get("deaf_share"), Some(1.0));
+    assert_eq!(one.get(Figure::DeafShare), Some(1.0));
     // Another worker took over, the CPU works, or there never was an event loop.
     for (idle, busy) in [
         ([["epoll_wait"], ["futex"]], [["clock_nanosleep"], ["epoll_wait"]]),
@@ -160,9 +204,9 @@ fn an_event_loop_is_deaf_while_nobody_waits_for_events_or_runs() {
         ([["accept"], ["poll"]], [["read"], ["recvfrom"]]),
     ] {
         let healthy = deaf(&[&idle[0], &idle[1]], &[&busy[0], &busy[1]]);
-        assert_eq!(healthy.get("deaf_share"), Some(0.0), "{busy:?}");
+        assert_eq!(healthy.get(Figure::DeafShare), Some(0.0), "{busy:?}");
         let attended = busy.contains(&["epoll_wait"]);
-        assert_eq!(healthy.get("unattended_share"), Some(f64::from(!attended)), "{busy:?}");
+        assert_eq!(healthy.get(Figure::UnattendedShare), Some(f64::from(!attended)), "{busy:?}");
     }
 }
 
@@ -171,5 +215,5 @@ fn cpu_time_of_threads_that_nobody_saw_counts() {
     let level = Outcome { server_cpu: Some(Duration::from_millis(900)), ..outcome(&[(20, 800)]) };
     let threads = Some([looks(&[&["poll"]]), looks(&[&["poll"]])]);
     let watched = Measured { threads, ..measured(vec![(WATCHED, level)]) };
-    assert_eq!(facts(&watched).get("wanted_cores"), Some(0.9));
+    assert_eq!(facts(&watched).get(Figure::WantedCores), Some(0.9));
 }

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use lab_observation::{State, Thread, ThreadStates};
 
 use super::Facts;
-use crate::measure::{Measured, WATCHED};
+use crate::{
+    figure::{Figure, Word},
+    measure::{Measured, WATCHED, cores},
+};
 
 /// System calls in which a thread can do nothing else, unless it waits there for work. Go's scheduler sleeps in
 /// `nanosleep`, and hardly anything else does.
@@ -23,20 +26,20 @@ const EVENTS: [&str; 4] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_urin
 
 impl Facts {
     pub(super) fn threads(&mut self, measured: &Measured) {
-        if let Some(outbound) = measured.outbound {
-            self.put("outbound", outbound as f64);
-            if let Some(at_once) = self.get("at_once") {
-                self.put("outbound_over_at_once", outbound as f64 / at_once);
+        if let Some(outbound) = measured.outbound.connections {
+            self.put(Figure::Outbound, outbound as f64);
+            if let Some(at_once) = self.get(Figure::AtOnce) {
+                self.put(Figure::OutboundOverAtOnce, outbound as f64 / at_once);
             }
         }
         let Some([idle, busy]) = &measured.threads else { return };
         // A runtime has threads that sleep or wait all the time. What counts is what the load adds.
         let more = |calls: &[&str]| (blocked(busy, calls) - blocked(idle, calls)).max(0.0);
-        self.put("waiting_threads", more(&WAITING));
-        self.put("disk_share", any(busy, &DISK));
-        self.put("lock_threads", more(&LOCK));
+        self.put(Figure::WaitingThreads, more(&WAITING));
+        self.put(Figure::DiskShare, any(busy, &DISK));
+        self.put(Figure::LockThreads, more(&LOCK));
         let calls = WAITING.iter().max_by(|a, b| more(&[**a]).total_cmp(&more(&[**b])));
-        self.words.insert("waiting_call".to_owned(), calls.map_or("", |call| *call).to_owned());
+        self.words.insert(Word::WaitingCall, calls.map_or("", |call| *call).to_owned());
         // A thread that waits for a core wants one: on a busy machine a server gets less than it wants.
         let looks = busy.looks.max(1) as f64;
         let looked = |thread: &Thread, is: fn(&State) -> bool| {
@@ -46,17 +49,17 @@ impl Facts {
         let wants = |it: &State| matches!(it, State::Running | State::Ready);
         let sum = |is| busy.threads.iter().map(|thread| looked(thread, is)).sum::<f64>();
         let wanted = busy.threads.iter().map(|thread| looked(thread, wants));
-        self.put("busiest_thread_share", wanted.fold(0.0, f64::max));
-        self.put("starved_share", sum(ready) / sum(wants).max(0.01));
+        self.put(Figure::BusiestThreadShare, wanted.fold(0.0, f64::max));
+        self.put(Figure::StarvedShare, sum(ready) / sum(wants).max(0.01));
+        self.put(Figure::LackedCores, sum(ready));
         // Threads that lived only briefly were not seen, but the system counts their CPU time.
-        let used = measured.at(WATCHED).and_then(|it| it.server_cpu.map(|cpu| (cpu, it.measured)));
-        let used = used.map_or(0.0, |(cpu, time)| cpu.as_secs_f64() / time.as_secs_f64());
-        self.wants(sum(wants).max(used), measured.cores);
+        let used = measured.at(WATCHED).and_then(cores).unwrap_or_default();
+        self.wants(sum(wants).max(used), measured);
         self.event_loop(idle, busy);
-        if let Some(at_once) = self.get("at_once") {
+        if let Some(at_once) = self.get(Figure::AtOnce) {
             // Threads that serve a request and no other one meanwhile.
-            let occupied = more(&WAITING) + self.get("wanted_cores").unwrap_or_default();
-            self.put("occupied_over_at_once", occupied / at_once);
+            let occupied = more(&WAITING) + self.get(Figure::WantedCores).unwrap_or_default();
+            self.put(Figure::OccupiedOverAtOnce, occupied / at_once);
         }
     }
 
@@ -68,8 +71,8 @@ impl Facts {
         let works = |it: &&State| matches!(it, State::Running | State::Ready);
         let loops = blocked(idle, &EVENTS);
         let lacks = |all: &[&State]| (all.iter().filter(listens).count() as f64) < loops - 0.5;
-        self.put("deaf_share", share(busy, |all| lacks(all) && !all.iter().any(works)));
-        self.put("unattended_share", if loops < 0.5 { 1.0 } else { share(busy, lacks) });
+        self.put(Figure::DeafShare, share(busy, |all| lacks(all) && !all.iter().any(works)));
+        self.put(Figure::UnattendedShare, if loops < 0.5 { 1.0 } else { share(busy, lacks) });
         let calls = busy.threads.iter().flat_map(|it| &it.states).filter_map(|it| match it {
             State::Blocked(call) => Some(&**call),
             _ => None,
@@ -77,22 +80,29 @@ impl Facts {
         let calls: BTreeSet<_> = calls.filter(|it| !EVENTS.contains(it)).collect();
         let more = |call: &str| blocked(busy, &[call]) - blocked(idle, &[call]);
         let most = calls.into_iter().max_by(|a, b| more(a).total_cmp(&more(b)));
-        self.words.insert("loop_call".to_owned(), most.unwrap_or_default().to_owned());
+        self.words.insert(Word::LoopCall, most.unwrap_or_default().to_owned());
     }
 
-    pub(super) fn wants(&mut self, wanted: f64, cores: usize) {
-        self.put("wanted_cores", wanted);
-        self.put("wanted_core_share", wanted / cores as f64);
+    pub(super) fn wants(&mut self, wanted: f64, measured: &Measured) {
+        self.put(Figure::WantedCores, wanted);
+        self.put(Figure::WantedCoreShare, wanted / measured.cores as f64);
+        // A server whose answers wait for acknowledgements is idle meanwhile. This is what it uses without them.
+        let quick = measured.quick_ack.as_ref().and_then(|[quick, _]| cores(quick));
+        self.put(Figure::BusyCores, quick.unwrap_or_default().max(wanted));
     }
 
     /// The share of all cores that neither the server nor the generator wanted.
     pub(super) fn idle(&mut self, measured: &Measured) {
-        let (Some(outcome), Some(wanted)) = (measured.at(WATCHED), self.get("wanted_cores")) else {
+        let (Some(outcome), Some(wanted)) = (measured.at(WATCHED), self.get(Figure::WantedCores))
+        else {
             return;
         };
         let shares = [outcome.generator_share(), outcome.generator_waited_share()];
         let generator: f64 = shares.into_iter().flatten().sum();
-        self.put("idle_core_share", (1.0 - (wanted + generator) / measured.cores as f64).max(0.0));
+        self.put(
+            Figure::IdleCoreShare,
+            (1.0 - (wanted + generator) / measured.cores as f64).max(0.0),
+        );
     }
 }
 

@@ -1,0 +1,267 @@
+//! The figures that the rules read, each with its unit. A share also says what it is a share of.
+
+use anyhow::anyhow;
+use lab_display::{percent, significant, thousands, time_ms};
+use serde::{
+    Deserialize, Serialize,
+    de::{IntoDeserializer, value},
+};
+
+use super::measure::WATCHED;
+
+/// What a figure counts. The unit decides how a reader sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unit {
+    Number,
+    Milliseconds,
+    /// Answers per second.
+    Rate,
+    PerRequest,
+    /// From 0 to 1.
+    Share(Whole),
+}
+
+/// What a share is a share of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Whole {
+    Answers,
+    AnswerTime,
+    Connections,
+    Cores,
+    CpuTime,
+    Delays,
+    Request,
+    Throughput,
+    Time,
+    Users,
+    /// The time with `WATCHED` users.
+    WatchedTime,
+}
+
+use Unit::{Milliseconds, Number, PerRequest, Rate, Share};
+use Whole::{
+    AnswerTime, Answers, Connections, Cores, CpuTime, Delays, Request, Throughput, Time, Users,
+    WatchedTime,
+};
+
+macro_rules! figures {
+    ($($(#[doc = $doc:literal])* $name:ident: $unit:expr,)*) => {
+        /// A figure of one request, even if a visit has several; or of the whole server. Data spells it in
+        /// snake case.
+        #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Figure {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Figure {
+            pub fn unit(self) -> Unit {
+                match self {
+                    $(Self::$name => $unit,)*
+                }
+            }
+        }
+    };
+}
+
+figures! {
+    // Throughput over users.
+    /// The users of the last level.
+    Users: Number,
+    PeakRps: Rate,
+    PeakUsers: Number,
+    /// What the last level reaches of the peak.
+    AfterPeakShare: Share(Throughput),
+    /// What it lacks.
+    LostShare: Share(Throughput),
+    /// CPU time per request at the last level, as a multiple of that at the peak.
+    CpuGrowth: Number,
+    /// 1 if the load generator limits the peak, and 0 otherwise.
+    GeneratorLimited: Number,
+
+    // A request that arrives alone, and what is inside the server at the peak by Little's law.
+    AloneMs: Milliseconds,
+    /// How long a request that arrives alone takes without using the CPU.
+    WaitMs: Milliseconds,
+    WaitShare: Share(Request),
+    /// How many requests the server works on at once, if each takes as long as alone.
+    AtOnce: Number,
+    AtOnceShare: Share(Users),
+    /// How many of them wait at a time, rather than compute. With one, they take turns at what they wait for, even
+    /// if others compute meanwhile.
+    WaitingAtOnce: Number,
+    /// The time from one answer to the next at the peak.
+    TurnMs: Milliseconds,
+    /// How long a request waits for its turn.
+    QueueShare: Share(WatchedTime),
+
+    // The CPU.
+    CpuMs: Milliseconds,
+    /// How many threads ran or waited for a core at a time, with `WATCHED` users.
+    WantedCores: Number,
+    WantedCoreShare: Share(Cores),
+    /// The same, or the cores that the server used once no answer waited for an acknowledgement.
+    BusyCores: Number,
+    /// What neither the server nor the generator wanted.
+    IdleCoreShare: Share(Cores),
+    BusiestThreadShare: Share(WatchedTime),
+    /// How long the server's threads waited for a core, of the time that they wanted one.
+    StarvedShare: Share(Time),
+    /// How many of them waited for one at a time.
+    LackedCores: Number,
+
+    // The threads. What counts is what the load adds.
+    WaitingThreads: Number,
+    /// Threads that wait for a lock, or for work.
+    LockThreads: Number,
+    /// Threads that serve a request and no other one meanwhile, per request.
+    OccupiedOverAtOnce: Number,
+    /// The time in which no event loop waits for events, and no thread runs.
+    DeafShare: Share(WatchedTime),
+    /// The time in which no event loop waits for events.
+    UnattendedShare: Share(WatchedTime),
+    DiskShare: Share(Time),
+    /// The larger one of `disk_share` and `flush_cpu_share`: a flush waits for the disk, and works before that.
+    FlushShare: Share(Time),
+
+    // Answers and connections.
+    FaultShare: Share(Answers),
+    FaultUsers: Number,
+    LostRequests: Number,
+    /// The share of users who wait for a request that has no answer.
+    LostUserShare: Share(Users),
+    RefusedConnections: Number,
+    RefusedShare: Share(Connections),
+    ReopenedPerRequest: PerRequest,
+    DelayedShare: Share(Answers),
+    DelayedAgainShare: Share(Answers),
+    DelayedQuickShare: Share(Answers),
+    DelayedTimeShare: Share(AnswerTime),
+    QuickAckRemovesLeastShare: Share(Delays),
+
+    // Other servers.
+    Outbound: Number,
+    OutboundOverAtOnce: Number,
+    RoundTripsPerRequest: PerRequest,
+    /// The time in which a request waits, or reads and writes.
+    ExchangeShare: Share(Request),
+
+    // Counted.
+    SystemCallsPerRequest: PerRequest,
+    ConnectsPerRequest: PerRequest,
+    WritesPerRequest: PerRequest,
+    OpensPerRequest: PerRequest,
+    FlushesPerRequest: PerRequest,
+    StartsPerRequest: PerRequest,
+    PageFaultsPerRequest: PerRequest,
+
+    // Groups of functions, each with all that they call.
+    AllocatorCpuShare: Share(CpuTime),
+    /// The same, outside of the groups that allocate for a reason of their own.
+    AllocatorAloneCpuShare: Share(CpuTime),
+    ClientSetupCpuShare: Share(CpuTime),
+    CloseCpuShare: Share(CpuTime),
+    CompressionCpuShare: Share(CpuTime),
+    ConnectCpuShare: Share(CpuTime),
+    DocumentCpuShare: Share(CpuTime),
+    FlushCpuShare: Share(CpuTime),
+    GcCpuShare: Share(CpuTime),
+    HandoverCpuShare: Share(CpuTime),
+    HandshakeCpuShare: Share(CpuTime),
+    HashingCpuShare: Share(CpuTime),
+    JsonCpuShare: Share(CpuTime),
+    KernelCpuShare: Share(CpuTime),
+    LockCpuShare: Share(CpuTime),
+    LogCpuShare: Share(CpuTime),
+    LookupCpuShare: Share(CpuTime),
+    OpenCpuShare: Share(CpuTime),
+    PageFaultCpuShare: Share(CpuTime),
+    QueryCpuShare: Share(CpuTime),
+    RegexCpuShare: Share(CpuTime),
+    SmallIoCpuShare: Share(CpuTime),
+    StartCpuShare: Share(CpuTime),
+    UnoptimizedCpuShare: Share(CpuTime),
+}
+
+impl Figure {
+    pub fn named(name: &str) -> anyhow::Result<Self> {
+        named(name).ok_or_else(|| anyhow!("no figure is called `{name}`"))
+    }
+
+    /// The value as a reader sees it.
+    pub fn shown(self, value: f64) -> String {
+        match self.unit() {
+            Share(_) => percent(value),
+            Milliseconds => time_ms(value),
+            Rate => format!("{} req/s", significant(value)),
+            PerRequest if value < 0.005 => "0".to_owned(),
+            _ if (value - value.round()).abs() < 0.005 * value.abs() => thousands(value),
+            _ => significant(value),
+        }
+    }
+}
+
+/// A name that was measured, such as the system call in which most threads sleep.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// The first wrong or missing answer.
+    Fault,
+    LoopCall,
+    WaitingCall,
+}
+
+impl Word {
+    pub fn named(name: &str) -> Option<Self> {
+        named(name)
+    }
+}
+
+fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Option<T> {
+    T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(name)).ok()
+}
+
+impl Whole {
+    pub fn words(self) -> String {
+        let words = match self {
+            Answers => "the answers",
+            AnswerTime => "the time of all answers",
+            Connections => "the connections",
+            Cores => "all cores",
+            CpuTime => "the CPU time",
+            Delays => "the delays",
+            Request => "the time of a request",
+            Throughput => "the throughput",
+            Time => "the time",
+            Users => "the users",
+            WatchedTime => return format!("the time with {WATCHED} users"),
+        };
+        words.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_shown_in_its_unit() {
+        for (figure, value, shown) in [
+            (Figure::TurnMs, 51.3, "51.3 ms"),
+            (Figure::QueueShare, 0.943, "94 %"),
+            (Figure::PeakRps, 1292.0, "1,292 req/s"),
+            (Figure::OpensPerRequest, 0.004, "0"),
+            (Figure::OpensPerRequest, 12.0, "12"),
+            (Figure::WantedCores, 1.24, "1.24"),
+        ] {
+            assert_eq!(figure.shown(value), shown);
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_figure_has_is_an_error() {
+        assert_eq!(Figure::named("cpu_ms").unwrap(), Figure::CpuMs);
+        let error = Figure::named("cpu_s").unwrap_err();
+        assert_eq!(error.to_string(), "no figure is called `cpu_s`");
+    }
+}

@@ -1,0 +1,232 @@
+//! The stages of a triage, in their order. Each returns what it found.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use http::Uri;
+use lab_display::plural;
+use lab_measure::{
+    bench::generate,
+    count::{Counter, SYSTEM_CALLS},
+    watch::{Watch, first_that_works},
+};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
+use lab_observation::{Observation, Profiler, ThreadStates};
+use lab_profile::watch_threads;
+use lab_system::process;
+
+use super::{
+    Counts, Level, Outbound, Triage, WATCHED, cores,
+    delays::may_be_delayed,
+    level::{LEVELS, WATCH},
+};
+use crate::facts::ENOUGH_SAMPLES;
+
+const WARM_UP: Duration = Duration::from_millis(400);
+const PROFILE: Duration = Duration::from_secs(4);
+const GRACE: Duration = Duration::from_millis(500);
+/// How long the threads of the unloaded server are watched.
+const IDLE: Duration = Duration::from_millis(500);
+/// How long events are counted.
+const COUNTING: Duration = Duration::from_millis(1500);
+/// A server that uses this share of a core has enough samples, unless the profiler got too little time.
+const WORKS: f64 = 0.2;
+/// What is counted for each request, by the events of `perf stat`.
+const EVENTS: [&str; 9] = [
+    SYSTEM_CALLS,
+    "syscalls:sys_enter_connect",
+    "syscalls:sys_enter_openat",
+    "syscalls:sys_enter_write",
+    "syscalls:sys_enter_fsync",
+    "syscalls:sys_enter_fdatasync",
+    "syscalls:sys_enter_clone",
+    "syscalls:sys_enter_clone3",
+    "page-faults",
+];
+
+/// The server under load.
+pub struct Loaded<'a> {
+    pub triage: &'a Triage<'a>,
+    pub target: Target,
+    pub url: &'a Uri,
+    pub pid: u32,
+}
+
+/// What each stage found, in their order.
+pub struct Stages {
+    pub idle: Option<ThreadStates>,
+    pub climb: Climb,
+    pub quick_ack: Option<[Outcome; 2]>,
+    pub profile: Profile,
+    pub counter: anyhow::Result<Counting>,
+}
+
+/// All levels, and what was seen meanwhile.
+#[derive(Default)]
+pub struct Climb {
+    pub levels: Vec<Level>,
+    pub busy: Option<ThreadStates>,
+    pub outbound: Outbound,
+    pub refused_connections: Option<u64>,
+}
+
+pub struct Profile {
+    pub profiler: Profiler,
+    pub observation: Observation,
+    pub notices: Vec<String>,
+}
+
+impl Profile {
+    /// On a busy machine, a profiler may get nothing of a server that works: it starts after the load has ended.
+    fn lacks_samples(&self, levels: &[Level]) -> bool {
+        let mut watched = levels.iter().filter(|level| level.users == WATCHED);
+        let works = watched.any(|it| cores(&it.outcome).is_some_and(|cores| cores >= WORKS));
+        let recording = self.observation.recording.as_ref();
+        works && recording.is_some_and(|it| it.samples < ENOUGH_SAMPLES)
+    }
+}
+
+/// Events from the first request to the last, so that the totals can be divided by the requests. The totals are
+/// known once the counter has ended.
+pub struct Counting {
+    counter: Counter,
+    visits: u64,
+}
+
+impl Counting {
+    pub async fn per_visit(self, stage_is_own: bool) -> anyhow::Result<Counts> {
+        let totals = self.counter.totals(stage_is_own).await?;
+        let visits = self.visits.max(1) as f64;
+        Ok(EVENTS.into_iter().zip(totals.into_iter().map(|total| total as f64 / visits)).collect())
+    }
+}
+
+impl Loaded<'_> {
+    pub async fn stages(&self) -> anyhow::Result<Stages> {
+        let progress = self.triage.progress;
+        progress.step("watching it without load");
+        let idle = watch_threads(self.pid, IDLE).await;
+        let climb = self.climb().await?;
+        let quick_ack = self.quick_ack(&climb.levels).await?;
+        let mut profile = self.profile().await?;
+        if profile.lacks_samples(&climb.levels) {
+            profile = self.profile().await?;
+        }
+        progress.step("counting");
+        let counter = self.count().await;
+        Ok(Stages { idle, climb, quick_ack, profile, counter })
+    }
+
+    /// One level after the other, up to the most users that get enough answers.
+    async fn climb(&self) -> anyhow::Result<Climb> {
+        let refused_before = process::refused_connections(self.pid);
+        let mut climb = Climb::default();
+        for users in LEVELS {
+            let Some(length) = Level::length(users, &climb.levels) else { break };
+            self.triage.progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
+            let load = self.load(users, WARM_UP, length);
+            let answered = climb.levels.last().map(|level| level.users);
+            let limited = || too_many(users, answered);
+            let outcome = if users == WATCHED {
+                let watch = self.watch(length);
+                let (outcome, seen) =
+                    tokio::try_join!(generate(&load), watch).with_context(limited)?;
+                (climb.busy, climb.outbound) = seen;
+                outcome
+            } else {
+                generate(&load).await.with_context(limited)?
+            };
+            let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
+            // Lost requests are a finding.
+            let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
+            ensure!(is_answered, "no right answer: {first_fault}");
+            climb.levels.push(Level::new(users, outcome, &climb.levels));
+        }
+        let refused = process::refused_connections(self.pid);
+        climb.refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
+        Ok(climb)
+    }
+
+    /// The threads, and the connections to other servers, while a load of this length runs.
+    async fn watch(&self, length: Duration) -> anyhow::Result<(Option<ThreadStates>, Outbound)> {
+        // Not its beginning, and not its end.
+        tokio::time::sleep(WARM_UP).await;
+        let (before, start) = (process::round_trips(self.pid), Instant::now());
+        let states = watch_threads(self.pid, length - GRACE).await;
+        let asked = process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
+        let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
+        let connections = process::outbound_connections(self.pid);
+        Ok((states, Outbound { connections, round_trips_per_s: per_s }))
+    }
+
+    /// Whether answers are delayed because the client acknowledges late.
+    async fn quick_ack(&self, levels: &[Level]) -> anyhow::Result<Option<[Outcome; 2]>> {
+        let watched = levels.iter().find(|level| level.users == WATCHED);
+        if !watched.is_some_and(|level| may_be_delayed(&level.outcome)) {
+            return Ok(None);
+        }
+        self.triage.progress.step("a client that acknowledges at once");
+        let usual = self.load(WATCHED, WARM_UP, WATCH);
+        let options = EngineOptions { quick_ack: true, ..usual.options };
+        let quick = LoadPlan { options, ..usual.clone() };
+        Ok(Some([generate(&quick).await?, generate(&usual).await?]))
+    }
+
+    /// Where CPU time goes, by the first profiler that works.
+    async fn profile(&self) -> anyhow::Result<Profile> {
+        let Triage { comparison, profilers, scratch, progress } = *self.triage;
+        let watch = Watch {
+            comparison,
+            profilers,
+            has_sampler: false,
+            has_spans: false,
+            shows_threads: false,
+            spans_file: None,
+            window: PROFILE,
+            scratch,
+        };
+        let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
+        let mut notices = Vec::new();
+        let record = async |profiler| {
+            progress.step("recording a profile");
+            let plan = watch.plan(self.target.clone(), self.pid, load);
+            watch.under_load(profiler, "server", self.url, plan).await
+        };
+        let note = |notice| notices.push(notice);
+        let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
+        notices.extend(observation.recording.iter().flat_map(|it| it.notices.clone()));
+        Ok(Profile { profiler, observation, notices })
+    }
+
+    async fn count(&self) -> anyhow::Result<Counting> {
+        let mut counter = Counter::attach(self.pid, &EVENTS).await?;
+        let load = self.load(WATCHED, Duration::ZERO, COUNTING);
+        let outcome = counter.during(generate(&load)).await?;
+        Ok(Counting { counter, visits: outcome.ok + outcome.wrong + outcome.unfinished })
+    }
+
+    fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
+        let comparison = self.triage.comparison;
+        LoadPlan {
+            target: self.target.clone(),
+            server_pid: Some(self.pid),
+            arrivals: Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load }),
+            warm_up,
+            measurement,
+            grace: GRACE,
+            asks: comparison.asks.clone(),
+            background: Vec::new(),
+            options: EngineOptions::default(),
+        }
+    }
+}
+
+/// Why a load fails that fewer users can make.
+fn too_many(users: usize, answered: Option<usize>) -> String {
+    let Some(fewer) = answered else { return "one user gets no answers".to_owned() };
+    format!(
+        "{} can be served, and {users} cannot. Each keeps a connection open, so look for a limit of \
+         connections or workers between these numbers",
+        plural(fewer, "user")
+    )
+}
