@@ -115,12 +115,11 @@ fn instructions(seed: u32, url: &str) -> String {
          Ask it   curl {url}/orders/7\n  \
          Load     1, 8 and 64 users without a pause: wrk, or this server against itself\n           \
          wrk -t1 -c8 -d5 --latency {url}/orders/7\n           \
+         M='target/release/mystery --seed {seed}'\n           \
          just compare --quick --users 8 --get /orders/7 \\\n             \
-         --baseline-url {url} \\\n             \
-         --candidate-url {url}\n  \
+         --baseline \"$M\" --candidate \"$M\"\n  \
          Look     strace -cf -p {pid}      (under load; Ctrl-C prints the counts)\n           \
-         just flame --exec 'target/release/mystery --seed {seed}' \\\n             \
-         --get /orders/7\n  \
+         just flame --exec \"$M\" --get /orders/7\n  \
          Answer   just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
          Names    just mystery --list\n  \
          Stop     Ctrl-C\n"
