@@ -20,7 +20,6 @@ apart := "--config profile.release.package.lab-load.opt-level=0 " + \
     "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 # The case's servers with a driver that no other recipe needs.
 with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
-all_features := "benches/alternatives,benches/replications,case-server/count-allocations,case-server/profile-heap"
 python := "PYTHONDONTWRITEBYTECODE=1 python3"
 replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
@@ -219,14 +218,12 @@ ci:
 fmt-check:
     cargo fmt --all --check
 
-# First with the features of all benches and instruments. Then the server shell without instruments, in a build that
-# shares its dependencies with `api-docs`.
-#
 # Check with clippy; a warning is an error
 [group('check')]
 lint:
-    cargo clippy {{ release }} --all-targets --features {{ all_features }} -- -D warnings
-    cargo clippy {{ release }} --bin lock-scope-slow -- -D warnings
+    cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
+    cargo clippy --release --package case-probe --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-server --lib --all-features -- -D warnings
 
 # Build the API documentation; a broken link is an error
 [private]

@@ -11,7 +11,7 @@ fn blocked_worker(c: &mut Criterion) {
     let mut group = c.benchmark_group("sweep-blocked-worker");
     for memory_kib in MEMORY_KIB {
         let cost = Options { memory_kib, passes: 2 };
-        let [slow, _, fixed] = variants(cost).expect("this cost is valid");
+        let [slow, .., fixed] = variants(cost).expect("this cost is valid");
         for (variant, routes) in [slow, fixed] {
             let id = BenchmarkId::new(variant, memory_kib);
             group.bench_function(id, |bencher| behind_login(bencher, &routes));
