@@ -2,11 +2,10 @@
 
 use anyhow::ensure;
 use lab_display::{factor, speedup_or};
-use lab_measure::{
-    Progress,
-    bench::{Comparison, Effort},
+use lab_measure::bench::Effort;
+use lab_model::{
+    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Workspace,
 };
-use lab_model::{BASELINE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Workspace};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
@@ -14,11 +13,21 @@ use lab_servers::{
 use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
 
-use crate::{answers, mechanism, source::criteria};
+use crate::{
+    answers,
+    draw::{Draw, Phase},
+    mechanism,
+    source::criteria,
+    speed::Load,
+};
 
 /// What was measured, in words; if it is not enough, also what is needed.
 pub(super) type Found = Result<String, [String; 2]>;
 
+/// A fix that is so many times as fast as ours gets a question.
+const FAR_ABOVE: f64 = 3.0;
+/// How many pairs of runs say that.
+const FEW: usize = 2;
 /// The gate that shows what a fix may leave as it is.
 const INNOCENT: &str = "innocent";
 
@@ -53,6 +62,10 @@ pub struct Report {
     pub gates: Vec<Gate>,
     /// The factor over `slow` of what the case promises, if it was measured.
     pub speedup: Option<Speedup>,
+    /// Draws the same requests and waits again.
+    pub seed: u64,
+    /// What isn't wrong and should be known, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// Builds the reader's variants of these cases, and what they are compared with, at once. Returns the
@@ -74,6 +87,9 @@ pub async fn build(
         let mut variants = vec![BASELINE.to_owned()];
         if is_timed || !criteria.is_counted() {
             variants.push(MINE.to_owned());
+        }
+        if is_timed {
+            variants.push(CANDIDATE.to_owned());
         }
         variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
         ordinary.push((case, variants));
@@ -105,46 +121,51 @@ pub async fn check(
 ) -> anyhow::Result<Report> {
     let criteria = criteria(case)?;
     let of_mine = if criteria.is_counted() { counting } else { workspace };
-    let (gates, shown) = (Vec::new(), case.shown.clone());
-    let mut report = Report { case: shown, mark: Mark::Passed, gates, speedup: None };
-    let slow = Launch::of_case(workspace, case, BASELINE)?;
-    let mine = Launch::of_case(of_mine, case, MINE)?;
-    report.add("answers", answers::compare(&slow, &mine, case, criteria, seed).await?);
+    let (gates, remarks, shown) = (Vec::new(), Vec::new(), case.shown.clone());
+    let mut report =
+        Report { case: shown, mark: Mark::Passed, gates, speedup: None, seed, remarks };
+    let mut draw = Draw::of(seed, Phase::Answers);
+    let (drawn, _) = draw.wait(case);
+    let slow = Launch::of_case(workspace, &drawn, BASELINE)?;
+    let mine = Launch::of_case(of_mine, &drawn, MINE)?;
+    report.add("answers", answers::compare(&slow, &mine, case, criteria, &mut draw).await?);
     if report.mark == Mark::Passed {
+        let mut draw = Draw::of(seed, Phase::Counts);
         let mut found = match criteria.is_counted() {
-            true => mechanism::counts(counting, case, criteria).await?,
+            true => mechanism::counts(workspace, counting, case, criteria, &mut draw).await?,
             false => Ok(String::new()),
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
-            found = mechanism::overtaking(of_mine, case, wanted).await?;
+            let mut draw = Draw::of(seed, Phase::Overtaking);
+            found = mechanism::overtaking(of_mine, case, wanted, &mut draw).await?;
         }
         report.add("mechanism", found);
     }
-    let Some(effort) = effort else { return Ok(report) };
-    if report.mark == Mark::Passed {
-        let record = compare(workspace, case, MINE, effort).await?;
-        report.judge_speed(&record, criteria);
+    let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
+    let load = Load::draw(workspace, case, criteria, seed).await?;
+    let record = load.compare([BASELINE, MINE], effort).await?;
+    report.judge_speed(&record, criteria, &load);
+    let is_far = |it: &Speedup| it.estimate > FAR_ABOVE * criteria.speed;
+    if report.mark == Mark::Passed && report.speedup.as_ref().is_some_and(is_far) {
+        let effort = Effort { pairs: FEW, ..effort };
+        let record = load.compare([CANDIDATE, MINE], effort).await?;
+        report.remarks.extend(record.speedup.of(record.metric).and_then(far_above));
     }
     if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
         // An equivalence needs a narrower interval than a factor.
         let effort = Effort { metric: Metric::Cpu, pairs: 2 * effort.pairs, ..effort };
-        let record = compare(workspace, case, &innocent.variant, effort).await?;
+        let record = load.compare([BASELINE, &innocent.variant], effort).await?;
         report.judge_innocent(&record, innocent);
     }
     Ok(report)
 }
 
-/// Measures a variant against `slow`.
-async fn compare(
-    workspace: &Workspace,
-    case: &Case,
-    variant: &str,
-    effort: Effort,
-) -> anyhow::Result<CaseRecord> {
-    let variants = [BASELINE, variant].map(str::to_owned);
-    let comparison = Comparison::of_case(workspace, case, &variants)?;
-    let progress = Progress::planned(comparison.length(effort));
-    comparison.record(variant, effort, &progress).await
+/// What to ask about a server that is much faster than ours.
+fn far_above(over_ours: &Speedup) -> Option<String> {
+    (over_ours.estimate > FAR_ABOVE).then(|| {
+        let times = factor(over_ours.estimate);
+        format!("this is {times} as fast as our fix: did you drop work, or find something better? Tell us.")
+    })
 }
 
 impl Report {
@@ -160,7 +181,10 @@ impl Report {
         self.gates.push(gate);
     }
 
-    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria) {
+    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria, load: &Load<'_>) {
+        if let Some(refused) = load.wait.as_ref().and_then(|wait| wait.refuse(record)) {
+            return self.add("speed", Err(refused));
+        }
         self.speedup = record.speedup.of(record.metric).copied();
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());
         let (mark, measured) = match fault {
@@ -209,5 +233,14 @@ mod tests {
         let marks = [low, (low + high) / 2.0, high + 0.1].map(|needed| mark(found, needed));
         assert_eq!(marks, [Mark::Passed, Mark::Undecided, Mark::NotYet]);
         assert_eq!(mark(None, 2.0), Mark::Undecided);
+    }
+
+    #[test]
+    fn a_server_far_above_ours_gets_a_question() {
+        let over_ours = |factor| Speedup::of_pairs([factor, factor]).unwrap();
+        assert_eq!(far_above(&over_ours(2.9)), None);
+        assert!(
+            far_above(&over_ours(5.0)).unwrap().starts_with("this is 5.00× as fast as our fix")
+        );
     }
 }

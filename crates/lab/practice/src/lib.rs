@@ -5,9 +5,12 @@
 
 mod answers;
 mod check;
+mod draw;
 mod journal;
 mod mechanism;
 mod source;
+mod speed;
+mod wait;
 
 pub use check::{Gate, Mark, Report, build, check};
 pub use journal::Entry;
