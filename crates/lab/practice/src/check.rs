@@ -1,22 +1,19 @@
 //! Judges the reader's fix: right answers, then the mechanism, then speed.
 
-use anyhow::ensure;
+use std::fs;
+
 use lab_display::{factor, speedup_or};
 use lab_measure::bench::Effort;
-use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Workspace,
-};
-use lab_servers::{
-    Launch, current,
-    instrumented::{self, Instrumentation},
-};
+use lab_model::{BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric};
+use lab_servers::Launch;
 use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
 
 use crate::{
-    answers,
+    answers, commit,
     draw::{Draw, Phase},
     mechanism,
+    servers::Servers,
     source::criteria,
     speed::Load,
 };
@@ -68,81 +65,46 @@ pub struct Report {
     pub remarks: Vec<String>,
 }
 
-/// Builds the reader's variants of these cases, and what they are compared with, at once. Returns the
-/// workspace of the servers that count.
-///
-/// # Errors
-///
-/// If there is no `mine.rs`, or if it does not compile.
-pub async fn build(
-    workspace: &Workspace,
-    cases: &[Case],
-    is_timed: bool,
-) -> anyhow::Result<Workspace> {
-    let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
-    for case in cases {
-        let (criteria, mine) = (criteria(case)?, case.source(MINE));
-        let shown = &case.shown;
-        ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
-        let mut variants = vec![BASELINE.to_owned()];
-        if is_timed || !criteria.is_counted() {
-            variants.push(MINE.to_owned());
-        }
-        if is_timed {
-            variants.push(CANDIDATE.to_owned());
-        }
-        variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
-        ordinary.push((case, variants));
-        if criteria.is_counted() {
-            counted.push(Case { variants: vec![MINE.to_owned()], ..case.clone() });
-        }
-    }
-    // First, because cargo puts all builds of a server in the same place.
-    let counting = match counted.is_empty() {
-        true => workspace.clone(),
-        false => instrumented::build(workspace, &counted, Instrumentation::Counts).await?,
-    };
-    current::build(workspace, &ordinary).await?;
-    Ok(counting)
-}
-
-/// Judges the reader's variant. Its counts are those of the server in `counting`. Without an `effort`, no
-/// clock is involved.
+/// Judges the reader's variant. Without an `effort`, no clock is involved.
 ///
 /// # Errors
 ///
 /// If `slow` fails.
 pub async fn check(
-    workspace: &Workspace,
-    counting: &Workspace,
+    servers: &Servers,
     case: &Case,
     effort: Option<Effort>,
     seed: u64,
 ) -> anyhow::Result<Report> {
     let criteria = criteria(case)?;
-    let of_mine = if criteria.is_counted() { counting } else { workspace };
-    let (gates, remarks, shown) = (Vec::new(), Vec::new(), case.shown.clone());
+    let of_mine = servers.of_mine(criteria);
+    let (gates, shown) = (Vec::new(), case.shown.clone());
+    let remark = commit::remark(&commit::changed(case).await, servers.has_committed(case));
+    let remarks = remark.into_iter().collect();
     let mut report =
         Report { case: shown, mark: Mark::Passed, gates, speedup: None, seed, remarks };
     let mut draw = Draw::of(seed, Phase::Answers);
     let (drawn, _) = draw.wait(case);
-    let slow = Launch::of_case(workspace, &drawn, BASELINE)?;
+    let slow = servers.launch(&drawn, BASELINE)?;
     let mine = Launch::of_case(of_mine, &drawn, MINE)?;
     report.add("answers", answers::compare(&slow, &mine, case, criteria, &mut draw).await?);
     if report.mark == Mark::Passed {
         let mut draw = Draw::of(seed, Phase::Counts);
         let mut found = match criteria.is_counted() {
-            true => mechanism::counts(workspace, counting, case, criteria, &mut draw).await?,
+            true => mechanism::counts(servers, of_mine, case, criteria, &mut draw).await?,
             false => Ok(String::new()),
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
             let mut draw = Draw::of(seed, Phase::Overtaking);
             found = mechanism::overtaking(of_mine, case, wanted, &mut draw).await?;
         }
+        if found.is_err() {
+            report.remarks.extend(weaker(case, criteria));
+        }
         report.add("mechanism", found);
     }
     let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
-    let load = Load::draw(workspace, case, criteria, seed).await?;
+    let load = Load::draw(servers, case, criteria, seed).await?;
     let record = load.compare([BASELINE, MINE], effort).await?;
     report.judge_speed(&record, criteria, &load);
     let is_far = |it: &Speedup| it.estimate > FAR_ABOVE * criteria.speed;
@@ -158,6 +120,13 @@ pub async fn check(
         report.judge_innocent(&record, innocent);
     }
     Ok(report)
+}
+
+/// Why a known fix, which the source of the reader's names, isn't enough.
+fn weaker(case: &Case, criteria: &Criteria) -> Option<String> {
+    let source = fs::read_to_string(case.source(MINE)).ok()?;
+    let (word, why) = criteria.weaker.iter().find(|(word, _)| source.contains(*word))?;
+    Some(format!("`{word}` {why}"))
 }
 
 /// What to ask about a server that is much faster than ours.

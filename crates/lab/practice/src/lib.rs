@@ -5,13 +5,16 @@
 
 mod answers;
 mod check;
+mod commit;
 mod draw;
 mod journal;
 mod mechanism;
+mod servers;
 mod source;
 mod speed;
 mod wait;
 
-pub use check::{Gate, Mark, Report, build, check};
+pub use check::{Gate, Mark, Report, check};
 pub use journal::Entry;
+pub use servers::Servers;
 pub use source::{begin, reset, solution};

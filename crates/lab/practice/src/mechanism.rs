@@ -19,7 +19,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{answers::learned, check::Found, draw::Draw};
+use crate::{answers::learned, check::Found, draw::Draw, servers::Servers};
 
 /// Has Tokio make one worker. With several, what each of them makes on first use, such as a thread-local, falls
 /// into the counted visit or not as chance has it.
@@ -35,14 +35,14 @@ const MAJORITY: usize = 5;
 /// Counts what the first visit to a fresh server costs, after the requests that set it up. The case may draw
 /// the requests of that visit, so that no answer can be ready.
 pub(super) async fn counts(
-    workspace: &Workspace,
+    servers: &Servers,
     counting: &Workspace,
     case: &Case,
     criteria: &Criteria,
     draw: &mut Draw,
 ) -> anyhow::Result<Found> {
     let (mut case, _) = draw.wait(case);
-    let slow = Launch::of_case(workspace, &case, BASELINE)?;
+    let slow = servers.launch(&case, BASELINE)?;
     let before = learned(&slow, draw.asks(&criteria.before)?).await?;
     let drawn = learned(&slow, draw.asks(&criteria.counted)?).await?;
     let (one, worker) = ONE_WORKER;
@@ -142,14 +142,14 @@ pub(super) async fn overtaking(
         return Ok(Err([format!("{error:#}"), String::new()]));
     }
     stage.clear().await?;
-    let Overtaking { slow, quick } = wanted;
     if let Some(refused) = wait.refuse_early(earliest.get().as_secs_f64() * 1e3) {
         return Ok(Err(refused));
     }
     let mut counts = overtakers.into_inner();
     counts.sort_unstable();
     let median = counts[counts.len() / 2];
-    let measured = format!("before `{quick}`, {median} of {USERS} `{slow}` were answered");
+    let [slow, quick] = [&slow[0], &quick[0]].map(|ask| format!("`{} {}`", ask.method, ask.path));
+    let measured = format!("{median} of {USERS} {slow} were answered before {quick}");
     Ok(if median > MOST { Err([measured, format!("at most {MOST}")]) } else { Ok(measured) })
 }
 

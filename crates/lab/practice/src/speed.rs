@@ -8,12 +8,13 @@ use lab_measure::{
     Progress,
     bench::{Comparison, Effort},
 };
-use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria, Workspace};
+use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
 use lab_servers::{Launch, Stage};
 
 use crate::{
     answers::expected,
     draw::{Draw, Phase},
+    servers::Servers,
     wait::Wait,
 };
 
@@ -27,7 +28,7 @@ const TOGETHER: (usize, usize) = (4, 8);
 
 /// The load of a check: the case with the wait that was drawn, and the drawn requests.
 pub(super) struct Load<'a> {
-    workspace: &'a Workspace,
+    servers: &'a Servers,
     case: Case,
     pub wait: Option<Wait>,
     /// Empty if the case draws none.
@@ -36,25 +37,28 @@ pub(super) struct Load<'a> {
 
 impl<'a> Load<'a> {
     pub async fn draw(
-        workspace: &'a Workspace,
+        servers: &'a Servers,
         case: &Case,
         criteria: &Criteria,
         seed: u64,
     ) -> anyhow::Result<Self> {
         let mut draw = Draw::of(seed, Phase::Speed);
         let (case, wait) = draw.wait(case);
-        let slow = Launch::of_case(workspace, &case, BASELINE)?;
+        let slow = servers.launch(&case, BASELINE)?;
         let asks = match criteria.timed.is_empty() {
             true => Vec::new(),
             false => drawn(&slow, &criteria.timed, &mut draw).await?,
         };
-        Ok(Self { workspace, case, wait, asks })
+        Ok(Self { servers, case, wait, asks })
     }
 
     /// Measures one variant against another.
     pub async fn compare(&self, variants: [&str; 2], effort: Effort) -> anyhow::Result<CaseRecord> {
         let names = variants.map(str::to_owned);
-        let mut comparison = Comparison::of_case(self.workspace, &self.case, &names)?;
+        let mut comparison = Comparison::of_case(self.servers.workspace(), &self.case, &names)?;
+        for (variant, launch) in &mut comparison.subjects {
+            *launch = self.servers.launch(&self.case, variant)?;
+        }
         if !self.asks.is_empty() {
             comparison.asks.clone_from(&self.asks);
             comparison.engine.options.in_turn = true;

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use lab_display::{NONE, Table, err, factor, out, paragraph};
 use lab_measure::bench::Effort;
 use lab_model::{Case, MINE, Metric, SUSPECTS, Workspace};
-use lab_practice::{Entry, Gate, Mark, Report};
+use lab_practice::{Entry, Gate, Mark, Report, Servers};
 
 use super::{Places, interrupted, interruptible};
 
@@ -68,6 +68,9 @@ pub struct CheckOptions {
     /// Measure the speed with longer runs, for a narrower interval
     #[arg(long, conflicts_with = "fast")]
     pub longer: bool,
+    /// Draw the same requests and waits as a check that printed this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Check again after each save
     #[arg(long)]
     pub watch: bool,
@@ -206,12 +209,12 @@ fn check(
     };
     let all = async || {
         let mut marks = Vec::new();
-        let counting = match places.bin_dir {
-            None => lab_practice::build(workspace, &cases, !options.fast).await?,
-            Some(_) => workspace.clone(),
+        let servers = match places.bin_dir {
+            None => Servers::build(workspace, &cases, !options.fast).await?,
+            Some(_) => Servers::built(workspace),
         };
         for case in &cases {
-            marks.push(check_one(workspace, &counting, case, options).await?);
+            marks.push(check_one(workspace, &servers, case, options).await?);
         }
         anyhow::Ok(marks)
     };
@@ -237,13 +240,13 @@ fn check(
 
 async fn check_one(
     workspace: &Workspace,
-    counting: &Workspace,
+    servers: &Servers,
     case: &Case,
     options: &CheckOptions,
 ) -> anyhow::Result<Mark> {
     let now = Timestamp::now();
-    // Other requests, and another order of the runs, each time.
-    let seed = now.as_microsecond() as u64;
+    // Other requests, and another order of the runs, each time. A short number, because it is printed.
+    let seed = options.seed.unwrap_or(now.as_microsecond() as u64 % 1_000_000);
     let usual = Effort::usual(!options.longer, seed);
     let open_loop = match case.decides {
         Metric::Latency(_) => usual.open_loop.max(Duration::from_secs(1)),
@@ -251,7 +254,7 @@ async fn check_one(
     };
     let effort = Effort { open_loop, metric: case.decides, ..usual };
     let effort = (!options.fast).then_some(effort);
-    let report = lab_practice::check(workspace, counting, case, effort, seed).await?;
+    let report = lab_practice::check(servers, case, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
     match options.json {
@@ -274,6 +277,9 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
             out!("  {:<22}needed: {needed}", "");
         }
     }
+    for remark in &report.remarks {
+        out!("{}", paragraph(remark));
+    }
     let (shown, gate) = (&case.shown, report.gates.last().map_or("", |gate| gate.gate));
     let next = match (report.mark, gate) {
         (Mark::Passed, _) if is_fast => format!("`just check {shown}` also measures the speed"),
@@ -288,6 +294,9 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         _ => format!("`just flame {shown}` shows what is left, `just hint {shown}` gives a hint"),
     };
     out!("\n  {}: {next}", word(report.mark).bold());
+    if report.mark != Mark::Passed {
+        out!("  `--seed {}` repeats the random requests", report.seed);
+    }
     if let (Some(said), Some(criteria)) = (&entry.suspect, &case.check)
         && let Some(compared) = entry.compare(report.speedup)
     {

@@ -1,8 +1,10 @@
 //! `lab practice` from outside: the reader's file, the journal, and what passes the gates.
 
-use std::process::Output;
+use std::{fs, process::Output};
 
-use crate::toy::{Toy, ends, fails, json, prints, stdout};
+use serde_json::json;
+
+use crate::toy::{Toy, ends, fails, json as parsed, prints, stdout};
 
 /// A toy that can be practised.
 fn toy() -> Toy {
@@ -52,7 +54,7 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
         assert_eq!(stdout(&practice(&toy, &["hint", "toy"])).lines().count(), shown);
     }
     assert!(toy.read("old").contains("\nfactor = 4.0\nhints = 0\n"), "{}", toy.read("old"));
-    let listed = json(&practice(&toy, &["exercises", "--json"]));
+    let listed = parsed(&practice(&toy, &["exercises", "--json"]));
     assert_eq!(
         (&listed[0]["state"], &listed[0]["entry"]["hints"]),
         (&"predicted".into(), &2.into())
@@ -67,5 +69,22 @@ fn other_answers_do_not_pass() {
     toy.program("target/bin/toy-mine", "#!/bin/sh\nexec \"${0%mine}slow\" \"$@\" --answer 7\n");
     let output = practice(&toy, &["check", "--json"]);
     ends(&output, 1);
-    assert_eq!(json(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
+    assert_eq!(parsed(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
+}
+
+#[test]
+fn files_that_differ_from_the_commit_are_named() {
+    let toy = toy();
+    toy.write(".gitignore", "mine.rs\ntarget\npids\n.practice\n");
+    toy.git(&["init", "--quiet"]);
+    toy.git(&["add", "."]);
+    toy.git(&["commit", "--quiet", "--message", "as it is"]);
+    practice(&toy, &["try", "toy"]);
+    fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
+    let remarks = || parsed(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
+    assert_eq!(remarks(), json!([]));
+    toy.write("crates/toy/case.toml", &toy.read("crates/toy/case.toml").replace("= 2.0", "= 1.5"));
+    let differs =
+        "crates/toy/case.toml differs from the commit: this verdict is about the changed case";
+    assert_eq!(remarks(), json!([differs]));
 }
