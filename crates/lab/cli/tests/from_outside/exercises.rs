@@ -201,6 +201,19 @@ fn right_fixes_pass_and_an_untouched_copy_and_cheats_do_not() {
     fails(&copy.practice(&["check", "hot-clone"]), 2, "src/mine.rs:1:20");
 }
 
+/// More answers than this can't be ready when a server starts.
+const MANY: u64 = 20_000;
+
+/// How many requests a line with ranges and choices stands for.
+fn forms(line: &str) -> u64 {
+    let braces = line.split('{').skip(1).map(|rest| rest.split_once('}').unwrap().0);
+    let count = |brace: &str| match brace.split_once("..") {
+        Some((from, to)) => to.parse::<u64>().unwrap() - from.parse::<u64>().unwrap() + 1,
+        None => brace.split('|').count() as u64,
+    };
+    braces.map(count).product()
+}
+
 /// The beginnings of words that give a fault away, by its kind.
 const TELLING: [(&str, &[&str]); 7] = [
     ("lock", &["lock", "mutex", "guard", "contention"]),
@@ -233,6 +246,11 @@ fn an_exercise_is_complete_and_does_not_name_its_fault() {
         let case = read(&dir.join("case.toml"));
         let check = case.parse::<Table>().unwrap()["check"].clone();
         assert_eq!(check["hints"].as_array().unwrap().len(), 3, "{name}");
+        let counted = check.get("counted").and_then(|it| it.as_array()).into_iter().flatten();
+        let few = counted.map(|line| forms(line.as_str().unwrap())).find(|forms| *forms < MANY);
+        assert_eq!(few, None, "a server could have the answers of {name} ready");
+        let is_unknown = ["counted", "wait"].iter().any(|key| check.get(key).is_some());
+        assert!(is_unknown, "{name} needs `counted` or `wait`, or a server could know its answers");
         let (head, _) = case.split_once("\n[check]").unwrap();
         // Code has to name its types. All other text can be silent.
         let comments = |file| {
