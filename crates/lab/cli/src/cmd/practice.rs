@@ -294,7 +294,7 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         _ => format!("`just flame {shown}` shows what is left, `just hint {shown}` gives a hint"),
     };
     out!("\n  {}: {next}", word(report.mark).bold());
-    if report.mark != Mark::Passed {
+    if report.mark == Mark::NotYet {
         out!("  `--seed {}` repeats the random requests", report.seed);
     }
     if let (Some(said), Some(criteria)) = (&entry.suspect, &case.check)
