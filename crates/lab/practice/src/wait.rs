@@ -69,8 +69,8 @@ mod tests {
         assert_eq!(wait.refuse_early(50.0), None);
         assert_eq!(wait.refuse_early(49.6), None, "rounded");
         let [found, needed] = wait.refuse_early(0.2).unwrap();
-        assert_eq!(found, "a request was answered in 0.20 ms, although the directory takes 50 ms");
-        assert_eq!(needed, "at least 50 ms for each answer");
+        assert_eq!(found, "a request was answered in 200 µs, although the directory takes 50.0 ms");
+        assert_eq!(needed, "at least 50.0 ms for each answer");
     }
 
     #[test]
