@@ -47,11 +47,13 @@ bench *CASES_AND_FLAGS: _lab
 # Draw where the time goes, before and after (`--open`)
 [group('measure')]
 [positional-arguments]
+[no-exit-message]
 flame *CASES_AND_FLAGS: _lab_and_flamegraph
     {{ lab }} flame "$@"
 
 # Count what a page costs: allocations and more
 [group('measure')]
+[no-exit-message]
 count *CASES_AND_FLAGS: _lab
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
@@ -59,6 +61,7 @@ count *CASES_AND_FLAGS: _lab
 [group('measure')]
 [no-cd]
 [positional-arguments]
+[no-exit-message]
 triage *FLAGS: _lab_and_flamegraph
     @{{ lab_from_anywhere }} triage "$@"
 
@@ -78,6 +81,7 @@ doctor: _lab
 # Run any verb of the laboratory (`--help`)
 [group('measure')]
 [positional-arguments]
+[no-exit-message]
 lab *ARGS: _lab
     @{{ lab }} "$@"
 
@@ -104,8 +108,15 @@ record *FLAGS: _alternatives (bench "--pairs 12 --steps --warm-up 1.2 --measurem
 record-case CASE *FLAGS: (bench CASE "--pairs 12 --steps --warm-up 1.2 --measurement 1.8 --open-loop 20") (flame CASE)
     {{ book }} record --case {{ CASE }} {{ FLAGS }}
 
+# Build everything that the course needs: a few minutes, once
+[group('practise')]
+[no-exit-message]
+prepare: _lab
+    @{{ lab }} practice prepare
+
 # Begin a fix of your own: a copy of slow, as mine.rs
 [group('practise')]
+[no-exit-message]
 try CASE: _lab
     @{{ lab }} practice try {{ CASE }}
 
@@ -117,35 +128,40 @@ check *CASES_AND_FLAGS: _lab
 
 # Write down suspect and factor before you measure
 [group('practise')]
+[no-exit-message]
 predict CASE *FLAGS: _lab
     @{{ lab }} practice predict {{ CASE }} {{ FLAGS }}
 
 # Show one more hint
 [group('practise')]
+[no-exit-message]
 hint CASE: _lab
     @{{ lab }} practice hint {{ CASE }}
 
 # Explain our fix, after yours has passed (`--give-up`)
 [group('practise')]
+[no-exit-message]
 solution CASE *FLAGS: _lab
     @{{ lab }} practice solution {{ CASE }} {{ FLAGS }}
 
 # Begin again; your fix becomes mine.rs.old
 [group('practise')]
+[no-exit-message]
 reset CASE *FLAGS: _lab
     @{{ lab }} practice reset {{ CASE }} {{ FLAGS }}
 
 # List what you can fix, and how far you are
 [group('practise')]
+[no-exit-message]
 exercises *FLAGS: _lab
     @{{ lab }} practice exercises {{ FLAGS }}
 
 # Find out what is wrong with a server that you don't know (`--help`)
 [group('practise')]
 [positional-arguments]
+[no-exit-message]
 mystery *FLAGS:
-    @cargo build {{ release }} --quiet --bin mystery --bin lab --bin lab-flamegraph
-    @exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
+    @{{ if FLAGS =~ '(^| )(-h|--help)( |$)' { 'cat crates/exercises/mystery/help.txt; exit;' } else { '' } }} cargo build {{ release }} --bin mystery && exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
 
 # Build the course and open it
 [group('read')]
@@ -162,6 +178,7 @@ test: _build && (verify) (count "--check")
 
 # Ask every server once, and say what a case still lacks
 [group('check')]
+[no-exit-message]
 verify *CASES: _lab
     {{ lab }} verify {{ CASES }}
 

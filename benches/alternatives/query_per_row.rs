@@ -45,6 +45,14 @@ async fn per_row_one_connection(database: &AnyPool) -> Names {
     Ok(names)
 }
 
+/// No query: only what the pool does for `per-row`, which takes and returns a connection as often.
+async fn only_connections(database: &AnyPool, times: usize) -> sqlx::Result<()> {
+    for _ in 0..times {
+        drop(database.acquire().await?);
+    }
+    Ok(())
+}
+
 /// As many queries, all at the same time.
 async fn concurrent(database: &AnyPool) -> Names {
     let ids = customer_ids(database).await?;
@@ -75,6 +83,10 @@ fn query_per_row(c: &mut Criterion) {
     let runtime = benches::runtime();
     let database = runtime.block_on(Options::default().connect()).expect("the database opens");
     let database = &database.pool;
+    // Doesn't ask a connection whether it's still alive before it hands it out.
+    let trusting = database.options().clone().test_before_acquire(false);
+    let trusting = trusting.connect_with(database.connect_options().as_ref().clone());
+    let trusting = &runtime.block_on(trusting).expect("the database opens");
     let copy = query("CREATE TABLE unindexed AS SELECT * FROM customers").execute(database);
     runtime.block_on(copy).expect("the table can be copied");
     let expected = runtime.block_on(join(database, "customers")).expect("the database answers");
@@ -90,7 +102,13 @@ fn query_per_row(c: &mut Criterion) {
         };
     }
     bench!("per-row", per_row(database, "customers"));
+    bench!("per-row-trusting-pool", per_row(trusting, "customers"));
     bench!("per-row-one-connection", per_row_one_connection(database));
+    // One for the list, and one for each of its orders.
+    let times = 1 + expected.len();
+    group.bench_function("only-connections", |bencher| {
+        bencher.to_async(&runtime).iter(|| only_connections(database, times));
+    });
     bench!("per-row-concurrent", concurrent(database));
     bench!("in-list", in_list(database, "customers"));
     bench!("join", join(database, "customers"));

@@ -20,8 +20,6 @@ struct CommandResponse {
 
 impl CommandResponse {
     /// The body as the type that the command's caller expects.
-    ///
-    /// Deserializing consumes a document, but this method only borrows one. Hence the clone.
     #[inline(never)]
     #[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
     fn body<T: DeserializeOwned>(&self) -> Result<T, bson::error::Error> {

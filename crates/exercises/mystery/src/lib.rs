@@ -9,3 +9,4 @@ pub mod orders;
 pub mod score;
 pub mod shop;
 pub mod stock;
+pub mod triage;

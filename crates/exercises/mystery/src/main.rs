@@ -9,17 +9,21 @@ use std::{
 
 use anyhow::Context as _;
 use axum::serve::ListenerExt as _;
-use clap::{CommandFactory as _, Parser};
+use clap::Parser;
 use mystery::{
     faults::{self, Fault, HEALTHY},
     score::{Answer, FILE, Score},
     shop,
     stock::StockService,
+    triage,
 };
 use tokio::net::TcpListener;
 
-/// Starts an order service with no fault, one, or two; or judges your answer.
+/// What `--help` prints. `just mystery --help` prints the file itself, because a build takes a while.
+const HELP: &str = include_str!("../help.txt");
+
 #[derive(Debug, Parser)]
+#[command(override_help = HELP)]
 struct Options {
     /// Judge your answer for the last server, such as `lock,regex` or `healthy`, and show the score
     #[arg(long, value_name = "FAULTS")]
@@ -64,10 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let help = Options::command().after_help(format!("Faults:\n{}", list()?));
-    let matches = help.get_matches();
-    let options = <Options as clap::FromArgMatches>::from_arg_matches(&matches)
-        .unwrap_or_else(|it| it.exit());
+    let options = Options::parse();
     if options.list {
         print!("{}", list()?);
         return Ok(());
@@ -106,17 +107,23 @@ fn new_seed(score: &Score) -> anyhow::Result<u32> {
     seeds.take(SEEDS as usize).find(is_new).context("you have answered all seeds")
 }
 
+/// What to begin with: the server, one request and a load. Finding out is left to the player.
 fn instructions(seed: u32, url: &str) -> String {
     let pid = std::process::id();
     format!(
         "\nServer {seed}: an order service. It has no fault, one, or two.\n\n  \
-         Ask it    curl {url}/orders/7\n  \
-         Find out  just triage --url {url}/orders/7\n            \
-         just flame --exec 'target/release/mystery --seed {seed}' --get /orders/7\n            \
-         strace -cf -p {pid}          (under load; Ctrl-C prints the counts)\n  \
-         Answer    just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
-         Names     just mystery --list\n  \
-         Stop      Ctrl-C\n"
+         Ask it   curl {url}/orders/7\n  \
+         Load     1, 8 and 64 users without a pause: wrk, or this server against itself\n           \
+         wrk -t1 -c8 -d5 --latency {url}/orders/7\n           \
+         just compare --quick --users 8 --get /orders/7 \\\n             \
+         --baseline-url {url} \\\n             \
+         --candidate-url {url}\n  \
+         Look     strace -cf -p {pid}      (under load; Ctrl-C prints the counts)\n           \
+         just flame --exec 'target/release/mystery --seed {seed}' \\\n             \
+         --get /orders/7\n  \
+         Answer   just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
+         Names    just mystery --list\n  \
+         Stop     Ctrl-C\n"
     )
 }
 
@@ -168,18 +175,15 @@ fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
     println!("Server {seed}: {mark}. It was {}.", faults::shown(&truth)?);
     for it in faults::all()?.iter().filter(|it| truth.contains(&it.fault)) {
         let mark = if said.contains(&it.fault) { "you named it" } else { "you missed it" };
-        println!("\n  {}: {} ({mark})", it.name, it.words);
-        for (name, text) in [("Evidence", &it.evidence), ("Fix", &it.fix)] {
-            let first = format!("    {name:<10}");
-            let rest = " ".repeat(first.len());
-            let lines = textwrap::Options::new(WIDTH).initial_indent(&first);
-            println!("{}", textwrap::fill(text, lines.subsequent_indent(&rest)));
-        }
+        println!("\n{}", hanging(2, "", &format!("{}: {} ({mark})", it.name, it.words)));
+        println!("{}", hanging(4, "Evidence", &it.evidence));
+        println!("{}", hanging(4, "Fix", &it.fix));
     }
     let not: Vec<Fault> = said.iter().copied().filter(|it| !truth.contains(it)).collect();
     if !not.is_empty() {
-        println!("\n  It doesn't have: {}", faults::shown(&not)?);
+        println!("\n{}", hanging(2, "", &format!("It doesn't have: {}", faults::shown(&not)?)));
     }
+    println!("\n{}", hanging(2, "Triage", &triage::said(seed, &truth)?));
     let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let is_first = score.add(Answer { date, seed, said, truth });
     score.write(path)?;
@@ -191,6 +195,16 @@ fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Text next to a label, if it has one.
+fn hanging(indent: usize, label: &str, text: &str) -> String {
+    let begin = " ".repeat(indent);
+    let first = if label.is_empty() { begin } else { format!("{begin}{label:<10}") };
+    let rest = " ".repeat(first.len());
+    let lines = textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&rest);
+    // A command is copied whole.
+    textwrap::fill(text, lines.break_words(false))
+}
+
 /// `{"lock": 17, "clone+regex": 23, ...}`.
 fn spoilt() -> anyhow::Result<String> {
     let mut first = std::collections::BTreeMap::new();
@@ -199,4 +213,28 @@ fn spoilt() -> anyhow::Result<String> {
         first.entry(name).or_insert(seed);
     }
     Ok(serde_json::to_string(&first)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_help_has_every_option_and_every_fault() {
+        for option in Options::command().get_arguments().filter(|it| !it.is_hide_set()) {
+            let name = option.get_long().unwrap_or_default();
+            assert!(HELP.contains(&format!("--{name} ")), "--{name}");
+        }
+        assert!(HELP.ends_with(&list().unwrap()), "the faults are those of --list");
+        assert!(HELP.lines().all(|line| line.chars().count() <= WIDTH));
+    }
+
+    #[test]
+    fn nothing_names_the_fault_before_the_answer() {
+        let shown = instructions(7, "http://127.0.0.1:40000");
+        assert!(!shown.contains("triage"));
+        assert!(shown.lines().all(|line| line.chars().count() <= WIDTH), "{shown}");
+    }
 }

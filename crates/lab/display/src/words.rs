@@ -1,6 +1,6 @@
 //! Numbers and paragraphs for readers.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use lab_stats::Speedup;
 
@@ -95,9 +95,36 @@ pub fn path(path: &Path) -> String {
 
 /// A paragraph of at most 80 columns, indented by two.
 pub fn paragraph(text: &str) -> String {
-    let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("  ");
-    let words: Vec<_> = text.split_whitespace().collect();
-    textwrap::fill(&words.join(" "), options)
+    column(2, "  ", text)
+}
+
+/// Text of at most 80 columns next to a label, which is `indent` columns wide and may be coloured.
+pub fn column(indent: usize, label: &str, text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = textwrap::wrap(&text, whole_words(80_usize.saturating_sub(indent).max(20)));
+    format!("{label}{}", lines.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// A message of at most 80 columns. Lines that are indented stay as they are: they are quotations.
+pub fn message(text: &str) -> String {
+    let wrapped = |line: &str| match line.starts_with(' ') {
+        true => line.to_owned(),
+        false => textwrap::fill(line, whole_words(80)),
+    };
+    text.lines().map(wrapped).collect::<Vec<_>>().join("\n")
+}
+
+/// Lines of this width, which break no name such as `idle-server`.
+fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
+/// A planned time, in seconds or, from two minutes on, in minutes: `25 s`, `2.5 min`.
+pub fn planned(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds < 115.0 => format!("{:.0} s", (seconds / 5.0).ceil().max(1.0) * 5.0),
+        seconds => format!("{} min", (seconds / 30.0).ceil() / 2.0),
+    }
 }
 
 /// The text for a missing figure.
@@ -114,6 +141,25 @@ mod tests {
         assert_eq!(significant(275.7), "276");
         assert_eq!(significant(5405.3), "5,405");
         assert_eq!(thousands(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn text_stays_within_80_columns_and_quotations_stay_whole() {
+        let long = "many words ".repeat(20);
+        assert!(column(24, "label", &long).lines().skip(1).all(|line| line.len() <= 80));
+        assert!(
+            column(24, "", &long).lines().skip(1).all(|line| line.starts_with(&" ".repeat(24)))
+        );
+        let quoted = format!("  | {long}");
+        let text = message(&format!("{long}\n{quoted}"));
+        assert!(text.ends_with(&quoted));
+        assert_eq!(text.lines().filter(|line| line.len() > 80).count(), 1);
+    }
+
+    #[test]
+    fn planned_times_are_round() {
+        let shown = [0, 18, 80, 130, 300].map(|seconds| planned(Duration::from_secs(seconds)));
+        assert_eq!(shown, ["5 s", "20 s", "80 s", "2.5 min", "5 min"]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use super::{Fetched, Visitor};
 
 /// How long an answer or a connection may take outside a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// How the message begins when patience is over.
+pub const NO_ANSWER: &str = "no answer within";
 /// How long a server that may not be ready yet may take.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a host may take to accept a connection.
@@ -73,7 +75,7 @@ pub(super) async fn within<T>(
 ) -> anyhow::Result<T> {
     let Some(patience) = patience else { return answer.await };
     let answer = timeout(patience, answer).await;
-    answer.ok().with_context(|| format!("no answer within {} s", patience.as_secs()))?
+    answer.ok().with_context(|| format!("{NO_ANSWER} {} s", patience.as_secs()))?
 }
 
 #[cfg(test)]

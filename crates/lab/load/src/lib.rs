@@ -26,7 +26,7 @@ use alarm::Alarm;
 
 pub use self::http::Prepared;
 pub use connection::{Connection, Dial, Fault, Fetched, Tcp};
-pub use fetch::{address, get, get_text, is_ready, resolve};
+pub use fetch::{NO_ANSWER, address, get, get_text, is_ready, resolve};
 pub use tls::Net;
 pub use visitor::Visitor;
 

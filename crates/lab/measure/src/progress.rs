@@ -43,6 +43,13 @@ impl Progress {
         self.show(&line, &format!("measuring {what}"));
     }
 
+    /// Something goes on for so long, and nobody knows when it ends.
+    pub fn waiting(&self, time: Duration) {
+        let seconds = time.as_secs();
+        let line = format!("{:<56} {}:{:02}", self.name, seconds / 60, seconds % 60);
+        self.show(&line, &self.name);
+    }
+
     /// Prints what stays.
     pub fn aside(&self, print: impl FnOnce()) {
         self.clear();

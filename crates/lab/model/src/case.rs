@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Criteria, Load, Metric, Overrides, Request,
+    Criteria, Load, Metric, Overrides, Prediction, Request,
     exhibit::{self, Exhibit, SpanKind},
 };
 
@@ -80,6 +80,9 @@ pub struct Case {
     /// What is different when the case is counted.
     #[serde(default)]
     pub count: Overrides,
+    /// What `lab practice predict` asks for.
+    #[serde(default)]
+    pub predict: Prediction,
     /// What a fix by the reader has to reach; a case without it cannot be practised.
     pub check: Option<Criteria>,
 }
@@ -153,7 +156,7 @@ impl Case {
     pub fn page(&self) -> String {
         let part = if self.is_exercise() { "exercises" } else { "cases" };
         // The address of a page must not name the fault.
-        format!("docs/src/{part}/{}.md", self.alias.as_deref().unwrap_or(&self.name))
+        format!("docs/src/{part}/{}.md", self.alias_or_name())
     }
 
     /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
@@ -162,6 +165,11 @@ impl Case {
             true => self.dir.with_file_name("solutions").join(format!("{}.rs", self.name)),
             false => self.dir.join(format!("src/{variant}.rs")),
         }
+    }
+
+    /// The name that the course uses.
+    pub fn alias_or_name(&self) -> &str {
+        self.alias.as_deref().unwrap_or(&self.name)
     }
 
     /// The case for someone who asked for it by its alias, and has yet to find the fault: with its

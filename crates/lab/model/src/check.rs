@@ -86,7 +86,8 @@ impl Check {
     pub fn mismatch(&self, expected: &Expected, status: u16) -> Option<String> {
         if status != expected.status {
             let (right, start) = (expected.status, start(&self.start));
-            return Some(format!("status {status} instead of {right}: {start}"));
+            let colon = if start.is_empty() { "" } else { ": " };
+            return Some(format!("status {status} instead of {right}{colon}{start}"));
         }
         match &expected.answer {
             Answer::Any => None,
@@ -145,6 +146,7 @@ mod tests {
             (200, &["6", "78"], "`678` instead of `67`"),
             (200, &[], "`` instead of `67`"),
             (503, &["busy\n"], "status 503 instead of 200: busy"),
+            (204, &[], "status 204 instead of 200"),
         ];
         for (status, pieces, words) in described {
             assert_eq!(mismatch(&right, status, pieces).unwrap(), words);

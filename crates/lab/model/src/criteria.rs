@@ -5,16 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::ensure;
 use serde::Deserialize;
 
-/// The kinds of faults to choose from, with a description. The list is the same for all cases.
-pub const SUSPECTS: [(&str, &str); 7] = [
-    ("lock", "requests wait for a lock that another one holds"),
-    ("allocation", "memory is allocated or copied again and again"),
-    ("connection", "connections, clients or sessions are set up again and again"),
-    ("parsing", "the same data is parsed or serialized more than once"),
-    ("computing", "the same result is computed again and again"),
-    ("blocking", "a task keeps its worker thread from the other tasks"),
-    ("waiting", "a database, another server or a disk is slow, or asked too often"),
-];
+use super::SUSPECTS;
 
 /// The `[check]` of a case file.
 #[derive(Clone, Debug, Deserialize)]
@@ -91,6 +82,8 @@ pub struct Overtaking {
     pub slow: String,
     /// Such as `PUT /clients/a/7`.
     pub quick: String,
+    /// A request that doesn't wait either once the first of two limits is gone.
+    pub half: Option<String>,
 }
 
 /// What a fix may leave as it is. The last gate shows that this was right, by CPU time per request: other
@@ -111,10 +104,11 @@ impl Criteria {
     }
 
     pub(super) fn ensure_valid(&self, variants: &[String], args: &[String]) -> anyhow::Result<()> {
-        let unknown = self.suspects.iter().find(|it| !SUSPECTS.iter().any(|(name, _)| name == it));
+        let unknown =
+            self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));
         ensure!(
             unknown.is_none(),
-            "`suspects` has one that is not on the list in criteria.rs: {unknown:?}"
+            "`suspects` has one that is not on the list in prediction.rs: {unknown:?}"
         );
         ensure!(!self.suspects.is_empty(), "`suspects` is empty");
         ensure!(self.speed > 1.0, "`speed` has to be above 1");

@@ -26,6 +26,7 @@ mod output;
 mod overrides;
 mod percentile;
 mod plan;
+mod prediction;
 mod request;
 mod seconds;
 mod secrets;
@@ -38,7 +39,7 @@ pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
-pub use criteria::{Change, Criteria, Innocent, Overtaking, SUSPECTS, Wait};
+pub use criteria::{Change, Criteria, Innocent, Overtaking, Wait};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,
@@ -48,7 +49,7 @@ pub use expectations::without_expectations;
 pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
-pub use nearest::unknown;
+pub use nearest::{unknown, unknown_with_secrets};
 pub use notes::notes;
 pub use outcome::{Engine, Outcome, Punctuality};
 pub use output::Output;
@@ -57,6 +58,7 @@ pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
     Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
 };
+pub use prediction::{Prediction, SUSPECTS, Suspect};
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
 pub use store::{Store, read};

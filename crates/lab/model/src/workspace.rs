@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use super::{Case, MINE, Reference, unknown};
+use super::{Case, MINE, Reference, unknown_with_secrets};
 
 /// The path of the running `lab`, which also generates load and ends servers.
 pub fn lab_itself() -> anyhow::Result<PathBuf> {
@@ -78,10 +78,12 @@ impl Workspace {
             let case = match cases.iter().find(|case| case.name == *name) {
                 Some(case) => case.clone(),
                 None => {
-                    let aliases = cases.iter().filter_map(|case| case.alias.as_deref());
-                    let known = cases.iter().map(|case| case.name.as_str()).chain(aliases);
+                    // A list of crates would name the faults.
+                    let names: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
+                    let known = cases.iter().map(Case::alias_or_name);
                     let case = cases.iter().find(is_alias);
-                    case.ok_or_else(|| unknown("case", name, known))?.masked()
+                    let error = || unknown_with_secrets("case", name, known, &names);
+                    case.ok_or_else(error)?.masked()
                 }
             };
             if picked.iter().all(|other| other.name != case.name) {

@@ -12,7 +12,7 @@ use lab_display::{
     thousands, time_ms,
 };
 use lab_model::{Role, SpanKind};
-use lab_observation::{Part, Request, Spans};
+use lab_observation::{Request, Spans};
 use maud::{Markup, html};
 
 use self::excerpt::{Excerpt, ROWS};
@@ -28,8 +28,8 @@ const LEAST: f64 = 1.6;
 /// How spans without roles are drawn. Those that take most time come first, because they contain others.
 const BY_NAME: [(&str, f64); 4] =
     [("wait", BAR), ("downstream", 11.0), ("held", INSET), ("dot", 4.0)];
-/// The height of the text above the rows of a variant.
-const HEADING: f64 = 2.0 * LINE + 16.0;
+/// The height of the heading above the rows of a server; a note adds a line.
+const HEADING: f64 = LINE + 16.0;
 /// Where the bars begin and end: the text on the left and on the right needs room.
 const BARS: (f64, f64) = (112.0, 446.0);
 
@@ -50,9 +50,10 @@ pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
         false => "Left of a bar: the wait before. Right: the whole request.",
     };
     let below = end + LINE;
-    let height = ROWS as f64 * PITCH + HEADING;
-    let tops = (0..servers.len()).map(|index| below + HEADING + index as f64 * height);
-    let (top, bottom) = (below + HEADING, below + servers.len() as f64 * height);
+    let above = HEADING + if kinds.is_empty() { LINE } else { 0.0 };
+    let height = ROWS as f64 * PITCH + above;
+    let tops = (0..servers.len()).map(|index| below + above + index as f64 * height);
+    let (top, bottom) = (below + above, below + servers.len() as f64 * height);
     let scale = Scale { max: length_us / 1e3, start: BARS.0, end: BARS.1 };
     let title = format!("Timeline of requests, {}", names.join(" above "));
     let excerpts: Vec<_> = names.into_iter().zip(&excerpts).collect();
@@ -63,8 +64,10 @@ pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
         text class="muted small" x="0" y=(px(end + 12.0)) { (words) }
         (time_axis(&scale, top - 4.0, bottom, 5))
         @for ((name, excerpt), top) in excerpts.into_iter().zip(tops) {
-            text class="head halo" x="0" y=(px(top - HEADING + LINE + 6.0)) { (heading(name, excerpt, length_us)) }
-            text class="halo" x="0" y=(px(top - HEADING + 2.0 * LINE + 6.0)) { (note(excerpt, &styles, kinds)) }
+            text class="head halo" x="0" y=(px(top - above + LINE + 6.0)) { (heading(name, excerpt, length_us)) }
+            @if let Some(note) = note(excerpt, &styles, kinds) {
+                text class="halo" x="0" y=(px(top - above + 2.0 * LINE + 6.0)) { (note) }
+            }
             @for (index, request) in excerpt.rows.iter().enumerate() {
                 (row(request, index, excerpt, &styles, &scale, top + index as f64 * PITCH))
             }
@@ -116,32 +119,15 @@ fn heading(name: &str, excerpt: &Excerpt, length_us: f64) -> String {
     format!("{name}: {at_once}, {answered} answers in {length}")
 }
 
-/// How a typical request holds what others wait for, and waits for another server: at the same time,
-/// or one after the other.
-fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> String {
-    if kinds.is_empty() {
-        let most = styles
-            .iter()
-            .rev()
-            .filter_map(|(name, _)| Some(format!("{name} {}", excerpt.parts_at_once.get(name)?)));
-        let most = most.collect::<Vec<_>>().join(", ");
-        return fit(&format!("at most at once: {most}"), FIGURE_WIDTH);
-    }
-    let Some(request) = excerpt.rows.get(excerpt.rows.len() / 2) else { return String::new() };
-    let label = |part: &Part| kinds.get(&part.name).map_or("", |kind| kind.label.as_str());
-    match (request.first(Role::Held), request.first(Role::Downstream)) {
-        (Some(held), Some(wait)) if held.end_us >= wait.end_us => {
-            format!("each {} while it {}", label(held), label(wait))
-        }
-        (Some(held), Some(wait)) => format!("each {}, then {}", label(held), label(wait)),
-        (Some(only), None) | (None, Some(only)) => {
-            match request.parts.iter().filter(|part| part.name == only.name).count() {
-                1 => format!("each {}", label(only)),
-                times => format!("each {}, {times} times", label(only)),
-            }
-        }
-        (None, None) => String::new(),
-    }
+/// How many spans of each name were open at once. With roles, the bars and the heading show that, and what
+/// follows from it is for the reader to find.
+fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> Option<String> {
+    let most = styles
+        .iter()
+        .rev()
+        .filter_map(|(name, _)| Some(format!("{name} {}", excerpt.parts_at_once.get(name)?)));
+    let most = most.collect::<Vec<_>>().join(", ");
+    kinds.is_empty().then(|| fit(&format!("at most at once: {most}"), FIGURE_WIDTH))
 }
 
 fn row(

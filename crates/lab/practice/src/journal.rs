@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_display::{factor, speedup};
-use lab_model::{Case, Workspace, write_whole};
-use lab_stats::Speedup;
+use lab_model::{Case, SUSPECTS, Speedups, Workspace, write_whole};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = ".practice/journal.toml";
@@ -20,9 +19,9 @@ type Journal = BTreeMap<String, Entry>;
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Entry {
-    /// The kind of the fault, as the reader predicted it.
+    /// The kind of the fault, or the letter of the page, as the reader predicted it.
     pub suspect: Option<String>,
-    /// The factor of throughput that the reader predicted.
+    /// The factor that the reader predicted, of [`Case::predicted_metric`].
     pub factor: Option<f64>,
     /// How many hints were shown.
     pub hints: usize,
@@ -33,6 +32,9 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The state of what the reader has not begun.
+    pub const OPEN: &str = "open";
+
     /// The entry of a case in the workspace's journal.
     pub fn of(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
         Ok(journal(workspace)?.remove(&case.name).unwrap_or_default())
@@ -61,7 +63,7 @@ impl Entry {
             (Some(_), ..) => "passed",
             (_, Some(_), _) => "tried",
             (.., Some(_)) => "predicted",
-            _ => "open",
+            _ => Self::OPEN,
         }
     }
 
@@ -71,9 +73,29 @@ impl Entry {
     }
 
     /// What the reader predicted next to what was measured.
-    pub fn compare(&self, measured: Option<Speedup>) -> Option<String> {
-        let (said, measured) = (factor(self.factor?), speedup(&measured?));
-        Some(format!("you said {said}, measured {measured}"))
+    pub fn compare(&self, case: &Case, measured: &Speedups) -> Option<String> {
+        let metric = case.predicted_metric();
+        let (said, measured) = (factor(self.factor?), speedup(measured.of(metric)?));
+        Some(format!("you said {said}, measured {measured} in {}", metric.name()))
+    }
+
+    /// How the reader can test the suspect, which is not judged yet.
+    pub fn test(&self, case: &Case) -> Option<String> {
+        let suspect = self.suspect.as_deref()?;
+        let how = SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by;
+        Some(format!("you suspect `{suspect}` in {}, which would show in {how}", case.shown))
+    }
+
+    /// Whether the suspect is the fault; if not, what would have shown it.
+    pub fn judge(&self, case: &Case) -> Option<String> {
+        let suspect = self.suspect.as_deref()?;
+        if case.is_fault(suspect) {
+            return Some(format!("you suspected `{suspect}`, which is right"));
+        }
+        let how = case.shown_by(suspect).unwrap_or_default();
+        Some(format!(
+            "you suspected `{suspect}`, which isn't the fault. It would have shown in {how}"
+        ))
     }
 }
 

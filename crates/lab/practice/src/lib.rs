@@ -6,6 +6,8 @@
 mod answers;
 mod check;
 mod commit;
+mod course;
+mod difference;
 mod draw;
 mod journal;
 mod mechanism;
@@ -14,7 +16,8 @@ mod source;
 mod speed;
 mod wait;
 
-pub use check::{Gate, Mark, Report, check};
+pub use check::{Gate, Mark, Report, check, length};
+pub use course::course;
 pub use journal::Entry;
 pub use servers::Servers;
 pub use source::{begin, reset, solution};

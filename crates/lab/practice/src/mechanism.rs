@@ -19,11 +19,11 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{answers::learned, check::Found, draw::Draw, servers::Servers};
+use crate::{answers::learned, check::Found, difference::failure, draw::Draw, servers::Servers};
 
 /// Has Tokio make one worker. With several, what each of them makes on first use, such as a thread-local, falls
 /// into the counted visit or not as chance has it.
-const ONE_WORKER: (&str, &str) = ("TOKIO_WORKER_THREADS", "1");
+const ONE_WORKER: [&str; 2] = ["TOKIO_WORKER_THREADS", "1"];
 /// How many users send the slow request, again and again.
 const USERS: usize = 8;
 /// The quick request doesn't wait for the slow ones if fewer of them than this are answered meanwhile. If it
@@ -45,8 +45,8 @@ pub(super) async fn counts(
     let slow = servers.launch(&case, BASELINE)?;
     let before = learned(&slow, draw.asks(&criteria.before)?).await?;
     let drawn = learned(&slow, draw.asks(&criteria.counted)?).await?;
-    let (one, worker) = ONE_WORKER;
-    case.count.env.insert(one.to_owned(), worker.to_owned());
+    let [name, value] = ONE_WORKER.map(str::to_owned);
+    case.count.env.insert(name, value);
     let mut count = Overrides { warm_up: 0, visits: 1, ..case.count };
     if !drawn.is_empty() {
         count.requests = drawn.into_iter().map(request).collect();
@@ -54,17 +54,18 @@ pub(super) async fn counts(
     let case = Case { count, ..case };
     let counts = match count::measure(counting, &case, MINE, &before).await {
         Ok((counts, _)) => counts,
-        Err(error) => return Ok(Err([format!("{error:#}"), String::new()])),
+        Err(error) => return Ok(Err(failure(&error))),
     };
     let visit = match &asks(&case.counted())[..] {
         [one] => format!("`{} {}`", one.method, one.path),
         several => format!("{} requests", several.len()),
     };
     let (least, most) = (&criteria.at_least, &criteria.at_most);
-    let mut all = Vec::new();
+    let (mut all, mut missed) = (Vec::new(), None);
     for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
         let count = counts.exact.get(name).copied().unwrap_or_default();
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        let words = if count == 1 { one(&words) } else { words };
         let measured = format!("{} {words} in {visit}", thousands(count as f64));
         let number = |limit: &u64| thousands(*limit as f64);
         let (least, most) = (least.get(name), most.get(name));
@@ -74,11 +75,23 @@ pub(super) async fn counts(
             (None, most) => format!("at most {}", most.map(number).unwrap_or_default()),
         };
         if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
-            return Ok(Err([measured, needed]));
+            missed.get_or_insert((name, measured, needed));
+        } else {
+            all.push(format!("{measured} ({needed})"));
         }
-        all.push(format!("{measured} ({needed})"));
     }
-    Ok(Ok(all.join("; ")))
+    let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
+    // How far it is: what the fault costs, and how many limits are left.
+    let (slow, _) = count::measure(counting, &case, BASELINE, &before).await?;
+    let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
+    let rest = all.iter().map(|met| format!("; enough: {met}")).collect::<String>();
+    Ok(Err([format!("{measured}; slow: {of_slow}{rest}"), needed]))
+}
+
+/// The words of a count for one: `full handshakes` as `full handshake`.
+fn one(words: &str) -> String {
+    let singular = words.strip_suffix("hes").map(|stem| format!("{stem}h"));
+    singular.unwrap_or_else(|| words.strip_suffix('s').unwrap_or(words).to_owned())
 }
 
 /// A request of a case file.
@@ -138,8 +151,8 @@ pub(super) async fn overtaking(
             hurried = hurried => hurried,
         }
     };
-    if let Err(error) = stage.watch(race).await {
-        return Ok(Err([format!("{error:#}"), String::new()]));
+    if let Err(error) = stage.ask(race).await {
+        return Ok(Err(failure(&error)));
     }
     stage.clear().await?;
     if let Some(refused) = wait.refuse_early(earliest.get().as_secs_f64() * 1e3) {
@@ -158,4 +171,19 @@ async fn successful(visitor: &mut Visitor) -> anyhow::Result<()> {
     let answer = visitor.answers().await?.remove(0);
     ensure!((200..300).contains(&answer.status), "status {}", answer.status);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one_of_a_count_has_its_own_word() {
+        for (many, one) in [
+            ("hashes", "hash"),
+            ("allocations", "allocation"),
+            ("tcp connections", "tcp connection"),
+            ("bytes", "byte"),
+        ] {
+            assert_eq!(super::one(many), one);
+        }
+    }
 }

@@ -47,7 +47,15 @@ pub fn solution(case: &Case) -> anyhow::Result<String> {
     let words: Vec<_> = words.map(str::trim).collect();
     let mut diff = diffy::DiffOptions::new();
     diff.set_original_filename(name).set_modified_filename("fixed.rs");
-    Ok(format!("{}\n\n{}", words.join("\n"), diff.create_patch(&yours, &fixed)))
+    let [yours, ours] = [&yours, &fixed].map(|text| without_head(text));
+    Ok(format!("{}\n\n{}", words.join("\n"), diff.create_patch(yours, ours)))
+}
+
+/// A source without the comment at its top, which says what the variant is.
+fn without_head(text: &str) -> &str {
+    let head: usize =
+        text.split_inclusive('\n').take_while(|line| line.starts_with("//!")).map(str::len).sum();
+    text[head..].trim_start_matches('\n')
 }
 
 /// A variant's source without its lint expectations, which name the fault.

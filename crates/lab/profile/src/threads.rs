@@ -48,8 +48,11 @@ pub async fn watch_threads(pid: u32, window: Duration) -> Option<ThreadStates> {
 
 /// Adds new threads by their directories `/proc/PID/task/TID`, those first that have used the most CPU
 /// time. Returns how many found no room.
+///
+/// The server's main thread is called that: the system calls it by the program, and the program of a case
+/// is called by its fault.
 fn list(pid: u32, looks: usize, watched: &mut BTreeMap<String, Watched>) -> usize {
-    let mut found = Vec::new();
+    let (mut found, main) = (Vec::new(), format!("/proc/{pid}/task/{pid}"));
     for pid in process::pids(pid) {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
         let dirs = tasks.map(|task| task.path().display().to_string());
@@ -59,7 +62,10 @@ fn list(pid: u32, looks: usize, watched: &mut BTreeMap<String, Watched>) -> usiz
     let room = found.len().min(MOST - watched.len());
     let left_out = found.len() - room;
     for (before, dir) in found.into_iter().take(room) {
-        let name = read(&dir, "comm").unwrap_or_default().trim_end().to_owned();
+        let name = match dir == main {
+            true => "main thread".to_owned(),
+            false => read(&dir, "comm").unwrap_or_default().trim_end().to_owned(),
+        };
         let thread = Thread { name, states: vec![State::Absent; looks] };
         watched.insert(dir, Watched { thread, before, active: 0, running: 0 });
     }
@@ -153,6 +159,8 @@ mod tests {
         let seen = watch_threads(std::process::id(), Duration::from_millis(300)).await;
         STOP.store(true, Ordering::Relaxed);
         let seen = seen.unwrap();
+        // A test has a main thread, too.
+        assert_eq!(seen.threads.iter().filter(|thread| thread.name == "main thread").count(), 1);
         let most = |name| {
             let thread = seen.threads.iter().find(|thread| thread.name == name).unwrap();
             assert_eq!(thread.states.len(), seen.looks);

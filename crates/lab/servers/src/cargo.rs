@@ -15,6 +15,8 @@ use std::{
 use lab_model::{MINE, Workspace};
 use serde_json::Value;
 
+use super::in_sight;
+
 /// How long cargo may compile.
 const PATIENCE: Duration = Duration::from_secs(3600);
 /// Has cargo print its messages for programs, which [`build`] returns.
@@ -44,7 +46,7 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
 }
 
 /// Builds some binaries of the workspace into its `bin_dir`, in the profile that `lab` itself was built
-/// in; returns cargo's messages, as [`build`] does.
+/// in; returns cargo's messages, as [`build`] does. No names of crates appear.
 pub async fn build_servers(
     workspace: &Workspace,
     binaries: &[String],
@@ -66,7 +68,7 @@ pub async fn build_servers(
             }
         }
         command.args(flags).args(MESSAGES);
-        messages.extend(build(command).await?);
+        messages.extend(in_sight::build(command, PATIENCE).await?);
     }
     Ok(messages)
 }

@@ -35,6 +35,11 @@ pub async fn build(
     })
 }
 
+/// Builds these binaries of the workspace, whatever they are.
+pub async fn build_binaries(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
+    cargo::build_servers(workspace, names, &[]).await.map(drop)
+}
+
 /// The binaries that cargo's messages name, fresh ones included.
 fn executables(messages: &[Value]) -> Vec<PathBuf> {
     messages.iter().filter_map(|message| Some(message["executable"].as_str()?.into())).collect()

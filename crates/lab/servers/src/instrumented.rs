@@ -26,7 +26,6 @@ pub enum Instrumentation {
 }
 
 /// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
-/// Cargo's own output goes to standard error.
 pub async fn build(
     workspace: &Workspace,
     cases: &[Case],
@@ -62,7 +61,7 @@ pub async fn build(
     // Whatever runs a reader's own variant builds it first.
     let put_back: Vec<_> =
         binaries.into_iter().filter(|name| !name.ends_with(&format!("-{MINE}"))).collect();
-    cargo::build_servers(workspace, &put_back, &["--quiet"]).await?;
+    cargo::build_servers(workspace, &put_back, &[]).await?;
     Ok(workspace.with_bin_dir(directory))
 }
 

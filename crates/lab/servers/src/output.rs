@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::announcement;
+use super::{announcement, panic};
 
 /// What a server that counts its allocations announces. Each allocation updates counters that all
 /// threads share, so such a server must not be timed.
@@ -88,6 +88,11 @@ impl Output {
         let mut printed = self.shared.printed();
         printed.is_found = true;
         printed.busy_with
+    }
+
+    /// The last panic that it printed, if there was one.
+    pub fn panic(&self) -> Option<String> {
+        panic::last(&String::from_utf8_lossy(&self.shared.printed().tail))
     }
 
     /// The last lines, as the end of an error message.

@@ -258,17 +258,19 @@ pub async fn answers(
     pause: Duration,
     is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    let stage = Stage::set(launch).await?;
+    let mut stage = Stage::set(launch).await?;
     if let Some(listener) = stage.server.listener().filter(|_| is_first) {
         eprintln!("  {:<10} {listener}", launch.name);
     }
+    let target = stage.server.target();
     let asked = async {
-        let mut visitor = Visitor::open(stage.server.target(), asks).await?;
+        let mut visitor = Visitor::open(target, asks).await?;
         let first = visitor.answers().await?;
         sleep(pause).await;
         anyhow::Ok([first, visitor.answers().await?])
     };
-    let rounds = asked.await.with_context(|| launch.name.clone())?;
+    let asked = async { asked.await.with_context(|| launch.name.clone()) };
+    let rounds = stage.ask(asked).await?;
     stage.clear().await?;
     Ok(rounds)
 }

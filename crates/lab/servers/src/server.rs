@@ -201,6 +201,12 @@ impl Server {
         self.supervisor.is_some()
     }
 
+    /// The last panic that it printed. A panic ends a request, and the server goes on.
+    pub(super) fn panic(&self) -> Option<String> {
+        let panic = self.supervisor.as_ref()?.output.panic()?;
+        Some(format!("{} panicked at {panic}", self.name))
+    }
+
     /// Waits until the server exits, which is always an error; reports its status and last lines.
     pub(super) async fn died(&mut self) -> anyhow::Error {
         let Some(supervisor) = &mut self.supervisor else { return std::future::pending().await };

@@ -2,6 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
+use anyhow::Context as _;
 use tokio::time::timeout;
 
 use super::{Launch, Scratch, Server, launch::Placeholders};
@@ -51,6 +52,19 @@ impl Stage {
             }
         }
         result
+    }
+
+    /// [`Self::watch`], for work that asks the server. If a panic ended a request, the error says so: the
+    /// server goes on, and the client only sees that no answer comes.
+    pub async fn ask<T>(
+        &mut self,
+        work: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        let result = self.watch(work).await;
+        match self.server.panic() {
+            Some(panic) => result.context(panic),
+            None => result,
+        }
     }
 
     async fn died(&mut self) -> anyhow::Error {

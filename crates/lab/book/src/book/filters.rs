@@ -31,6 +31,8 @@ pub fn add_to(env: &mut Environment<'_>) {
         Err(_) => Ok::<_, Error>(lab_display::factor(f64::try_from(value.get_attr("estimate")?)?)),
     });
     env.add_filter("interval", |it: Serde<Speedup>| lab_display::speedup(&it));
+    // For a sentence that says "by a factor of" or "times".
+    env.add_filter("times", |it: Serde<Speedup>| lab_display::speedup(&it).replacen('×', "", 1));
     env.add_filter("noise", |it: Serde<Speedup>| lab_display::noise(&it));
     for at in Percentile::all() {
         env.add_filter(at.key(), move |latencies: Serde<Latencies>| latencies.at(at));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{err, out, plural};
+use lab_display::{err, out, paragraph, planned, plural};
 use lab_measure::{
     Progress,
     bench::{self, Comparison},
@@ -129,7 +129,9 @@ async fn measure(
         comparisons.push((case, effort, Comparison::of_case(workspace, case, &variants)?));
     }
     let runs = comparisons.iter().map(|(_, effort, it)| it.length(*effort));
-    let progress = Progress::planned(runs.sum());
+    let length = runs.sum();
+    err!("{}", paragraph(&format!("measuring for about {}", planned(length))));
+    let progress = Progress::planned(length);
     for (case, effort, comparison) in &comparisons {
         let mut record = comparison.record(CANDIDATE, *effort, &progress).await?;
         let promise = case.promise.filter(|promise| promise.metric == effort.metric);
@@ -146,9 +148,10 @@ async fn measure(
             // Counts of connections, for example, give the fault away, and the alias is there to hide it.
             let shown = if case.shown == case.name { &record } else { &without_counts };
             progress.aside(|| bench::print_case(&case.question, shown));
-            let said =
-                Entry::of(workspace, case)?.compare(record.speedup.of(record.metric).copied());
-            progress.aside(|| said.iter().for_each(|said| out!("  {said}\n")));
+            let entry = Entry::of(workspace, case)?;
+            let said = [entry.compare(case, &record.speedup), entry.test(case)];
+            let said = said.into_iter().flatten();
+            progress.aside(|| said.for_each(|said| out!("{}\n", paragraph(&said))));
         }
         record.case.clone_from(&case.name);
         records.push(record);

@@ -5,10 +5,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use lab_model::{Metric, Spacing};
 
-use lab_measure::bench::Effort;
-
-/// The shortest open loop that decides.
-const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
+use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
 
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {
@@ -48,28 +45,26 @@ pub struct EffortOptions {
 impl EffortOptions {
     /// Without a flag for the metric, `decides` is what the verdict is about.
     pub fn effort(&self, decides: Metric) -> Effort {
-        let metric = self.metric.unwrap_or(decides);
         // New for each call; all its servers get the same arrivals.
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
         let usual = Effort::usual(self.quick, seed);
-        let measurement = self.measurement.unwrap_or(usual.measurement);
-        Effort {
+        let effort = Effort {
             pairs: self.pairs.map_or(usual.pairs, usize::from),
             warm_up: self.warm_up.unwrap_or(usual.warm_up),
-            measurement,
-            open_loop: match (metric, self.metric) {
-                // It decides, so it runs in pairs. Those of a case are as long as its other runs.
-                (Metric::Latency(_), None) => measurement.max(SHORTEST_OPEN_LOOP),
-                (Metric::Latency(_), _) => {
-                    self.open_loop.unwrap_or(usual.open_loop.max(SHORTEST_OPEN_LOOP))
-                }
-                _ => self.open_loop.unwrap_or(usual.open_loop),
-            },
+            measurement: self.measurement.unwrap_or(usual.measurement),
+            open_loop: self.open_loop.unwrap_or(usual.open_loop),
             spacing: if self.even_arrivals { Spacing::Even } else { usual.spacing },
             minimum_effect: self.minimum_effect / 100.0,
-            metric,
             allow_unfinished: self.allow_unfinished,
             ..usual
+        };
+        match self.metric {
+            None => effort.for_case(decides),
+            Some(metric @ Metric::Latency(_)) if self.open_loop.is_none() => {
+                let open_loop = usual.open_loop.max(SHORTEST_OPEN_LOOP);
+                Effort { open_loop, metric, ..effort }
+            }
+            Some(metric) => Effort { metric, ..effort },
         }
     }
 }

@@ -18,10 +18,14 @@ mod supervise;
 mod triage;
 mod verify;
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    io::{IsTerminal as _, stderr},
+    path::Path,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
-use lab_display::err;
+use lab_display::{err, message};
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -78,11 +82,6 @@ enum Command {
 
 pub fn run() -> ExitCode {
     let lab = Lab::parse();
-    // One of theirs has a meaning of its own.
-    let failure = match lab.command {
-        Command::Triage(_) | Command::Compare(_) | Command::Practice(_) => 2,
-        _ => 1,
-    };
     let result = match lab.command {
         Command::List => list::run(&lab.places),
         Command::Doctor => Ok(doctor::run()),
@@ -100,10 +99,17 @@ pub fn run() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            err!("error: {error:#}");
-            ExitCode::from(failure)
+            complain(&error);
+            // 1 is an answer: not yet, slower, moved.
+            ExitCode::from(2)
         }
     }
+}
+
+/// Prints an error: in lines that a terminal shows whole, and unbroken for programs.
+fn complain(error: &anyhow::Error) {
+    let text = format!("error: {error:#}");
+    err!("{}", if stderr().is_terminal() { message(&text) } else { text });
 }
 
 /// Opens a page in the browser. That none can be started doesn't undo what the page shows.

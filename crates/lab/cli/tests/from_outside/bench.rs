@@ -76,7 +76,7 @@ fn a_server_that_cannot_be_timed_is_an_error_with_its_last_words() {
     ] {
         let toy = Toy::new(args);
         let output = toy.bench(&[]);
-        messages.into_iter().for_each(|message| fails(&output, 1, message));
+        messages.into_iter().for_each(|message| fails(&output, 2, message));
         assert!(toy.results().is_empty());
     }
 }

@@ -152,7 +152,7 @@ fn bad_options_are_errors_before_a_server_starts() {
     std::fs::remove_dir_all(toy.path("target/lab")).unwrap();
     toy.write("target/lab", "in the way");
     fails(&compare(&toy, &good, &good, &["--get", "/"]), 2, "start `lab` elsewhere");
-    fails(&toy.bench(&[]), 1, "start `lab` elsewhere");
+    fails(&toy.bench(&[]), 2, "start `lab` elsewhere");
     assert_eq!(toy.read("target/lab"), "in the way");
     assert!(toy.started().is_empty());
 }

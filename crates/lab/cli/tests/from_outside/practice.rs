@@ -1,10 +1,12 @@
 //! `lab practice` from outside: the reader's file, the journal, and what passes the gates.
 
-use std::{fs, process::Output};
+use std::{
+    fs,
+    io::Write as _,
+    process::{Output, Stdio},
+};
 
-use serde_json::json;
-
-use crate::toy::{Toy, ends, fails, json as parsed, prints, stdout};
+use crate::toy::{Toy, ends, fails, json, prints, says, stderr, stdout};
 
 /// A toy that can be practised.
 fn toy() -> Toy {
@@ -18,6 +20,13 @@ fn toy() -> Toy {
 
 fn practice(toy: &Toy, args: &[&str]) -> Output {
     toy.run(&[&["practice"], args].concat())
+}
+
+/// [`practice`], with this typed on the terminal.
+fn asked(toy: &Toy, args: &[&str], typed: &str) -> Output {
+    let mut lab = toy.lab(&[&["practice"], args].concat()).stdin(Stdio::piped()).spawn().unwrap();
+    lab.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    lab.wait_with_output().unwrap()
 }
 
 #[test]
@@ -39,6 +48,7 @@ fn the_readers_file_is_begun_never_overwritten_and_compared() {
     }
     let solution = stdout(&practice(&toy, &["solution", "toy", "--give-up"]));
     assert!(solution.starts_with("The fix.\n") && solution.contains("\n-edited\n"), "{solution}");
+    assert_eq!(solution.matches("The fix.").count(), 1, "the difference is without it");
     ends(&practice(&toy, &["reset", "toy", "--yes"]), 0);
     assert_eq!(toy.read("crates/toy/src/mine.rs.old"), "edited\n");
 }
@@ -50,16 +60,53 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
     // Each change replaces the file in one step, so the old one stays as it was.
     let [journal, old] = [".practice/journal.toml", "old"].map(|path| toy.path(path));
     std::fs::hard_link(journal, old).unwrap();
-    for shown in [1, 2, 2] {
-        assert_eq!(stdout(&practice(&toy, &["hint", "toy"])).lines().count(), shown);
-    }
+    let hint = || stdout(&practice(&toy, &["hint", "toy"]));
+    assert_eq!(hint(), "  Hint 1 of 2: a\n");
+    assert_eq!(hint(), "  Hint 2 of 2: b\n", "the first one is not shown again");
+    assert!(hint().starts_with("  Hint 2 of 2: b\n\n  There are no more hints."));
     assert!(toy.read("old").contains("\nfactor = 4.0\nhints = 0\n"), "{}", toy.read("old"));
-    let listed = parsed(&practice(&toy, &["exercises", "--json"]));
+    let listed = json(&practice(&toy, &["exercises", "--json"]));
     assert_eq!(
         (&listed[0]["state"], &listed[0]["entry"]["hints"]),
         (&"predicted".into(), &2.into())
     );
-    prints(&toy.bench(&["toy"]), "you said 4.00×, measured ");
+    let bench = toy.bench(&["toy"]);
+    prints(&bench, "you said 4.00×, measured ");
+    prints(&bench, "you suspect `lock` in toy, which would show in the timeline");
+}
+
+#[test]
+fn a_prediction_takes_the_letters_of_the_page_and_says_why_it_refuses() {
+    let toy = toy();
+    let predict = "[predict]\nright = [\"B\"]\nwrong.A = \"the log\"\n";
+    toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + predict));
+    let output = asked(&toy, &["predict", "toy"], "locks\nb\nmany\n4x\n");
+    ends(&output, 0);
+    says(&output, "A to B      the suspects of docs/src/cases/toy.md");
+    says(&output, "no suspect is named `locks`; did you mean `lock`?");
+    says(&output, "`many` isn't a factor");
+    prints(&output, "Noted: B, 4.00×.");
+    let entry = &json(&practice(&toy, &["exercises", "--json"]))[0]["entry"];
+    assert_eq!((&entry["suspect"], &entry["factor"]), (&"B".into(), &4.0.into()));
+
+    // The input ends before both are there.
+    let output = asked(&toy, &["predict", "toy"], "A\n");
+    fails(&output, 2, "error: no answer, so nothing was changed");
+    assert!(stderr(&output).ends_with("--factor N\n"), "{}", stderr(&output));
+    assert!(toy.read(".practice/journal.toml").contains("suspect = \"B\""));
+    fails(&practice(&toy, &["predict", "toy", "--suspect", "C"]), 2, "no suspect is named `C`");
+}
+
+#[test]
+fn only_what_was_begun_has_a_state_and_the_course_has_the_order() {
+    let toy = toy();
+    toy.copy_the_case("crates/exercises/drill");
+    toy.write("docs/src/SUMMARY.md", "- [Drill](exercises/drill.md)\n- [Toy](cases/toy.md)\n");
+    practice(&toy, &["try", "toy"]);
+    let list = stdout(&practice(&toy, &["exercises"]));
+    let lines: Vec<Vec<_>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["drill", "docs/src/exercises/drill.md"]);
+    assert_eq!(lines[1], ["toy", "docs/src/cases/toy.md", "tried"]);
 }
 
 #[test]
@@ -69,7 +116,7 @@ fn other_answers_do_not_pass() {
     toy.program("target/bin/toy-mine", "#!/bin/sh\nexec \"${0%mine}slow\" \"$@\" --answer 7\n");
     let output = practice(&toy, &["check", "--json"]);
     ends(&output, 1);
-    assert_eq!(parsed(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
+    assert_eq!(json(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
 }
 
 #[test]
@@ -81,10 +128,10 @@ fn files_that_differ_from_the_commit_are_named() {
     toy.git(&["commit", "--quiet", "--message", "as it is"]);
     practice(&toy, &["try", "toy"]);
     fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
-    let remarks = || parsed(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
-    assert_eq!(remarks(), json!([]));
+    let remarks = || json(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
+    assert_eq!(remarks(), serde_json::json!([]));
     toy.write("crates/toy/case.toml", &toy.read("crates/toy/case.toml").replace("= 2.0", "= 1.5"));
     let differs =
         "crates/toy/case.toml differs from the commit: this verdict is about the changed case";
-    assert_eq!(remarks(), json!([differs]));
+    assert_eq!(remarks(), serde_json::json!([differs]));
 }

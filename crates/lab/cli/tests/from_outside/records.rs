@@ -12,7 +12,7 @@ fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
     let html = toy.read("pages/mine.html");
     assert!(html.contains("A stand-in") && html.contains("Does it answer?"));
     assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
-    fails(&toy.run(&["report", "1999"]), 1, "no run is named `1999`");
+    fails(&toy.run(&["report", "1999"]), 2, "no run is named `1999`");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_comment_comes_from_a_record_whose_verdict_agrees_with_its_figures() {
     let mut record: Value = serde_json::from_str(&toy.read(path)).unwrap();
     record["cases"][0]["verdict"] = "slower".into();
     toy.write(path, &record.to_string());
-    fails(&comment("other.md"), 1, "its figures say `faster`");
+    fails(&comment("other.md"), 2, "its figures say `faster`");
     assert!(!toy.path("other.md").exists() && !toy.path("target/lab/report.html").exists());
 }
 
@@ -42,7 +42,7 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
         (whole.replacen("\"cases\"", "\"boxes\"", 1), "is damaged; it was left as it is"),
     ] {
         toy.write(path, &content);
-        fails(&toy.run(&["report"]), 1, message);
+        fails(&toy.run(&["report"]), 2, message);
         assert_eq!(toy.read(path), content);
     }
 }

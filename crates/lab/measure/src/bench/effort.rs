@@ -2,7 +2,15 @@
 
 use std::time::Duration;
 
-use lab_model::{Metric, Spacing};
+use lab_model::{Load, Metric, Spacing};
+use lab_stats::schedule;
+
+/// The shortest open loop that decides.
+pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
+
+/// How much longer than their pause the users of a closed loop take to begin, one by one: the time of a
+/// first answer.
+const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -51,9 +59,46 @@ impl Effort {
         }
     }
 
+    /// This effort for what a case promises. A latency is judged in an open loop that is as long as the other
+    /// runs, so that it runs in pairs, too.
+    pub fn for_case(self, decides: Metric) -> Self {
+        let open_loop = match decides {
+            Metric::Latency(_) => self.measurement.max(SHORTEST_OPEN_LOOP),
+            _ => self.open_loop,
+        };
+        Self { open_loop, metric: decides, ..self }
+    }
+
     /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
         self.start + self.warm_up + self.measurement + self.grace / 4
+    }
+
+    /// The expected length of all runs of so many servers. `has_rate`: a case says how many requests arrive.
+    pub fn length(self, servers: usize, load: Load, has_rate: bool) -> Duration {
+        let pairs = schedule(servers, self.pairs, self.seed).len();
+        let closed = if self.closed_in_pairs(has_rate) { pairs } else { servers };
+        let open = match self.decides_in_open_loop() {
+            true => pairs,
+            false if self.open_loop.is_zero() => 0,
+            false => servers,
+        };
+        self.closed_loop(load).run() * closed as u32 + self.run() * open as u32
+    }
+
+    /// The warm-up of the closed loop lasts until all users have begun. Otherwise their first requests are
+    /// work that the measurement doesn't divide by its own answers.
+    pub(super) fn closed_loop(self, load: Load) -> Self {
+        let begun = match load.think_ms {
+            0 => Duration::ZERO,
+            pause => Duration::from_millis(pause) + FIRST_OF_ALL,
+        };
+        Self { warm_up: self.warm_up.max(begun), ..self }
+    }
+
+    /// Whether the closed loop runs in pairs. One run of each server is enough if nothing depends on it.
+    pub(super) fn closed_in_pairs(self, has_rate: bool) -> bool {
+        !has_rate || !self.decides_in_open_loop()
     }
 
     /// Whether the verdict is about a latency under random arrivals: in a closed loop, each user waits

@@ -10,7 +10,7 @@ mod run;
 mod summary;
 mod warm_up;
 
-pub use effort::Effort;
+pub use effort::{Effort, SHORTEST_OPEN_LOOP};
 pub use engine::Engine;
 pub use markdown::markdown;
 pub use run::{Comparison, asks, generate, visit_once};

@@ -52,9 +52,6 @@ const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 const FEWEST_ARRIVALS: f64 = 36.0;
 /// But no longer than this, for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
-/// How much longer than their pause the users of a closed loop take to begin, one by one: the time of a
-/// first answer.
-const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 /// How long a server that was just started may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
@@ -162,29 +159,17 @@ impl Comparison {
 
     /// Whether the closed loop runs in pairs. One run of each server is enough if nothing depends on it.
     fn closed_in_pairs(&self, effort: Effort) -> bool {
-        self.arrivals_per_s.is_none() || !effort.decides_in_open_loop()
+        effort.closed_in_pairs(self.arrivals_per_s.is_some())
     }
 
-    /// The warm-up of the closed loop lasts until all users have begun. Otherwise their first requests are
-    /// work that the measurement doesn't divide by its own answers.
+    /// This effort for the closed loop.
     pub(super) fn closed_loop(&self, effort: Effort) -> Effort {
-        let begun = match self.load.think_ms {
-            0 => Duration::ZERO,
-            pause => Duration::from_millis(pause) + FIRST_OF_ALL,
-        };
-        Effort { warm_up: effort.warm_up.max(begun), ..effort }
+        effort.closed_loop(self.load)
     }
 
     /// The expected length of all runs.
     pub fn length(&self, effort: Effort) -> Duration {
-        let (once, pairs) = (self.once().len(), self.pairs(effort).len());
-        let closed = if self.closed_in_pairs(effort) { pairs } else { once };
-        let open = match effort.decides_in_open_loop() {
-            true => pairs,
-            false if effort.open_loop.is_zero() => 0,
-            false => once,
-        };
-        self.closed_loop(effort).run() * closed as u32 + effort.run() * open as u32
+        effort.length(self.subjects.len(), self.load, self.arrivals_per_s.is_some())
     }
 
     /// Makes all runs of the closed loop, in the order of [`schedule`].

@@ -1,0 +1,25 @@
+//! `lab practice hint`: one more hint.
+
+use lab_display::{out, paragraph};
+use lab_model::{Case, Workspace};
+use lab_practice::Entry;
+
+pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    let hints = case.check.as_ref().map_or(&[][..], |check| &check.hints);
+    let shown = Entry::of(workspace, case)?.hints;
+    let (count, name) = (hints.len(), &case.shown);
+    // The last one stays available to someone who closed the terminal.
+    let Some(hint) = hints.get(shown.min(count.saturating_sub(1))) else {
+        out!("{name} has no hints");
+        return Ok(());
+    };
+    let number = (shown + 1).min(count);
+    out!("{}", paragraph(&format!("Hint {number} of {count}: {hint}")));
+    if shown >= count {
+        let more =
+            format!("There are no more hints. `just solution {name} --give-up` shows our fix.");
+        out!("\n{}", paragraph(&more));
+    }
+    Entry::change(workspace, case, |entry| entry.hints = number)?;
+    Ok(())
+}

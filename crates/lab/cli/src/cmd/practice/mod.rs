@@ -1,0 +1,64 @@
+//! `lab practice`: the reader writes the fix of a case, and the laboratory judges it. A file for each verb.
+
+mod ask;
+mod check;
+mod exercises;
+mod hint;
+mod predict;
+mod prepare;
+mod reset;
+mod solution;
+mod start;
+
+use std::process::ExitCode;
+
+use lab_model::{Case, Workspace};
+
+use super::Places;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Verb {
+    /// Build everything that the course needs
+    Prepare,
+    /// Copy `slow.rs` to `mine.rs`, for you to fix
+    Try(Named),
+    /// Move your `mine.rs` to `mine.rs.old`, and begin again
+    Reset(reset::Options),
+    /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
+    Check(check::Options),
+    /// Write down what you suspect and what a fix would gain, before you measure
+    Predict(predict::Options),
+    /// Show a hint; one more each time
+    Hint(Named),
+    /// Explain our fix and compare it with yours, once yours has passed
+    Solution(solution::Options),
+    /// List what you can fix, and how far you are
+    Exercises(exercises::Options),
+}
+
+/// The case that a verb is about, by the name that the course uses, whatever the reader typed.
+#[derive(Debug, clap::Args)]
+pub struct Named {
+    pub case: String,
+}
+
+impl Named {
+    fn find(&self, workspace: &Workspace) -> anyhow::Result<Case> {
+        Ok(workspace.cases_named(std::slice::from_ref(&self.case))?.remove(0).masked())
+    }
+}
+
+pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
+    let workspace = &places.workspace()?;
+    match verb {
+        Verb::Check(options) => return check::run(places, workspace, options),
+        Verb::Prepare => return prepare::run(workspace),
+        Verb::Try(named) => start::run(workspace, &named.find(workspace)?),
+        Verb::Reset(options) => reset::run(workspace, options),
+        Verb::Predict(options) => predict::run(workspace, options),
+        Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),
+        Verb::Solution(options) => solution::run(workspace, options),
+        Verb::Exercises(options) => exercises::run(workspace, options),
+    }?;
+    Ok(ExitCode::SUCCESS)
+}

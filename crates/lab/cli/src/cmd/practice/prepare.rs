@@ -1,0 +1,47 @@
+//! `lab practice prepare`: builds all that the course needs, and names none of it.
+
+use std::process::ExitCode;
+
+use lab_display::{err, out};
+use lab_model::{Exhibit, Workspace};
+use lab_servers::{
+    current,
+    instrumented::{self, Instrumentation},
+};
+
+use crate::cmd::interruptible;
+
+/// The exit code that shells use for it.
+const INTERRUPTED: u8 = 130;
+/// What the course runs besides servers of cases.
+const OTHERS: [&str; 2] = ["lab-flamegraph", "mystery"];
+
+pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    let cases = workspace.cases_and_exercises()?;
+    let servers = cases.iter().flat_map(|case| {
+        let variants = case.variants.iter().map(|variant| case.server(variant));
+        variants.chain(case.companions.iter().map(|companion| companion.bin.clone()))
+    });
+    let binaries: Vec<_> = servers.chain(OTHERS.map(str::to_owned)).collect();
+    let sampled: Vec<_> =
+        cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations)).cloned().collect();
+    let built = interruptible(async {
+        err!("  1 of 4  the servers to measure");
+        current::build_binaries(workspace, &binaries).await?;
+        for (step, what, instrumentation, cases) in [
+            (2, "the servers that count what they do", Instrumentation::Counts, &cases),
+            (3, "the servers that record what they wait for", Instrumentation::Spans, &cases),
+            (4, "the servers that record their memory", Instrumentation::Heap, &sampled),
+        ] {
+            err!("  {step} of 4  {what}");
+            instrumented::build(workspace, cases, instrumentation).await?;
+        }
+        Ok(())
+    })?;
+    if built.is_none() {
+        err!("\ninterrupted: what is built stays, and `just prepare` goes on from there");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    out!("\nEverything that the course needs is built.");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,97 @@
+//! How an answer differs from the right one: by its status, its content type, or the place in its body.
+
+use lab_load::{Fetched, NO_ANSWER};
+
+/// How many bytes of a body are shown before the first difference, and from there on.
+const AROUND: (usize, usize) = (20, 40);
+/// How much of the body of an answer with another status is shown.
+const BODY: usize = 200;
+
+/// What was found, and what was needed.
+pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]> {
+    if found.status != right.status {
+        let body = match shown(&found.body[..found.body.len().min(BODY)]) {
+            body if body.is_empty() => "without a body".to_owned(),
+            body => format!("with the body `{body}`"),
+        };
+        return Some([
+            format!("status {} {body}", found.status),
+            format!("status {}", right.status),
+        ]);
+    }
+    if found.body != right.body {
+        let same = found.body.iter().zip(&right.body).take_while(|(one, other)| one == other);
+        let offset = same.count();
+        let [found, right] = [&found.body, &right.body].map(|body| around(body, offset));
+        return Some([format!("another body from byte {offset} on, {found}"), right]);
+    }
+    let [one, other] =
+        [found, right].map(|it| it.header("content-type").unwrap_or("none".to_owned()));
+    (one != other).then(|| [format!("content type `{one}`"), format!("`{other}`")])
+}
+
+/// Why there is no answer, and what was needed.
+pub(super) fn failure(error: &anyhow::Error) -> [String; 2] {
+    let found = format!("{error:#}");
+    let needed = match found.contains(NO_ANSWER) {
+        true => {
+            "an answer. A handler that never answers waits for what never comes, such as a \
+                 lock that it holds itself"
+        }
+        false => "an answer",
+    };
+    [found, needed.to_owned()]
+}
+
+/// A body at the first byte that differs, with what comes before it.
+fn around(body: &[u8], offset: usize) -> String {
+    let (before, after) = AROUND;
+    let (from, to) = (offset.saturating_sub(before), body.len().min(offset + after));
+    let [head, tail] = [from > 0, to < body.len()].map(|is_cut| if is_cut { "…" } else { "" });
+    match body.len() {
+        length if length == offset => format!("the end: `{head}{}`", shown(&body[from..to])),
+        _ => format!("`{head}{}{tail}`", shown(&body[from..to])),
+    }
+}
+
+/// Bytes as text of one line.
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn how(status: u16, found: &[u8], right: &[u8]) -> Option<[String; 2]> {
+        let answer = |status, body: &[u8]| {
+            let mut answer = Fetched::default();
+            (answer.status, answer.body) = (status, body.to_owned());
+            answer
+        };
+        difference(&answer(status, found), &answer(200, right))
+    }
+
+    #[test]
+    fn the_text_around_the_first_difference_is_shown_with_its_place() {
+        assert_eq!(how(200, b"\xfe", b"\xfe"), None);
+        let start = "x".repeat(300);
+        let [found, right] =
+            ["Ada", "Grace"].map(|name| format!("{start}{name}{}", "y".repeat(300)));
+        let [found, right] = how(200, found.as_bytes(), right.as_bytes()).unwrap();
+        assert!(found.starts_with("another body from byte 300 on, `…xxxxxxxxxxxxxxxxxxxxAdayyy"));
+        assert!(right.starts_with("`…xxxxxxxxxxxxxxxxxxxxGrace") && right.ends_with("y…`"));
+        let shorter = how(200, b"12", b"123").unwrap();
+        assert_eq!(shorter, ["another body from byte 2 on, the end: `12`", "`123`"]);
+        // Bytes that are no text differ, too, also from the sign that stands for them.
+        assert!(how(200, b"\xff", b"\xfe").is_some());
+        assert!(how(200, "\u{fffd}".as_bytes(), b"\xfe").is_some());
+    }
+
+    #[test]
+    fn another_status_comes_with_its_body() {
+        let [found, right] = how(500, b"no such table", b"6").unwrap();
+        assert_eq!((&*found, &*right), ("status 500 with the body `no such table`", "status 200"));
+        assert_eq!(how(204, b"", b"6").unwrap()[0], "status 204 without a body");
+    }
+}
