@@ -84,10 +84,13 @@ doctor: _lab
 lab *ARGS: _lab
     @{{ lab }} "$@"
 
+# Below `lab`, as in every measurement.
+#
 # Start one server by hand: `just serve lock-scope-slow`
 [group('measure')]
 serve SERVER *FLAGS:
-    cargo run --release --bin {{ SERVER }} -- {{ FLAGS }}
+    cargo build {{ release }} --bin lab --bin {{ SERVER }}
+    @{{ lab }} supervise -- "${CARGO_TARGET_DIR:-target}"/release/{{ SERVER }} {{ FLAGS }}
 
 # Count instructions under Valgrind (`-- --help`)
 [group('measure')]
@@ -188,7 +191,7 @@ build-once:
 dependencies:
     @.ci/dependencies.py
 
-# Judge an untouched copy, our fix and three cheats in a copy of the workspace
+# Judge an untouched copy, our fix, cheats and other fixes in a copy of the workspace
 [private]
 practice-test:
     cargo test --release {{ shared }} --test from_outside -- --ignored

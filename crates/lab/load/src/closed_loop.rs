@@ -19,8 +19,10 @@ pub async fn run<D: Dial + Clone + 'static>(
     load: Load,
     dial: D,
 ) -> anyhow::Result<Outcome> {
+    let in_turn = plan.options.in_turn;
     let mut visitors =
-        Visitor::open_all(&plan.target, dial, &plan.asks, load.users, load.connections).await?;
+        Visitor::open_all(&plan.target, dial, &plan.asks, load.users, load.connections, in_turn)
+            .await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 

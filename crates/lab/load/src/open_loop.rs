@@ -26,8 +26,9 @@ pub async fn run<D: Dial + Clone + 'static>(
     );
     ensure!(load.users() > 0, "a visit needs more connections than there are");
     let per_user = load.connections_per_user.max(1);
+    let in_turn = plan.options.in_turn;
     let visitors =
-        Visitor::open_all(&plan.target, dial, &plan.asks, load.users(), per_user).await?;
+        Visitor::open_all(&plan.target, dial, &plan.asks, load.users(), per_user, in_turn).await?;
 
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;

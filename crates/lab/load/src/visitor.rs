@@ -1,6 +1,10 @@
 //! A visit: one user's load of all the requests that belong together, as a browser loads a page.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    time::Duration,
+};
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
@@ -21,6 +25,8 @@ const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 pub struct Visitor<D: Dial = Net> {
     connections: Vec<Connection<D>>,
     requests: Rc<[Prepared]>,
+    /// The number of visits so far, of all users, if each visit is only one of the requests.
+    turn: Option<Rc<Cell<usize>>>,
 }
 
 impl Visitor {
@@ -45,8 +51,10 @@ impl<D: Dial + Clone> Visitor<D> {
         asks: &[Ask],
         users: usize,
         connections: usize,
+        in_turn: bool,
     ) -> anyhow::Result<Vec<Self>> {
         let requests = prepared(target, asks)?;
+        let turn = in_turn.then(Rc::default);
         let wanted = users * connections;
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
@@ -61,6 +69,7 @@ impl<D: Dial + Clone> Visitor<D> {
         let user = |_| Self {
             connections: opened.by_ref().take(connections).collect(),
             requests: requests.clone(),
+            turn: turn.clone(),
         };
         Ok((0..users).map(user).collect())
     }
@@ -70,13 +79,17 @@ impl<D: Dial> Visitor<D> {
     pub(super) async fn over(dial: D, target: &Target, asks: &[Ask]) -> anyhow::Result<Self> {
         let requests = prepared(target, asks)?;
         let connections = vec![Connection::patient(dial).await?];
-        Ok(Self { connections, requests })
+        Ok(Self { connections, requests, turn: None })
     }
 
-    /// Sends the first request alone, then the others over all connections. Fails with the first
-    /// fault of any answer.
+    /// Sends the first request alone, then the others over all connections; or the next one in turn. Fails
+    /// with the first fault of any answer.
     pub async fn visit(&mut self) -> Result<(), Fault> {
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
+        if let Some(turn) = &self.turn {
+            let nth = turn.replace(turn.get() + 1) % self.requests.len();
+            return self.connections[0].ask(&self.requests[nth]).await;
+        }
         self.connections[0].ask(first).await?;
         if others.is_empty() {
             return Ok(());

@@ -15,35 +15,70 @@ pub struct Criteria {
     pub suspects: Vec<String>,
     /// The factor over `slow` that is enough, of what the case promises; far below what `fixed` reaches.
     pub speed: f64,
-    /// Requests such as `GET /receipts/1` that come before the counted visit: what a service makes once, on
-    /// first use, isn't part of it. They must not be those of the visit, or a cache would pass.
+    /// The requests of the counted visit, such as `GET /receipts/{1..1000000}`, in place of the case's own: each
+    /// check draws others, so that no server can have their answers ready.
+    #[serde(default)]
+    pub counted: Vec<String>,
+    /// Requests that come before the counted visit: what a service makes once, on first use, isn't part of it.
     #[serde(default)]
     pub before: Vec<String>,
+    /// The requests of the load, in place of the case's own. Each of them becomes many, which users send in turn.
+    #[serde(default)]
+    pub timed: Vec<String>,
     /// The most that the first visit to a fresh server may cost, by the names that `lab count` shows.
     #[serde(default)]
     pub at_most: BTreeMap<String, u64>,
     /// The least, for work that a fix must not leave out.
     #[serde(default)]
     pub at_least: BTreeMap<String, u64>,
-    /// Requests such as `PUT /clients/7`, in this order, whose answers must be those of `slow`. Each
-    /// `{FROM..TO}` becomes a random number, another one in each check.
+    /// Requests such as `PUT /clients/7`, in this order, whose answers must be those of `slow`. Here and in the
+    /// other requests, each `{FROM..TO}` becomes a random number and each `{a|b}` one of these words, others in
+    /// each check.
     #[serde(default)]
     pub odd: Vec<String>,
+    /// Answers that change with the state of the service.
+    #[serde(default)]
+    pub state: Vec<Change>,
+    /// How long each request of the case's visit has to wait, whatever the fix.
+    pub wait: Option<Wait>,
     /// Requests that must not wait for others.
     pub overtaking: Option<Overtaking>,
     /// A part of `slow` that looks like the fault and costs nothing that can be measured.
     pub innocent: Option<Innocent>,
+    /// Known fixes that don't reach this, by a word that is in their source: why not, and where to read more.
+    #[serde(default)]
+    pub weaker: BTreeMap<String, String>,
     /// From the first look to nearly the fix.
     pub hints: Vec<String>,
+}
+
+/// A request whose answer others change.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Such as `GET /orders`.
+    pub get: String,
+    /// Such as `PUT /customers/{1..1000}/Ada`; drawn until the answer of `slow` shows the change.
+    pub change: String,
+}
+
+/// The wait for another service, which a flag of the servers sets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// Such as `--downstream-ms`, which has to be one of the case's `args`.
+    pub flag: String,
+    /// The least and the most milliseconds; each part of a check draws its own.
+    pub ms: [u64; 2],
+    /// Who takes that long, such as `the directory`.
+    pub of: String,
 }
 
 /// Two requests of which the quick one must be answered while the slow one waits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overtaking {
-    /// Arguments that replace the case's own, so that the slow one takes seconds.
-    pub args: Vec<String>,
-    /// Such as `GET /read`.
+    /// Such as `GET /read`. It takes the case's wait.
     pub slow: String,
     /// Such as `PUT /clients/a/7`.
     pub quick: String,
@@ -68,7 +103,7 @@ impl Criteria {
         !self.at_most.is_empty() || !self.at_least.is_empty()
     }
 
-    pub(super) fn ensure_valid(&self, variants: &[String]) -> anyhow::Result<()> {
+    pub(super) fn ensure_valid(&self, variants: &[String], args: &[String]) -> anyhow::Result<()> {
         let unknown =
             self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));
         ensure!(
@@ -81,6 +116,15 @@ impl Criteria {
         ensure!(
             is_proven,
             "`[check]` needs `at_most` or `overtaking`: a clock proves no mechanism"
+        );
+        let flag = self.wait.as_ref().map(|wait| &wait.flag);
+        ensure!(
+            flag.is_none_or(|flag| args.iter().rev().skip(1).any(|arg| arg == flag)),
+            "`wait`: `args` lacks {flag:?} with a value"
+        );
+        ensure!(
+            self.overtaking.is_none() || self.wait.is_some(),
+            "`overtaking` needs `wait`: without it, no request waits"
         );
         if let Some(Innocent { variant, .. }) = &self.innocent {
             ensure!(variants.contains(variant), "`innocent`: `{variant}` is not in `variants`");

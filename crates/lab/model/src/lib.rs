@@ -39,7 +39,7 @@ pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
-pub use criteria::{Criteria, Innocent, Overtaking};
+pub use criteria::{Change, Criteria, Innocent, Overtaking, Wait};
 pub use document::{
     CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
     VERSION, VariantRecord,

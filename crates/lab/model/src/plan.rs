@@ -73,6 +73,9 @@ pub struct EngineOptions {
     /// Whether to acknowledge every segment at once, instead of up to 40 ms later.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quick_ack: bool,
+    /// Whether each visit is only one of the requests, in turn over all users.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_turn: bool,
 }
 
 /// When requests are sent.

@@ -1,31 +1,37 @@
 //! Judges the reader's fix: right answers, then the mechanism, then speed.
 
 use std::{
+    fs,
     pin::pin,
     time::{Duration, Instant},
 };
 
-use anyhow::ensure;
 use lab_display::{factor, speedup_or};
-use lab_measure::{
-    Progress,
-    bench::{Comparison, Effort},
-};
+use lab_measure::{Progress, bench::Effort};
 use lab_model::{
-    BASELINE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Speedups, Workspace,
+    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Speedups,
 };
-use lab_servers::{
-    Launch, current,
-    instrumented::{self, Instrumentation},
-};
+use lab_servers::Launch;
 use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::{answers, mechanism, source::criteria};
+use crate::{
+    answers, commit,
+    draw::{Draw, Phase},
+    mechanism,
+    servers::Servers,
+    source::criteria,
+    speed::Load,
+};
 
 /// What was measured, in words; if it is not enough, also what is needed.
 pub(super) type Found = Result<String, [String; 2]>;
+
+/// A fix that is so many times as fast as ours gets a question.
+const FAR_ABOVE: f64 = 3.0;
+/// How many pairs of runs say that.
+const FEW: usize = 2;
 
 /// How a gate, or a whole check, ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -64,60 +70,26 @@ pub struct Report {
     /// What shows that the fix was right to leave something as it is. No gate: it measures two files that
     /// are not the reader's.
     pub evidence: Option<String>,
+    /// Draws the same requests and waits again.
+    pub seed: u64,
+    /// What isn't wrong and should be known, a sentence each.
+    pub remarks: Vec<String>,
 }
 
-/// Builds the reader's variants of these cases, and what they are compared with, at once. Returns the
-/// workspace of the servers that count.
-///
-/// # Errors
-///
-/// If there is no `mine.rs`, or if it does not compile.
-pub async fn build(
-    workspace: &Workspace,
-    cases: &[Case],
-    is_timed: bool,
-) -> anyhow::Result<Workspace> {
-    let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
-    for case in cases {
-        let (criteria, mine) = (criteria(case)?, case.source(MINE));
-        let shown = &case.shown;
-        ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
-        let mut variants = vec![BASELINE.to_owned()];
-        if is_timed || !criteria.is_counted() {
-            variants.push(MINE.to_owned());
-        }
-        variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
-        ordinary.push((case, variants));
-        if criteria.is_counted() {
-            // What slow costs says how far the fix is.
-            let variants = [BASELINE, MINE].map(str::to_owned).to_vec();
-            counted.push(Case { variants, ..case.clone() });
-        }
-    }
-    // First, because cargo puts all builds of a server in the same place.
-    let counting = match counted.is_empty() {
-        true => workspace.clone(),
-        false => instrumented::build(workspace, &counted, Instrumentation::Counts).await?,
-    };
-    current::build(workspace, &ordinary).await?;
-    Ok(counting)
-}
-
-/// Judges the reader's variant. Its counts are those of the server in `counting`. Without an `effort`, no
-/// clock is involved.
+/// Judges the reader's variant. Without an `effort`, no clock is involved.
 ///
 /// # Errors
 ///
 /// If `slow` fails.
 pub async fn check(
-    workspace: &Workspace,
-    counting: &Workspace,
+    servers: &Servers,
     case: &Case,
     effort: Option<Effort>,
     seed: u64,
 ) -> anyhow::Result<Report> {
     let criteria = criteria(case)?;
-    let of_mine = if criteria.is_counted() { counting } else { workspace };
+    let of_mine = servers.of_mine(criteria);
+    let remark = commit::remark(&commit::changed(case).await, servers.has_committed(case));
     let mut report = Report {
         case: case.shown.clone(),
         mark: Mark::Passed,
@@ -125,39 +97,72 @@ pub async fn check(
         speedup: None,
         speedups: None,
         evidence: None,
+        seed,
+        remarks: remark.into_iter().collect(),
     };
-    let slow = Launch::of_case(workspace, case, BASELINE)?;
-    let mine = Launch::of_case(of_mine, case, MINE)?;
-    let compared = answers::compare(&slow, &mine, case, criteria, seed);
+    let mut draw = Draw::of(seed, Phase::Answers);
+    let (drawn, _) = draw.wait(case);
+    let slow = servers.launch(&drawn, BASELINE)?;
+    let mine = Launch::of_case(of_mine, &drawn, MINE)?;
+    let compared = answers::compare(&slow, &mine, case, criteria, &mut draw);
     report.add("answers", in_sight("comparing the answers", compared).await?);
     if report.mark == Mark::Passed {
+        let mut draw = Draw::of(seed, Phase::Counts);
         let mut found = match criteria.is_counted() {
-            true => in_sight("counting", mechanism::counts(counting, case, criteria)).await?,
+            true => {
+                let counts = mechanism::counts(servers, of_mine, case, criteria, &mut draw);
+                in_sight("counting", counts).await?
+            }
             false => Ok(String::new()),
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
-            let race = mechanism::overtaking(of_mine, case, wanted);
-            found = in_sight("sending quick requests after slow ones", race).await?;
+            let mut draw = Draw::of(seed, Phase::Overtaking);
+            let race = mechanism::overtaking(of_mine, case, wanted, &mut draw);
+            found = in_sight("sending quick requests between slow ones", race).await?;
             if let (Err([measured, _]), Some(half)) = (&mut found, &wanted.half) {
                 let only = Overtaking { quick: half.clone(), half: None, ..wanted.clone() };
-                let race = mechanism::overtaking(of_mine, case, &only);
+                let race = mechanism::overtaking(of_mine, case, &only, &mut draw);
                 if in_sight("looking for half of the fix", race).await?.is_ok() {
                     *measured += "; but one of two limits is gone";
                 }
             }
         }
+        if found.is_err() {
+            report.remarks.extend(weaker(case, criteria));
+        }
         report.add("mechanism", found);
     }
-    let Some(effort) = effort else { return Ok(report) };
-    if report.mark == Mark::Passed {
-        let record = compare(workspace, case, MINE, effort).await?;
-        report.judge_speed(&record, criteria);
+    let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
+    let load = Load::draw(servers, case, criteria, seed);
+    let load = in_sight("asking slow for the answers", load).await?;
+    let record = load.compare([BASELINE, MINE], effort).await?;
+    report.judge_speed(&record, criteria, &load);
+    let is_far = |it: &Speedup| it.estimate > FAR_ABOVE * criteria.speed;
+    if report.mark == Mark::Passed && report.speedup.as_ref().is_some_and(is_far) {
+        let effort = Effort { pairs: FEW, ..effort };
+        let record = load.compare([CANDIDATE, MINE], effort).await?;
+        report.remarks.extend(record.speedup.of(record.metric).and_then(far_above));
     }
     if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
-        let record = compare(workspace, case, &innocent.variant, for_innocent(effort)).await?;
+        let record = load.compare([BASELINE, &innocent.variant], for_innocent(effort)).await?;
         report.evidence = Some(evidence(&record, innocent));
     }
     Ok(report)
+}
+
+/// Why a known fix, which the source of the reader's names, isn't enough.
+fn weaker(case: &Case, criteria: &Criteria) -> Option<String> {
+    let source = fs::read_to_string(case.source(MINE)).ok()?;
+    let (word, why) = criteria.weaker.iter().find(|(word, _)| source.contains(*word))?;
+    Some(format!("`{word}` {why}"))
+}
+
+/// What to ask about a server that is much faster than ours.
+fn far_above(over_ours: &Speedup) -> Option<String> {
+    (over_ours.estimate > FAR_ABOVE).then(|| {
+        let times = factor(over_ours.estimate);
+        format!("this is {times} as fast as our fix: did you drop work, or find something better? Tell us.")
+    })
 }
 
 /// Shows how long something takes that may wait for a server, which may never answer.
@@ -183,19 +188,6 @@ fn for_innocent(effort: Effort) -> Effort {
     Effort { metric: Metric::Cpu, pairs: 2 * effort.pairs, ..effort }
 }
 
-/// Measures a variant against `slow`.
-async fn compare(
-    workspace: &Workspace,
-    case: &Case,
-    variant: &str,
-    effort: Effort,
-) -> anyhow::Result<CaseRecord> {
-    let variants = [BASELINE, variant].map(str::to_owned);
-    let comparison = Comparison::of_case(workspace, case, &variants)?;
-    let progress = Progress::planned(comparison.length(effort));
-    comparison.record(variant, effort, &progress).await
-}
-
 impl Report {
     fn add(&mut self, gate: &'static str, found: Found) {
         let mark = if found.is_ok() { Mark::Passed } else { Mark::NotYet };
@@ -208,7 +200,10 @@ impl Report {
         self.gates.push(gate);
     }
 
-    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria) {
+    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria, load: &Load<'_>) {
+        if let Some(refused) = load.wait.as_ref().and_then(|wait| wait.refuse(record)) {
+            return self.add("speed", Err(refused));
+        }
         self.speedup = record.speedup.of(record.metric).copied();
         self.speedups = Some(record.speedup);
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());
@@ -259,5 +254,14 @@ mod tests {
         let marks = [low, (low + high) / 2.0, high + 0.1].map(|needed| mark(found, needed));
         assert_eq!(marks, [Mark::Passed, Mark::Undecided, Mark::NotYet]);
         assert_eq!(mark(None, 2.0), Mark::Undecided);
+    }
+
+    #[test]
+    fn a_server_far_above_ours_gets_a_question() {
+        let over_ours = |factor| Speedup::of_pairs([factor, factor]).unwrap();
+        assert_eq!(far_above(&over_ours(2.9)), None);
+        assert!(
+            far_above(&over_ours(5.0)).unwrap().starts_with("this is 5.00× as fast as our fix")
+        );
     }
 }

@@ -5,13 +5,19 @@
 
 mod answers;
 mod check;
+mod commit;
 mod course;
 mod difference;
+mod draw;
 mod journal;
 mod mechanism;
+mod servers;
 mod source;
+mod speed;
+mod wait;
 
-pub use check::{Gate, Mark, Report, build, check, length};
+pub use check::{Gate, Mark, Report, check, length};
 pub use course::course;
 pub use journal::Entry;
+pub use servers::Servers;
 pub use source::{begin, reset, solution};

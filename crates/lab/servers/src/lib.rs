@@ -16,6 +16,7 @@ mod search;
 mod server;
 mod stage;
 
+pub use cargo::build_elsewhere;
 pub use launch::{Address, Launch};
 pub use requests::{Compare, Requests, answers, learn_answers};
 pub use revisions::Revisions;

@@ -1,6 +1,7 @@
 //! `lab practice` from outside: the reader's file, the journal, and what passes the gates.
 
 use std::{
+    fs,
     io::Write as _,
     process::{Output, Stdio},
 };
@@ -116,4 +117,21 @@ fn other_answers_do_not_pass() {
     let output = practice(&toy, &["check", "--json"]);
     ends(&output, 1);
     assert_eq!(json(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
+}
+
+#[test]
+fn files_that_differ_from_the_commit_are_named() {
+    let toy = toy();
+    toy.write(".gitignore", "mine.rs\ntarget\npids\n.practice\n");
+    toy.git(&["init", "--quiet"]);
+    toy.git(&["add", "."]);
+    toy.git(&["commit", "--quiet", "--message", "as it is"]);
+    practice(&toy, &["try", "toy"]);
+    fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
+    let remarks = || json(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
+    assert_eq!(remarks(), serde_json::json!([]));
+    toy.write("crates/toy/case.toml", &toy.read("crates/toy/case.toml").replace("= 2.0", "= 1.5"));
+    let differs =
+        "crates/toy/case.toml differs from the commit: this verdict is about the changed case";
+    assert_eq!(remarks(), serde_json::json!([differs]));
 }

@@ -2,6 +2,7 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
+use lab_model::{Answer, Ask};
 use tokio::{
     io::{AsyncWriteExt as _, DuplexStream},
     time::sleep,
@@ -99,4 +100,23 @@ async fn a_server_that_closes_its_connections_is_visible() {
             assert!(reopened.abs_diff(expected) <= expected / 30, "{reopened} in six seconds");
         }
     }
+}
+
+/// A server whose answers are 6 and 7 in turn, each after a millisecond.
+#[tokio::test(start_paused = true)]
+async fn requests_in_turn_are_a_visit_each() {
+    let is_seven = Cell::new(false);
+    let server = server(async move || {
+        sleep(Duration::from_millis(1)).await;
+        match is_seven.replace(!is_seven.get()) {
+            false => SIX,
+            true => b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7",
+        }
+    });
+    let mut plan = plan(closed_loop(1));
+    plan.asks.push(Ask::get("/", Answer::Text("7".to_owned())));
+    plan.options.in_turn = true;
+    let outcome = outcome(&plan, server).await;
+    assert_eq!((outcome.wrong, outcome.failed), (0, 0), "{:?}", outcome.first_fault);
+    assert!(outcome.ok.abs_diff(5000) <= 2, "a visit of both would take twice as long");
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use lab_display::{column, err, join, out, paragraph, planned};
 use lab_measure::bench::Effort;
 use lab_model::{Case, MINE, Workspace};
-use lab_practice::{Entry, Gate, Mark, Report, length};
+use lab_practice::{Entry, Gate, Mark, Report, Servers, length};
 
 use crate::cmd::{Places, complain, interrupted, interruptible};
 
@@ -23,6 +23,9 @@ pub struct Options {
     /// Measure the speed with longer runs, for a narrower interval
     #[arg(long, conflicts_with = "fast")]
     pub longer: bool,
+    /// Draw the same requests and waits as a check that printed this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Check again after each save
     #[arg(long)]
     pub watch: bool,
@@ -42,12 +45,12 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     };
     let all = async || {
         let mut marks = Vec::new();
-        let counting = match places.bin_dir {
-            None => lab_practice::build(workspace, &cases, !options.fast).await?,
-            Some(_) => workspace.clone(),
+        let servers = match places.bin_dir {
+            None => Servers::build(workspace, &cases, !options.fast).await?,
+            Some(_) => Servers::built(workspace),
         };
         for case in &cases {
-            marks.push(check_one(workspace, &counting, case, options).await?);
+            marks.push(check_one(workspace, &servers, case, options).await?);
         }
         anyhow::Ok(marks)
     };
@@ -107,15 +110,15 @@ fn effort(case: &Case, options: &Options, seed: u64) -> Option<Effort> {
 
 async fn check_one(
     workspace: &Workspace,
-    counting: &Workspace,
+    servers: &Servers,
     case: &Case,
     options: &Options,
 ) -> anyhow::Result<Mark> {
     let now = Timestamp::now();
-    // Other requests, and another order of the runs, each time.
-    let seed = now.as_microsecond() as u64;
+    // Other requests, and another order of the runs, each time. A short number, because it is printed.
+    let seed = options.seed.unwrap_or(now.as_microsecond() as u64 % 1_000_000);
     let effort = effort(case, options, seed);
-    let report = lab_practice::check(workspace, counting, case, effort, seed).await?;
+    let report = lab_practice::check(servers, case, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
     match options.json {
@@ -136,9 +139,15 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
             out!("{}", column(32, &format!("{:<24}needed: ", ""), needed));
         }
     }
+    for remark in &report.remarks {
+        out!("{}", paragraph(remark));
+    }
     let next = next(case, report, is_fast);
     let verdict = format!("{}: {next}", word(report.mark).bold());
     out!("\n{}", column(2, "  ", &verdict));
+    if report.mark == Mark::NotYet {
+        out!("  `--seed {}` draws the same requests again", report.seed);
+    }
     if let Some(evidence) = &report.evidence {
         out!("\n{}", paragraph(&format!("Evidence: {evidence}.")));
     }

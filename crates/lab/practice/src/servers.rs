@@ -1,0 +1,97 @@
+//! The servers of a check: the reader's, and what it is compared with.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use anyhow::ensure;
+use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE, Workspace};
+use lab_servers::{
+    Launch, current,
+    instrumented::{self, Instrumentation},
+};
+
+use crate::{commit, source::criteria};
+
+/// The servers of a check.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    ordinary: Workspace,
+    counting: Workspace,
+    /// The committed `slow` of cases whose file was changed.
+    committed: BTreeMap<String, PathBuf>,
+}
+
+impl Servers {
+    /// Those that are there already.
+    pub fn built(workspace: &Workspace) -> Self {
+        let [ordinary, counting] = [workspace.clone(), workspace.clone()];
+        Self { ordinary, counting, committed: BTreeMap::new() }
+    }
+
+    /// Builds the reader's variants of these cases, and what they are compared with, at once.
+    ///
+    /// # Errors
+    ///
+    /// If there is no `mine.rs`, or if it does not compile.
+    pub async fn build(
+        workspace: &Workspace,
+        cases: &[Case],
+        is_timed: bool,
+    ) -> anyhow::Result<Self> {
+        let mut servers = Self::built(workspace);
+        let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
+        for case in cases {
+            let (criteria, mine) = (criteria(case)?, case.source(MINE));
+            let shown = &case.shown;
+            ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
+            let mut variants = vec![BASELINE.to_owned()];
+            if is_timed || !criteria.is_counted() {
+                variants.push(MINE.to_owned());
+            }
+            if is_timed {
+                variants.push(CANDIDATE.to_owned());
+            }
+            variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
+            ordinary.push((case, variants));
+            if criteria.is_counted() {
+                // What slow costs says how far the fix is.
+                let variants = [BASELINE, MINE].map(str::to_owned).to_vec();
+                counted.push(Case { variants, ..case.clone() });
+            }
+        }
+        // First, because cargo puts all builds of a server in the same place.
+        if !counted.is_empty() {
+            servers.counting =
+                instrumented::build(workspace, &counted, Instrumentation::Counts).await?;
+        }
+        current::build(workspace, &ordinary).await?;
+        for case in cases {
+            let slow = commit::committed_slow(workspace, case).await?;
+            servers.committed.extend(slow.map(|slow| (case.name.clone(), slow)));
+        }
+        Ok(servers)
+    }
+
+    /// The workspace with the servers that users run.
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.ordinary
+    }
+
+    /// How to start a variant of a case. `slow` is the committed one.
+    pub(super) fn launch(&self, case: &Case, variant: &str) -> anyhow::Result<Launch> {
+        let mut launch = Launch::of_case(&self.ordinary, case, variant)?;
+        if let (BASELINE, Some(program)) = (variant, self.committed.get(&case.name)) {
+            launch.program.clone_from(program);
+        }
+        Ok(launch)
+    }
+
+    /// Whether the fix is compared with another `slow` than the one that is there.
+    pub(super) fn has_committed(&self, case: &Case) -> bool {
+        self.committed.contains_key(&case.name)
+    }
+
+    /// Where the reader's variant is that the gates without a clock judge: it counts, if one of them does.
+    pub(super) fn of_mine(&self, criteria: &Criteria) -> &Workspace {
+        if criteria.is_counted() { &self.counting } else { &self.ordinary }
+    }
+}

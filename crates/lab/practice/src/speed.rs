@@ -1,0 +1,89 @@
+//! The last gates: how much faster the reader's server is, in pairs of runs under the load of the case.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use lab_load::Visitor;
+use lab_measure::{
+    Progress,
+    bench::{Comparison, Effort},
+};
+use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
+use lab_servers::{Launch, Stage};
+
+use crate::{
+    answers::expected,
+    draw::{Draw, Phase},
+    servers::Servers,
+    wait::Wait,
+};
+
+/// How long `slow` is asked for the answers to the drawn requests. It answers fewer of them in a run, so a cache
+/// that is empty at the start of a run is of no use.
+const ASKED: Duration = Duration::from_millis(1_500);
+/// The least and the most requests, if `slow` is very slow or very quick.
+const BOUNDS: (usize, usize) = (32, 8_192);
+/// How many requests are asked for together, by users with as many each.
+const TOGETHER: (usize, usize) = (4, 8);
+
+/// The load of a check: the case with the wait that was drawn, and the drawn requests.
+pub(super) struct Load<'a> {
+    servers: &'a Servers,
+    case: Case,
+    pub wait: Option<Wait>,
+    /// Empty if the case draws none.
+    asks: Vec<Ask>,
+}
+
+impl<'a> Load<'a> {
+    pub async fn draw(
+        servers: &'a Servers,
+        case: &Case,
+        criteria: &Criteria,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let mut draw = Draw::of(seed, Phase::Speed);
+        let (case, wait) = draw.wait(case);
+        let slow = servers.launch(&case, BASELINE)?;
+        let asks = match criteria.timed.is_empty() {
+            true => Vec::new(),
+            false => drawn(&slow, &criteria.timed, &mut draw).await?,
+        };
+        Ok(Self { servers, case, wait, asks })
+    }
+
+    /// Measures one variant against another.
+    pub async fn compare(&self, variants: [&str; 2], effort: Effort) -> anyhow::Result<CaseRecord> {
+        let names = variants.map(str::to_owned);
+        let mut comparison = Comparison::of_case(self.servers.workspace(), &self.case, &names)?;
+        for (variant, launch) in &mut comparison.subjects {
+            *launch = self.servers.launch(&self.case, variant)?;
+        }
+        if !self.asks.is_empty() {
+            comparison.asks.clone_from(&self.asks);
+            comparison.engine.options.in_turn = true;
+        }
+        let progress = Progress::planned(comparison.length(effort));
+        comparison.record(variants[1], effort, &progress).await
+    }
+}
+
+/// Many requests, with the answers that `slow` gives.
+async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
+    let mut stage = Stage::set(slow).await?;
+    let target = stage.server.target();
+    let (start, mut all) = (Instant::now(), Vec::new());
+    let (fewest, most) = BOUNDS;
+    let (users, each) = TOGETHER;
+    while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
+        let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
+        let mut asks = draw.asks(&several)?;
+        let visit = async |asks| Visitor::open(target.clone(), asks).await?.answers().await;
+        let visits = try_join_all(asks.chunks(each).map(visit));
+        let right = stage.watch(visits).await?.concat();
+        asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
+        all.extend(asks);
+    }
+    stage.clear().await?;
+    Ok(all)
+}
