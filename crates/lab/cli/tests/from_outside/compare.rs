@@ -16,7 +16,7 @@ use crate::toy::{
 };
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
-fn server(toy: &Toy, args: &str) -> String {
+pub fn server(toy: &Toy, args: &str) -> String {
     format!("{STAND_IN} --port {{port}} --pid-dir {} {args}", toy.path("pids").display())
 }
 
@@ -31,7 +31,7 @@ fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
     toy.lab(&[&sides[..], args].concat())
 }
 
-fn short(toy: &Toy, server: &str) -> Command {
+pub fn short(toy: &Toy, server: &str) -> Command {
     with_itself(toy, server, &[&SHORT[..], &CALM[..]].concat())
 }
 

@@ -14,6 +14,7 @@ mod pull_request;
 mod reach;
 mod records;
 mod revisions;
+mod supervisor;
 mod toy;
 mod triage;
 mod verbs;

@@ -329,8 +329,10 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
-    let stage = Stage::set(launch).await?;
-    let result = Visitor::open(stage.server.target(), asks).await?.visit().await;
+    let mut stage = Stage::set(launch).await?;
+    let target = stage.server.target();
+    let visit = async { anyhow::Ok(Visitor::open(target, asks).await?.visit().await) };
+    let result = stage.watch(visit).await?;
     stage.clear().await?;
     Ok(result)
 }
