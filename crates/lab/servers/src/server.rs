@@ -184,18 +184,27 @@ impl Server {
         (!self.is_announced).then(|| self.behind.listener())
     }
 
-    /// Fails if one of several ports was chosen too early: a server may open that of its metrics first.
+    /// Fails if one of several ports was chosen too early: a server may open that of its metrics first. Also
+    /// fails if the server does not listen on its port any more.
     pub(super) fn ensure_its_port_is_certain(&self) -> anyhow::Result<()> {
-        let Some((then, supervisor)) = self.ports.as_ref().zip(self.supervisor.as_ref()) else {
-            return Ok(());
-        };
-        let now = supervisor.process.id().and_then(process::listeners).unwrap_or_default();
-        if let Some(later) = ports(&now).difference(then).next() {
+        let supervisor = self.supervisor.as_ref().and_then(|it| it.process.id());
+        let Some(now) = supervisor.and_then(process::listeners) else { return Ok(()) };
+        let (now, port) = (ports(&now), self.target.address.port());
+        if self.behind.studied.is_ok() && !now.contains(&port) {
+            let now: Vec<_> = now.iter().map(u16::to_string).collect();
+            let now = if now.is_empty() { "no port".to_owned() } else { now.join(", ") };
             bail!(
-                "the {} was reached on port {}, and since then it also listens on port {later}: name the \
+                "the {} stopped listening on port {port} while it was measured, and now listens on {now}: \
+                 make it keep its port",
+                self.name
+            );
+        }
+        let Some(then) = &self.ports else { return Ok(()) };
+        if let Some(later) = now.difference(then).next() {
+            bail!(
+                "the {} was reached on port {port}, and since then it also listens on port {later}: name the \
                  one to measure with --port N",
-                self.name,
-                self.target.address.port()
+                self.name
             );
         }
         Ok(())

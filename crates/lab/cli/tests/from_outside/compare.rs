@@ -26,7 +26,7 @@ pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Out
 }
 
 /// A comparison of a server with itself.
-fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
+pub fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
     let sides = ["compare", "--baseline", server, "--candidate", server, "--get=/"];
     toy.lab(&[&sides[..], args].concat())
 }
@@ -212,6 +212,19 @@ fn figures_are_printed_even_if_they_cannot_be_kept() {
     let output = lab.wait_with_output().unwrap();
     fails(&output, 2, "target/lab/runs: ");
     prints(&output, "throughput (decides)");
+}
+
+#[test]
+fn a_note_that_nobody_can_read_costs_no_measurement() {
+    let toy = Toy::new(&[]);
+    let mut lab = short(&toy, &server(&toy, ""));
+    lab.args(["--compare", "length"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    ends(&lab.stderr(full).output().unwrap(), 3);
+    let mut lab = lab.stderr(Stdio::piped()).spawn().unwrap();
+    drop(lab.stderr.take());
+    ends(&lab.wait_with_output().unwrap(), 3);
+    assert_eq!(toy.results().len(), 2);
 }
 
 #[test]

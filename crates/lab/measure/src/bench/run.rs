@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_display::plural;
+use lab_display::{err, plural};
 use lab_load::{Fault, Visitor};
 use lab_model::{
     Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run,
@@ -298,7 +298,7 @@ impl Comparison {
                 if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
                     first_answer(&plan).await;
                 }
-                let note = |note: &str| progress.aside(|| eprintln!("{note}"));
+                let note = |note: &str| progress.aside(|| err!("{note}"));
                 self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
             })
             .await?;
