@@ -1,8 +1,9 @@
 # The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
 
-lab := "cargo run --release --quiet --bin lab --"
-lab_from_anywhere := "cargo run --release --quiet --manifest-path '" + justfile_directory() / "Cargo.toml' --bin lab --"
-book := "cargo run --release --quiet --bin lab-book --"
+# `exec`, so that a signal to `just` alone reaches what it runs.
+lab := "exec cargo run --release --quiet --bin lab --"
+lab_from_anywhere := "exec cargo run --release --quiet --manifest-path '" + justfile_directory() / "Cargo.toml' --bin lab --"
+book := "exec cargo run --release --quiet --bin lab-book --"
 
 # Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
 # the dependencies each time, and compiles them once.
@@ -25,7 +26,7 @@ replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build.
 short_replications := '"replicate locust lock-scope --short" "crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
     '"replicate heaptrack hot-clone --short" "replicate dhat hot-clone --short" "replicate cachegrind hot-clone --short" ' + \
-    '"replicate hotspot hot-clone --short" "replicate mystery --short" "replicate proxy --short" "replicate varnish --short" "replicate postgres --short" "soak --short" _replication-tests'
+    '"replicate hotspot hot-clone --short" "replicate mystery --short" "replicate proxy --short" "replicate varnish --short" "replicate postgres --short" "soak --short" "torture --short" _replication-tests'
 
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -191,7 +192,7 @@ build-once:
 dependencies:
     @.ci/dependencies.py
 
-# Judge an untouched copy, our fix, cheats and other fixes in a copy of the workspace
+# Judge an untouched copy, our fix, cheats and other fixes in a copy of the workspace, and malicious servers
 [private]
 practice-test:
     cargo test --release {{ shared }} --test from_outside -- --ignored
@@ -265,6 +266,11 @@ crosscheck CASE *FLAGS: _build
 [group('check')]
 soak *MINUTES_AND_FLAGS: _build
     @PYTHONPATH=benches/replications {{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
+
+# Fail one system call in each run of `lab`, for ten minutes
+[group('check')]
+torture *MINUTES_AND_FLAGS: _build
+    @PYTHONPATH=benches/replications {{ python }} benches/replications/torture/run.py {{ MINUTES_AND_FLAGS }}
 
 # What the replications compute, without their tools.
 _replication-tests:

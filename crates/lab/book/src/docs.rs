@@ -2,6 +2,7 @@
 
 use std::{fs, process::ExitCode};
 
+use lab_display::out;
 use lab_model::{Workspace, write_whole};
 
 use crate::book::{self, Book, CHAPTERS, Problem};
@@ -19,7 +20,7 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let book = Book::of(workspace)?;
     if let Some(expression) = &options.eval {
-        println!("{}", book.eval(expression, &book.root.join(CHAPTERS))?);
+        out!("{}", book.eval(expression, &book.root.join(CHAPTERS))?);
         return Ok(ExitCode::SUCCESS);
     }
     let pages = book::pages(&book.root)?;
@@ -34,12 +35,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             problems.extend(spliced.stale);
         } else if spliced.text != page.text {
             write_whole(&page.path, &spliced.text)?;
-            println!(
-                "{}: {} of {} markers filled",
-                page.name,
-                spliced.stale.len(),
-                spliced.markers
-            );
+            out!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
         }
         written += &spliced.text;
     }
@@ -54,15 +50,15 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             problems.push(Problem { page: path.clone(), line: 1, what });
         } else {
             write_whole(&file, &chart.svg)?;
-            println!("{path}: drawn");
+            out!("{path}: drawn");
         }
     }
     if problems.is_empty() {
-        println!("{} pages with {markers} markers are up to date", pages.len());
+        out!("{} pages with {markers} markers are up to date", pages.len());
         return Ok(ExitCode::SUCCESS);
     }
     // In the order of the pages.
     problems.sort();
-    problems.iter().for_each(|problem| println!("{problem}"));
+    problems.iter().for_each(|problem| out!("{problem}"));
     anyhow::bail!("{} in the pages", lab_display::plural(problems.len(), "problem"))
 }

@@ -10,6 +10,7 @@ mod publish;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use lab_display::{err, out};
 use lab_model::Workspace;
 
 /// Fills the course's pages, and publishes the records that they quote.
@@ -48,12 +49,12 @@ fn main() -> ExitCode {
         Command::Docs(options) => docs::run(&workspace, &options),
         Command::Record { name, case } => {
             let dir = publish::publish(&workspace, name.as_deref(), &case)?;
-            println!("  Record    {}", dir.display());
+            out!("  Record    {}", dir.display());
             Ok(ExitCode::SUCCESS)
         }
     });
     done.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        err!("error: {error:#}");
         ExitCode::FAILURE
     })
 }

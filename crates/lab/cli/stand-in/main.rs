@@ -3,6 +3,8 @@
 //! It is plain `std`, a thread a connection, so that its failures are its own and not a framework's, and
 //! so that a test can build it as a package without dependencies.
 
+#![expect(clippy::disallowed_macros, reason = "a stand-in prints as most servers do")]
+
 use std::{
     io::{BufRead as _, BufReader, Result, Write as _},
     net::{TcpListener, TcpStream},

@@ -41,7 +41,8 @@ fn main() -> ExitCode {
     match draw(Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // Unlike `eprintln!`, this does not panic if the terminal is gone.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -24,6 +24,22 @@ use super::{
 /// How many bytes are read at once, and the longest head that an answer may have.
 const BUFFER: usize = 16 * 1024;
 
+/// The longest body that is kept outside a measurement, unless the caller says how long. Under load, none is
+/// kept.
+pub const LONGEST_BODY: u64 = 32 << 20;
+
+/// A body has more bytes than the caller wants.
+#[derive(Clone, Copy, Debug)]
+pub struct TooLong(u64);
+
+impl std::fmt::Display for TooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "the body has more than {} MiB", self.0 >> 20)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
@@ -146,7 +162,7 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, |_| {}, content)).await;
+        let answer = within(self.patience, self.exchange(request, u64::MAX, |_| {}, content)).await;
         let result = match answer {
             Ok(status) => match check.mismatch(&request.expected, status) {
                 None => Ok(()),
@@ -158,12 +174,14 @@ impl<D: Dial> Connection<D> {
         result
     }
 
-    /// The answer, unchecked.
-    pub async fn fetch(&mut self, request: &Prepared) -> anyhow::Result<Fetched> {
+    /// The answer, unchecked. A longer body than this is an error at once.
+    pub async fn fetch(&mut self, request: &Prepared, longest: u64) -> anyhow::Result<Fetched> {
         let (mut head, mut body) = (Vec::new(), Vec::new());
         let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
         let content = |piece: &[u8]| body.extend_from_slice(piece);
-        let answer = within(self.patience, self.exchange(request, on_head, content)).await;
+        let patience = self.patience;
+        let exchange = self.exchange(request, longest, on_head, content);
+        let answer = within(patience, exchange).await;
         let status = answer.with_context(|| request.name.clone())?;
         Ok(Fetched { status, head, body })
     }
@@ -176,6 +194,7 @@ impl<D: Dial> Connection<D> {
     async fn exchange(
         &mut self,
         request: &Prepared,
+        longest: u64,
         mut on_head: impl FnMut(&[u8]),
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
@@ -191,7 +210,7 @@ impl<D: Dial> Connection<D> {
             head = exchange.head(request.head_only, &mut on_head).await;
         }
         let head = head?;
-        exchange.body(head, content).await.context("the answer broke off")?;
+        exchange.body(head, longest, content).await?;
         if exchange.is_complete() && head.keep_alive {
             self.stream = Some(exchange.stream);
             self.is_used = true;
@@ -267,15 +286,28 @@ impl<'a, D: Dial> Exchange<'a, D> {
         }
     }
 
-    async fn body(&mut self, head: Head, mut content: impl FnMut(&[u8])) -> anyhow::Result<()> {
-        let mut body = Body::from(head.framing);
+    async fn body(
+        &mut self,
+        head: Head,
+        longest: u64,
+        mut content: impl FnMut(&[u8]),
+    ) -> anyhow::Result<()> {
+        const BROKE_OFF: &str = "the answer broke off";
+        let (mut body, mut length) = (Body::from(head.framing), 0);
         loop {
-            self.unread.start += body.take(&self.buffer[self.unread.clone()], &mut content)?;
+            let count = |piece: &[u8]| {
+                length += piece.len() as u64;
+                content(piece);
+            };
+            let taken = body.take(&self.buffer[self.unread.clone()], count);
+            self.unread.start += taken.context(BROKE_OFF)?;
+            ensure!(length <= longest, TooLong(longest));
             if body == Body::Complete {
                 return Ok(());
             }
-            if !self.fill().await? {
-                ensure!(body == Body::ToClose, "the server closed the connection");
+            if !self.fill().await.context(BROKE_OFF)? {
+                let is_end = body == Body::ToClose;
+                ensure!(is_end, "{BROKE_OFF}: the server closed the connection");
                 return Ok(());
             }
         }

@@ -25,7 +25,7 @@ use tokio::task::LocalSet;
 use alarm::Alarm;
 
 pub use self::http::Prepared;
-pub use connection::{Connection, Dial, Fault, Fetched, Tcp};
+pub use connection::{Connection, Dial, Fault, Fetched, LONGEST_BODY, Tcp, TooLong};
 pub use fetch::{NO_ANSWER, address, get, get_text, is_ready, resolve};
 pub use tls::Net;
 pub use visitor::Visitor;

@@ -13,6 +13,7 @@ use tokio::time::sleep;
 
 use super::{
     Connection, Dial, Fault, Fetched, Net, Prepared,
+    connection::LONGEST_BODY,
     fetch::{PATIENCE, within},
 };
 
@@ -130,9 +131,14 @@ impl<D: Dial> Visitor<D> {
 
     /// Every answer, unchecked.
     pub async fn answers(&mut self) -> anyhow::Result<Vec<Fetched>> {
+        self.answers_up_to(LONGEST_BODY).await
+    }
+
+    /// Every answer, unchecked. A body of more bytes is an error.
+    pub async fn answers_up_to(&mut self, longest: u64) -> anyhow::Result<Vec<Fetched>> {
         let mut answers = Vec::new();
         for request in self.requests.iter() {
-            answers.push(self.connections[0].fetch(request).await?);
+            answers.push(self.connections[0].fetch(request, longest).await?);
         }
         Ok(answers)
     }

@@ -2,9 +2,11 @@
 
 use std::{
     cell::{Cell, RefCell},
-    io::{IsTerminal as _, stderr},
+    io::{IsTerminal as _, Write as _, stderr},
     time::Duration,
 };
+
+use lab_display::err;
 
 /// Moves to the begin of a terminal's line, and clears it.
 const CLEAR: &str = "\r\x1b[2K";
@@ -58,20 +60,20 @@ impl Progress {
 
     /// Prints a line that stays.
     pub fn note(&self, line: &str) {
-        self.aside(|| eprintln!("{line}"));
+        self.aside(|| err!("{line}"));
     }
 
     fn show(&self, line: &str, plain: &str) {
         if stderr().is_terminal() {
-            eprint!("{CLEAR}  {}", console::truncate_str(line, 76, "…"));
+            let _ = write!(stderr(), "{CLEAR}  {}", console::truncate_str(line, 76, "…"));
         } else if self.said.replace(plain.to_owned()) != plain {
-            eprintln!("{plain}");
+            err!("{plain}");
         }
     }
 
     fn clear(&self) {
         if stderr().is_terminal() {
-            eprint!("{CLEAR}");
+            let _ = write!(stderr(), "{CLEAR}");
         }
     }
 }

@@ -8,7 +8,7 @@ use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Listener, Machine, Neighbours, Outcome, Spacing,
+    Build, Listener, Machine, Neighbours, Outcome, Spacing, decline,
     outcome::is_zero,
     own_command,
     percentile::{ByPercentile, Percentile, factors},
@@ -388,13 +388,19 @@ impl CaseRecord {
         }
     }
 
+    /// Whether a variant closed connections instead of answering, far more often than the baseline.
+    pub fn drops_requests(&self, variant: &VariantRecord) -> bool {
+        let [baseline, ..] = &self.variants[..] else { return false };
+        decline::drops_requests(&variant.requests, &baseline.requests)
+    }
+
     /// Whether every run had right answers, and no others.
     pub fn is_clean(&self) -> bool {
         let has_answers = |run: &Run| run.outcome.ok_in_time > 0;
         self.runs.iter().all(has_answers)
             && self.variants.iter().all(|variant| {
                 let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.requests.errors());
-                variant.requests.errors() + open_loop == 0
+                variant.requests.errors() + open_loop == 0 && !self.drops_requests(variant)
             })
     }
 }

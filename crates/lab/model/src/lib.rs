@@ -12,6 +12,7 @@ mod conditions;
 mod counts;
 mod criteria;
 pub mod criterion;
+mod decline;
 mod document;
 mod exhibit;
 mod expectations;

@@ -3,7 +3,7 @@
 use lab_display::{factor, plural, thousands, time_ms};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Metric, Percentile, VariantRecord, conditions};
+use super::{CaseRecord, Metric, Percentile, VariantRecord, conditions, decline};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
@@ -21,6 +21,7 @@ pub fn notes(case: &CaseRecord) -> Vec<String> {
     notes.extend(conditions::notes(case));
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
+    notes.extend(decline::falls_behind(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
         notes.push(
             "the latencies are those of a closed loop, whose users send nothing while a server \
@@ -90,6 +91,9 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
             factor(gain)
         ));
     }
+    if let Some(loss) = decline::slows_down(runs.clone().map(|run| &run.outcome)) {
+        note(loss);
+    }
     if let Some(fault) = &requests.first_fault {
         let [wrong, failed] =
             [requests.wrong, requests.failed].map(|count| thousands(count as f64));
@@ -107,6 +111,9 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<String> {
     if reopened > 0 {
         let connections = plural(reopened as usize, "connection");
         note(format!("{connections} opened again, because the server had closed them"));
+    }
+    if case.drops_requests(variant) {
+        note("it closed so many connections instead of answering that this is an error".to_owned());
     }
     let in_open_loop = variant.open_loop.as_ref().map_or(0, |open| open.requests.resent);
     if requests.resent + in_open_loop > 0 {

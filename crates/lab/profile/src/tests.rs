@@ -1,5 +1,7 @@
 //! Every way in which recording fails, with a `perf` and servers that fail on request.
 
+#![expect(clippy::disallowed_macros, reason = "a test says why it is skipped")]
+
 use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;

@@ -49,7 +49,7 @@ impl Behind {
 }
 
 fn command(pid: u32) -> Option<String> {
-    Some(without_secrets(&process::command(pid)?))
+    Some(lab_system::plain(&without_secrets(&process::command(pid)?)))
 }
 
 /// Why no single process is the server. A container's processes may be invisible, for example.

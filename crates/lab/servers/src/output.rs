@@ -71,7 +71,7 @@ impl Output {
     pub async fn url(&self) -> anyhow::Result<Uri> {
         loop {
             if let Some(url) = self.shared.printed().url.take() {
-                return url.parse().with_context(|| format!("`{url}` is no URL"));
+                return url.parse().with_context(|| format!("`{}` is no URL", url.escape_debug()));
             }
             self.shared.line.notified().await;
         }

@@ -5,9 +5,10 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use http::uri::PathAndQuery;
-use lab_load::{Fetched, Visitor};
+use lab_display::err;
+use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
 use lab_model::{Answer, Ask, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
@@ -35,6 +36,9 @@ pub struct Requests {
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
     #[arg(long, value_enum, default_value_t)]
     pub compare: Compare,
+    /// The longest body that an answer may have, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = LONGEST_BODY >> 20, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub max_body: u64,
 }
 
 /// How answers are compared. Status and content type always are.
@@ -123,6 +127,21 @@ impl Requests {
         Ok(asks)
     }
 
+    /// The answers to two visits, as [`answers`], with bodies as long as the user permits.
+    async fn answers(
+        &self,
+        launch: &Launch,
+        asks: &[Ask],
+        pause: Duration,
+        is_first: bool,
+    ) -> anyhow::Result<[Vec<Fetched>; 2]> {
+        let rounds = rounds(launch, asks, pause, is_first, self.max_body << 20).await;
+        rounds.map_err(|error| match error.is::<TooLong>() {
+            true => anyhow!("{error:#}\n  ask for less, or permit more with --max-body"),
+            false => error,
+        })
+    }
+
     fn ask(
         &self,
         method: &str,
@@ -143,16 +162,16 @@ impl Requests {
 pub async fn learn_answers(
     asks: &mut [Vec<Ask>],
     subjects: &[(String, Launch)],
-    compare: Compare,
+    requests: &Requests,
 ) -> anyhow::Result<Vec<String>> {
     let (baseline, others) = subjects.split_first().context("there is a baseline")?;
     let (of_baseline, of_others) = asks.split_first_mut().context("there are requests")?;
-    let (types, notes) = learn(of_baseline, baseline, compare).await?;
+    let (types, notes) = learn(of_baseline, baseline, requests).await?;
     for (other, asks) in others.iter().zip(of_others) {
         for (ask, learned) in asks.iter_mut().zip(&*of_baseline) {
             ask.expected = learned.expected.clone();
         }
-        check(other, asks, &types).await?;
+        check(other, asks, &types, requests).await?;
     }
     Ok(notes)
 }
@@ -161,11 +180,12 @@ pub async fn learn_answers(
 async fn learn(
     asks: &mut [Ask],
     (name, baseline): &(String, Launch),
-    compare: Compare,
+    requests: &Requests,
 ) -> anyhow::Result<(Vec<Option<String>>, Vec<String>)> {
+    let &Requests { compare, .. } = requests;
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = answers(baseline, asks, A_WHILE, true).await?;
-    let [fresh, _] = answers(baseline, asks, Duration::ZERO, false).await?;
+    let [first, again] = requests.answers(baseline, asks, A_WHILE, true).await?;
+    let [fresh, _] = requests.answers(baseline, asks, Duration::ZERO, false).await?;
     let (mut types, mut notes) = (Vec::new(), Vec::new());
     for (index, ask) in asks.iter_mut().enumerate() {
         let Fetched { status, body, .. } = &first[index];
@@ -180,9 +200,9 @@ async fn learn(
         }
         ensure!(
             (200..400).contains(status),
-            "the {name} answers {} with status {status}: {}",
+            "the {name} answers {} with status {status}{}",
             title(ask),
-            String::from_utf8_lossy(body).chars().take(80).collect::<String>().escape_debug()
+            start(body)
         );
         ask.expected.status = *status;
         types.push(first[index].header("content-type"));
@@ -213,6 +233,12 @@ async fn learn(
     Ok((types, notes))
 }
 
+/// The start of a body, as the end of an error message.
+fn start(body: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(body).chars().take(80).collect();
+    if text.is_empty() { text } else { format!(": {}", text.escape_debug()) }
+}
+
 /// The lengths to accept, from three that were seen: a number in a body gains digits, and a list may
 /// be far longer than those three.
 fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
@@ -229,8 +255,9 @@ async fn check(
     (name, subject): &(String, Launch),
     asks: &[Ask],
     types: &[Option<String>],
+    requests: &Requests,
 ) -> anyhow::Result<()> {
-    let [found, _] = answers(subject, asks, Duration::ZERO, true).await?;
+    let [found, _] = requests.answers(subject, asks, Duration::ZERO, true).await?;
     for ((ask, answer), of_baseline) in asks.iter().zip(found).zip(types) {
         let of_candidate = answer.header("content-type");
         let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
@@ -258,16 +285,26 @@ pub async fn answers(
     pause: Duration,
     is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
+    rounds(launch, asks, pause, is_first, LONGEST_BODY).await
+}
+
+async fn rounds(
+    launch: &Launch,
+    asks: &[Ask],
+    pause: Duration,
+    is_first: bool,
+    longest: u64,
+) -> anyhow::Result<[Vec<Fetched>; 2]> {
     let mut stage = Stage::set(launch).await?;
     if let Some(listener) = stage.server.listener().filter(|_| is_first) {
-        eprintln!("  {:<10} {listener}", launch.name);
+        err!("  {:<10} {listener}", launch.name);
     }
     let target = stage.server.target();
     let asked = async {
         let mut visitor = Visitor::open(target, asks).await?;
-        let first = visitor.answers().await?;
+        let first = visitor.answers_up_to(longest).await?;
         sleep(pause).await;
-        anyhow::Ok([first, visitor.answers().await?])
+        anyhow::Ok([first, visitor.answers_up_to(longest).await?])
     };
     let asked = async { asked.await.with_context(|| launch.name.clone()) };
     let rounds = stage.ask(asked).await?;

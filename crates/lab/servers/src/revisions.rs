@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+use lab_display::err;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -55,7 +56,7 @@ impl Revisions {
         let lock = match lock.try_lock() {
             Ok(()) => lock,
             Err(_) => {
-                eprintln!("waiting until another `lab` has compared its revisions");
+                err!("waiting until another `lab` has compared its revisions");
                 // In another thread, so that Ctrl-C ends the wait.
                 let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await?;
                 lock.context("cannot lock the worktrees")?
@@ -104,7 +105,7 @@ impl Revisions {
             let program = kept.join(below).join(bin);
             if !program.is_file() {
                 let short = &commit[..commit.len().min(10)];
-                eprintln!("building {bin} at {revision} ({short}){name}");
+                err!("building {bin} at {revision} ({short}){name}");
                 let target = self.kept.join("target");
                 let fresh = cargo_build(&dir, bin, layout.map(|(seed, _)| seed), &target)
                     .await

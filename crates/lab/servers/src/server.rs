@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     net::Ipv4Addr,
+    os::unix::process::ExitStatusExt as _,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -29,6 +30,11 @@ const START: Duration = Duration::from_secs(20);
 /// What to try with a server that does not listen.
 const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-env or --port-arg; or say --port N if it always \
      has the same one";
+/// When a server ended, for messages.
+const BEFORE: &str = "exited before it listened";
+const UNDER_LOAD: &str = "died under load";
+/// What to try with a server that ends without an error.
+const STAY: &str = "\n  a server must stay in the foreground: leave out what makes it a daemon";
 /// How long an earlier server may take to release its port.
 const RELEASE: Duration = Duration::from_secs(1);
 /// How long a server may take to exit: it is killed three seconds after it was asked to.
@@ -61,6 +67,8 @@ struct Supervisor {
 
 impl Supervisor {
     fn start(launch: &Launch, placeholders: &Placeholders) -> anyhow::Result<Self> {
+        // What a killed supervisor leaves behind becomes a child of `lab`, which then ends it.
+        process::adopt_orphans().context("cannot adopt what a supervisor leaves behind")?;
         let mut command = Command::new(lab_itself()?);
         command.args(["supervise", "--"]).arg(&launch.program);
         if let Some(dir) = &launch.dir {
@@ -79,6 +87,21 @@ impl Supervisor {
         output.follow(process.stdout.take().context("stdout is a pipe")?);
         output.follow(process.stderr.take().context("stderr is a pipe")?);
         Ok(Self { stdin: process.stdin.take(), process, output })
+    }
+}
+
+impl Supervisor {
+    /// Why the server `name` ended, and what to do about it.
+    async fn why(&mut self, name: &str, when: &str, status: ExitStatus) -> anyhow::Error {
+        // It reports a signal that ended the server as an exit code.
+        if let Some(signal) = status.signal() {
+            return anyhow!(
+                "the supervisor of {name} was killed by signal {signal}, so the server ended too\n  \
+                 does the server kill its parent, or does the system lack memory (`dmesg`)?"
+            );
+        }
+        let advice = if status.success() { STAY } else { "" };
+        anyhow!("{name} {when} ({}){}{advice}", in_words(status), self.output.words().await)
     }
 }
 
@@ -129,8 +152,7 @@ impl Server {
                 }
             },
             status = supervisor.process.wait() => {
-                let status = in_words(status?);
-                bail!("{name} exited before it listened ({status}){}", supervisor.output.words().await)
+                return Err(supervisor.why(&name, BEFORE, status?).await)
             }
         };
         let target: Target = lab_load::address(&url)?.into();
@@ -138,10 +160,13 @@ impl Server {
             Ok(behind) => behind,
             // It was free before the start, so the command made somebody else listen, such as Docker.
             Err(behind) if matches!(launch.address, Address::Fixed(_)) => behind,
-            Err(_) => bail!(
-                "{name} should listen on port {} but another process does",
-                target.address.port()
-            ),
+            Err(_) => match supervisor.process.try_wait()? {
+                Some(status) => return Err(supervisor.why(&name, BEFORE, status).await),
+                None => bail!(
+                    "{name} should listen on port {} but another process does",
+                    target.address.port()
+                ),
+            },
         };
         let busy_with = supervisor.output.found();
         let (supervisor, is_announced) = (Some(supervisor), launch.address == Address::Announced);
@@ -159,18 +184,27 @@ impl Server {
         (!self.is_announced).then(|| self.behind.listener())
     }
 
-    /// Fails if one of several ports was chosen too early: a server may open that of its metrics first.
+    /// Fails if one of several ports was chosen too early: a server may open that of its metrics first. Also
+    /// fails if the server does not listen on its port any more.
     pub(super) fn ensure_its_port_is_certain(&self) -> anyhow::Result<()> {
-        let Some((then, supervisor)) = self.ports.as_ref().zip(self.supervisor.as_ref()) else {
-            return Ok(());
-        };
-        let now = supervisor.process.id().and_then(process::listeners).unwrap_or_default();
-        if let Some(later) = ports(&now).difference(then).next() {
+        let supervisor = self.supervisor.as_ref().and_then(|it| it.process.id());
+        let Some(now) = supervisor.and_then(process::listeners) else { return Ok(()) };
+        let (now, port) = (ports(&now), self.target.address.port());
+        if self.behind.studied.is_ok() && !now.contains(&port) {
+            let now: Vec<_> = now.iter().map(u16::to_string).collect();
+            let now = if now.is_empty() { "no port".to_owned() } else { now.join(", ") };
             bail!(
-                "the {} was reached on port {}, and since then it also listens on port {later}: name the \
+                "the {} stopped listening on port {port} while it was measured, and now listens on {now}: \
+                 make it keep its port",
+                self.name
+            );
+        }
+        let Some(then) = &self.ports else { return Ok(()) };
+        if let Some(later) = now.difference(then).next() {
+            bail!(
+                "the {} was reached on port {port}, and since then it also listens on port {later}: name the \
                  one to measure with --port N",
-                self.name,
-                self.target.address.port()
+                self.name
             );
         }
         Ok(())
@@ -211,22 +245,27 @@ impl Server {
     pub(super) async fn died(&mut self) -> anyhow::Error {
         let Some(supervisor) = &mut self.supervisor else { return std::future::pending().await };
         match supervisor.process.wait().await {
-            Ok(status) => {
-                let last_words = supervisor.output.words().await;
-                anyhow!("{} died under load ({}){last_words}", self.name, in_words(status))
-            }
+            Ok(status) => supervisor.why(&self.name, UNDER_LOAD, status).await,
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
         }
     }
 
     /// Asks the server to exit, and kills it if it does not. One that was not started here goes on.
+    ///
+    /// # Errors
+    ///
+    /// If it has exited before: nobody may have watched it until now.
     pub async fn stop(self) -> anyhow::Result<()> {
         let Some(mut supervisor) = self.supervisor else { return Ok(()) };
+        let exited = supervisor.process.try_wait()?;
         drop(supervisor.stdin.take());
         let ended = timeout(STOP, supervisor.process.wait()).await;
-        ended.ok().with_context(|| {
+        let status = ended.ok().with_context(|| {
             format!("{} still runs {} s after it was asked to end", self.name, STOP.as_secs())
         })??;
+        if exited.is_some() || status.signal().is_some() {
+            return Err(supervisor.why(&self.name, UNDER_LOAD, status).await);
+        }
         // What listens outside the process tree may take a moment, such as a container, and the next
         // server may need the same port.
         let end = Instant::now() + RELEASE;

@@ -7,6 +7,8 @@ use tokio::{process::Command, time::timeout};
 
 /// How many lines of a program are shown when it fails.
 const LAST_LINES: usize = 12;
+/// How many columns of each are shown.
+const LONGEST_LINE: usize = 200;
 
 /// Runs a program to its end, and returns what it printed. Its messages go to `stderr`: a pipe, whose
 /// last lines the error shows, or the terminal. Dropping the future ends the program.
@@ -43,13 +45,40 @@ pub fn last_lines(printed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(printed);
     let lines: Vec<_> = text.lines().collect();
     let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-    let last: String = last.iter().map(|line| format!("\n  | {line}")).collect();
+    let last: String = last.iter().map(|line| format!("\n  | {}", plain(line))).collect();
     (!last.is_empty()).then(|| format!("; its last lines:{last}"))
+}
+
+/// A line of another program, without colours, and with its control characters escaped: a terminal would
+/// obey them. A long line is cut.
+pub fn plain(line: &str) -> String {
+    let line = console::strip_ansi_codes(line);
+    let escape = |it: char| match it.is_control() && it != '\t' {
+        true => it.escape_default().to_string(),
+        false => it.to_string(),
+    };
+    let line: String = line.chars().take(LONGEST_LINE + 1).map(escape).collect();
+    console::truncate_str(&line, LONGEST_LINE, "…").into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_obeys_no_line_of_another_program() {
+        for (line, shown) in [
+            ("\x1b[32mready\x1b[0m\ton 80", "ready\ton 80"),
+            ("\x1b]0;title\x07it fails\x1b[2J", "it fails"),
+            ("\x1b(0q\x08\u{9b}2J\r", "q\\u{8}\\r"),
+            ("\x1b]8;;http://unfinished", ""),
+        ] {
+            let plain = plain(line);
+            assert!(!plain.contains(|it: char| it.is_control() && it != '\t'), "{plain:?}");
+            assert_eq!(plain, shown);
+        }
+        assert_eq!(plain(&"x".repeat(9_000)).chars().count(), LONGEST_LINE);
+    }
 
     #[tokio::test]
     async fn a_program_that_fails_hangs_or_is_missing_is_named_with_its_last_lines() {

@@ -56,7 +56,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         }
     }
     if cfg!(debug_assertions) {
-        eprintln!("note: this is a debug build; its figures say nothing about a release build");
+        err!("note: this is a debug build; its figures say nothing about a release build");
     }
 
     Store::new(&workspace.results()).ensure_writable()?;
@@ -83,7 +83,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     if record.cases.iter().all(CaseRecord::is_clean) {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("error: some answers were wrong or missing; the notes above say which");
+    err!("error: some answers were wrong or missing; the notes above say which");
     Ok(ExitCode::from(2))
 }
 

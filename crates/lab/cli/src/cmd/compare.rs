@@ -85,9 +85,9 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     let Options { server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
     let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
-    let compare = server.requests.compare;
     let mut comparison =
-        comparison_of("compare", *load, sides.subjects, sides.asks, compare, files).await?;
+        comparison_of("compare", *load, sides.subjects, sides.asks, &server.requests, files)
+            .await?;
     comparison.layouts = sides.layouts;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort(Metric::Throughput);
@@ -99,7 +99,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
-        eprintln!("note: {note}");
+        err!("note: {note}");
         comparison.caveats.push(note);
     }
     let subjects = comparison.subjects.iter().enumerate();
@@ -111,7 +111,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         match count::system_calls(launch, comparison.asks_of(index)).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
-                progress.aside(|| eprintln!("note: no system calls of the {name}: {error:#}"));
+                progress.aside(|| err!("note: no system calls of the {name}: {error:#}"));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_display::{count_table, out};
+use lab_display::{count_table, err, out};
 use lab_measure::count::{
     self, Counts,
     reference::{self, TOLERANCE_PERCENT, Table},
@@ -67,7 +67,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         };
         if options.update {
             write_whole(&path, &reference::text(HEAD, &exact, &case.variants))?;
-            eprintln!("wrote {}", path.display());
+            err!("wrote {}", path.display());
         } else if options.check {
             let lines = reference::compare(&Reference::read(&path)?.0, &exact, tolerance);
             moved.extend(lines.into_iter().map(|line| format!("{}-{line}", case.name)));
@@ -77,9 +77,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for line in &moved {
-        eprintln!("error: {line}");
+        err!("error: {line}");
     }
-    eprintln!(
+    err!(
         "The cost of a visit has changed. If you meant it to, run `just count --update` and say why \
          in the commit; docs/src/counts.md says what moves a count."
     );
@@ -96,11 +96,11 @@ async fn count_all(
     for case in cases {
         let mut counted = Counted::new();
         for variant in &case.variants {
-            eprintln!("counting {}-{variant}", case.name);
+            err!("counting {}-{variant}", case.name);
             let (counts, note) = count::measure(workspace, case, variant, &[]).await?;
             // The same for every variant, so print it once.
             if let Some(note) = note.filter(|note| !notes.contains(note)) {
-                eprintln!("note: {note}");
+                err!("note: {note}");
                 notes.push(note);
             }
             counted.insert(variant.clone(), counts);

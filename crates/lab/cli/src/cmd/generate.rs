@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use lab_display::out;
 use lab_model::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -23,7 +24,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     })?;
     match outcome {
         Some(outcome) => {
-            println!("{}", serde_json::to_string(&outcome)?);
+            out!("{}", serde_json::to_string(&outcome)?);
             Ok(ExitCode::SUCCESS)
         }
         None => Ok(ExitCode::FAILURE),

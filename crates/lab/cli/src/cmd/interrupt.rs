@@ -7,9 +7,13 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow};
 use lab_display::err;
 use lab_system::process;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     signal::unix::{SignalKind, signal},
@@ -18,7 +22,9 @@ use tokio::{
 
 /// How long the end of everything that a verb started may take. A supervisor gives its server three
 /// seconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the system may take to end what was killed.
+const KILLED: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(5);
 
 /// Runs a verb to its end; `None` after a signal, which drops everything that the verb holds and so
@@ -37,11 +43,13 @@ pub fn interruptible<T>(
             () = signalled => Ok(None),
             result = verb => result.map(Some),
         };
-        let ended = timeout(PATIENCE, all_ended(&others)).await;
-        if ended.is_err() && matches!(result, Ok(None)) {
-            let running = descendants().into_iter().filter(|pid| !others.contains(pid));
-            let running: Vec<_> = running.map(|pid| pid.to_string()).collect();
-            bail!("interrupted, but some processes still run: `kill -9 {}`", running.join(" "));
+        // The rest was left behind by a supervisor that was killed.
+        if timeout(PATIENCE, all_ended(&others)).await.is_err()
+            && timeout(KILLED, all_killed(&others)).await.is_err()
+        {
+            let running: Vec<_> = running(&others).map(|pid| pid.to_string()).collect();
+            let left = anyhow!("some processes still run: `kill -9 {}`", running.join(" "));
+            return result.and(Err(left));
         }
         result
     })
@@ -88,9 +96,23 @@ pub fn descendants() -> Vec<u32> {
     below.filter(|pid| process::is_alive(*pid)).collect()
 }
 
+fn running(others: &[u32]) -> impl Iterator<Item = u32> {
+    descendants().into_iter().filter(|pid| !others.contains(pid))
+}
+
 /// Waits until no process below this one runs, except these.
 pub async fn all_ended(others: &[u32]) {
-    while descendants().iter().any(|pid| !others.contains(pid)) {
+    while running(others).next().is_some() {
+        sleep(POLL).await;
+    }
+}
+
+/// Kills the processes below this one, except these, until none runs.
+async fn all_killed(others: &[u32]) {
+    while running(others).next().is_some() {
+        for pid in running(others).filter_map(|pid| i32::try_from(pid).ok()) {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
         sleep(POLL).await;
     }
 }

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use lab_display::err;
 use lab_model::{Ask, Load};
-use lab_servers::{Address, Compare, Launch, Requests, Scratch, learn_answers};
+use lab_servers::{Address, Launch, Requests, Scratch, learn_answers};
 
 use lab_measure::bench::Comparison;
 
@@ -52,7 +53,7 @@ impl OwnServer {
             subjects.push(((*name).to_owned(), self.launch(name, command, None)?));
         }
         let asks = vec![asks; subjects.len()];
-        comparison_of(name, load, subjects, asks, self.requests.compare, files).await
+        comparison_of(name, load, subjects, asks, &self.requests, files).await
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
@@ -80,11 +81,11 @@ pub async fn comparison_of(
     load: OwnLoad,
     subjects: Vec<(String, Launch)>,
     mut own_asks: Vec<Vec<Ask>>,
-    compare: Compare,
+    requests: &Requests,
     files: Scratch,
 ) -> anyhow::Result<Comparison> {
-    let caveats = learn_answers(&mut own_asks, &subjects, compare).await?;
-    caveats.iter().for_each(|note| eprintln!("note: {note}"));
+    let caveats = learn_answers(&mut own_asks, &subjects, requests).await?;
+    caveats.iter().for_each(|note| err!("note: {note}"));
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     let asks = own_asks.first().cloned().unwrap_or_default();
     let comparison = Comparison::new(name, load, asks, subjects)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use lab_display::err;
 use lab_model::{Workspace, find_bin_dir};
 use lab_system::System;
 
@@ -29,7 +30,7 @@ impl Places {
         let ours = find_bin_dir(self.bin_dir.as_deref())?.join(FLAMEGRAPH);
         let found = if ours.is_file() { Some(ours) } else { System::this().program(FLAMEGRAPH) };
         if found.is_none() {
-            eprintln!(
+            err!(
                 "note: no standard flame graph, because {FLAMEGRAPH} is missing: \
                  cargo install --path crates/lab/flamegraph --locked"
             );

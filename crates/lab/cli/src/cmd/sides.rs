@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
+use lab_display::err;
 use lab_model::Ask;
 use lab_servers::{Launch, Requests, Revisions};
 
@@ -111,12 +112,12 @@ impl SideOptions {
                              {REMOTE_REQUESTS_PER_S} requests a second; ask its owner first"
                         );
                         pause_ms = remote_pause_ms(users, asks[0].len());
-                        eprintln!(
+                        err!(
                             "note: {url} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
                              requests a second also limits throughput; let --metric latency-p50 decide"
                         );
                     }
-                    eprintln!(
+                    err!(
                         "note: `lab` does not restart {url}, so its caches and heap carry over from run to run"
                     );
                     targets.push(target.clone());

@@ -3,12 +3,19 @@
 //! A killed `lab` cannot stop its servers. So `lab` starts this process, which starts the server, and
 //! notices the end of `lab` because its standard input closes.
 //!
+//! The system kills the server if this process is killed itself. What the server started then becomes a child
+//! of `lab`, which ends it.
+//!
 //! A server may put a process into the background, whose parent then ends. The server adopts it, as the
 //! first process of a container does, so it stays in the tree that is measured. What is left when the
 //! server has ended is adopted and ended here.
 
 use std::{
-    os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    io::stdin,
+    os::{
+        fd::AsFd as _,
+        unix::process::{CommandExt as _, ExitStatusExt as _},
+    },
     pin::pin,
     process::{ExitCode, Stdio},
     time::Duration,
@@ -18,10 +25,13 @@ use anyhow::Context as _;
 use lab_model::lab_itself;
 use lab_system::process;
 use nix::{
-    sys::signal::{Signal, kill, killpg},
+    sys::{
+        signal::{Signal, kill, killpg},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
+    },
     unistd::{Pid, getpgid},
 };
-use tokio::{process::Command, time::timeout};
+use tokio::{net::unix::pipe, process::Command, time::timeout};
 
 use super::{
     block_on, closed,
@@ -36,9 +46,9 @@ const KILLED: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Become the program, with its orphans as children, instead of its parent
-    #[arg(long)]
-    pub adopt: bool,
+    /// Become the program, with its orphans as children, and end with this parent
+    #[arg(long, value_name = "PID")]
+    pub adopt: Option<u32>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<String>,
@@ -48,15 +58,20 @@ pub struct Options {
 /// Then ends all that it started, and returns once nothing of that runs.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     process::adopt_orphans().context("cannot adopt what a server leaves behind")?;
-    if options.adopt {
+    if let Some(supervisor) = options.adopt {
+        process::end_with_parent(supervisor).context("cannot tie the server to its supervisor")?;
         let (program, args) = options.command.split_first().context("there is no command")?;
         let error = std::process::Command::new(program).args(args).exec();
         return Err(error).with_context(|| format!("cannot start {program}"));
     }
     block_on(async {
+        // Whatever can fail comes before the server: nobody would end it.
         let signalled = signalled()?;
+        let stdin = pipe::Receiver::from_owned_fd(stdin().as_fd().try_clone_to_owned()?);
+        let stdin = stdin.context("`lab` gives its supervisors a pipe as standard input")?;
+        // The server ends with the thread that starts it, which is the main one.
         let mut server = Command::new(lab_itself()?)
-            .args(["supervise", "--adopt", "--"])
+            .args(["supervise", "--adopt", &std::process::id().to_string(), "--"])
             .args(&options.command)
             .stdin(Stdio::null())
             .process_group(0)
@@ -65,7 +80,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let group = Pid::from_raw(i32::try_from(server.id().context("the server has ended")?)?);
         let (mut signal, mut patience) = tokio::select! {
             _ = server.wait() => (Signal::SIGKILL, KILLED),
-            () = closed(tokio::io::stdin()) => (Signal::SIGTERM, PATIENCE),
+            () = closed(stdin) => (Signal::SIGTERM, PATIENCE),
             () = signalled => (Signal::SIGTERM, PATIENCE),
         };
         let mut ended = pin!(async {
@@ -80,6 +95,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             }
             (signal, patience) = (Signal::SIGKILL, KILLED);
         };
+        // What was adopted and has ended would stay visible as a child of `lab`.
+        let any = || waitpid(None, Some(WaitPidFlag::WNOHANG));
+        while any().is_ok_and(|it| it != WaitStatus::StillAlive) {}
         let code = status.code().or(status.signal().map(|signal| 128 + signal));
         Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
     })

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_display::out;
+use lab_display::{err, out};
 use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
@@ -124,7 +124,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     } else {
         card.print();
     }
-    eprintln!("  Page        {}", path.display());
+    err!("  Page        {}", path.display());
     Ok(path)
 }
 
@@ -138,7 +138,7 @@ async fn of_running(name: &str, url: &Uri, options: &Options) -> anyhow::Result<
     let (files, requests) = (Scratch::new()?, &options.server.requests);
     let asks = vec![asks_below(url, requests, &[], files.path())?];
     let subjects = vec![("server".to_owned(), Launch::running("server", url.clone(), target))];
-    comparison_of(name, ALONE, subjects, asks, requests.compare, files).await
+    comparison_of(name, ALONE, subjects, asks, requests, files).await
 }
 
 /// The server of a case with this name, and the case's requests.

@@ -16,7 +16,7 @@ use crate::toy::{
 };
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
-fn server(toy: &Toy, args: &str) -> String {
+pub fn server(toy: &Toy, args: &str) -> String {
     format!("{STAND_IN} --port {{port}} --pid-dir {} {args}", toy.path("pids").display())
 }
 
@@ -26,12 +26,12 @@ pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Out
 }
 
 /// A comparison of a server with itself.
-fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
+pub fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
     let sides = ["compare", "--baseline", server, "--candidate", server, "--get=/"];
     toy.lab(&[&sides[..], args].concat())
 }
 
-fn short(toy: &Toy, server: &str) -> Command {
+pub fn short(toy: &Toy, server: &str) -> Command {
     with_itself(toy, server, &[&SHORT[..], &CALM[..]].concat())
 }
 
@@ -212,6 +212,19 @@ fn figures_are_printed_even_if_they_cannot_be_kept() {
     let output = lab.wait_with_output().unwrap();
     fails(&output, 2, "target/lab/runs: ");
     prints(&output, "throughput (decides)");
+}
+
+#[test]
+fn a_note_that_nobody_can_read_costs_no_measurement() {
+    let toy = Toy::new(&[]);
+    let mut lab = short(&toy, &server(&toy, ""));
+    lab.args(["--compare", "length"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    ends(&lab.stderr(full).output().unwrap(), 3);
+    let mut lab = lab.stderr(Stdio::piped()).spawn().unwrap();
+    drop(lab.stderr.take());
+    ends(&lab.wait_with_output().unwrap(), 3);
+    assert_eq!(toy.results().len(), 2);
 }
 
 #[test]

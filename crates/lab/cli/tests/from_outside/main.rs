@@ -1,19 +1,21 @@
 //! The binary `lab` from outside, with stand-ins as servers.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::disallowed_macros, clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
 mod compare;
 mod engine;
 mod exercises;
 mod flame;
+mod malicious;
 mod packages;
 mod practice;
 mod pull_request;
 mod reach;
 mod records;
 mod revisions;
+mod supervisor;
 mod toy;
 mod triage;
 mod verbs;

@@ -47,9 +47,12 @@ impl Head {
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case("content-length") {
                 let text = std::str::from_utf8(header.value)?;
-                let length: u64 = text
-                    .parse()
-                    .with_context(|| format!("the content-length `{text}` is not a number"))?;
+                // Rust would also take `+5`.
+                let digits = Some(text).filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
+                let length = digits.and_then(|digits| digits.parse::<u64>().ok());
+                let length = length.with_context(|| {
+                    format!("the content-length `{}` is not a number", text.escape_debug())
+                })?;
                 if content_length.is_some_and(|other| other != length) {
                     bail!("the answer has two different lengths");
                 }
@@ -127,10 +130,11 @@ mod tests {
     #[test]
     fn a_malformed_head_is_rejected() {
         let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
-        let signed = "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n";
+        let negative = "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n";
+        let signed = "HTTP/1.1 200 OK\r\ncontent-length: +5\r\n\r\n";
         let crowd = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(MOST_HEADERS + 1));
         let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
-        for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, signed, &crowd, upgrade] {
+        for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, negative, signed, &crowd, upgrade] {
             assert!(Head::parse(text.as_bytes(), false).is_err(), "{text}");
         }
     }

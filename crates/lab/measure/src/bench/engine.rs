@@ -160,7 +160,7 @@ async fn last_words(
 ) -> std::io::Result<String> {
     let (mut lines, mut last) = (BufReader::new(stderr).lines(), String::new());
     while let Some(line) = lines.next_line().await? {
-        match line.trim() {
+        match lab_system::plain(line.trim()).trim() {
             "" => {}
             line if line.starts_with(NOTE) => note(line),
             line => last = line.trim_start_matches("error: ").to_owned(),

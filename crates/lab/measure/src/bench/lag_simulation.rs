@@ -2,6 +2,8 @@
 //! both servers are truly alike, or the candidate hardly stalls.
 //! `cargo test --release -p lab-measure lag_simulation -- --nocapture` prints all rates.
 
+#![expect(clippy::disallowed_macros, reason = "only a test prints these tables")]
+
 use std::time::Duration;
 
 use lab_model::{Latency, Metric, Outcome, Punctuality, Run};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_display::plural;
+use lab_display::{err, plural};
 use lab_load::{Fault, Visitor};
 use lab_model::{
     Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run,
@@ -298,7 +298,7 @@ impl Comparison {
                 if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
                     first_answer(&plan).await;
                 }
-                let note = |note: &str| progress.aside(|| eprintln!("{note}"));
+                let note = |note: &str| progress.aside(|| err!("{note}"));
                 self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
             })
             .await?;
@@ -329,8 +329,10 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
-    let stage = Stage::set(launch).await?;
-    let result = Visitor::open(stage.server.target(), asks).await?.visit().await;
+    let mut stage = Stage::set(launch).await?;
+    let target = stage.server.target();
+    let visit = async { anyhow::Ok(Visitor::open(target, asks).await?.visit().await) };
+    let result = stage.watch(visit).await?;
     stage.clear().await?;
     Ok(result)
 }

@@ -27,22 +27,24 @@ struct Answer {
 
 /// Visits a server that samples its allocations, which `launch` starts.
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
-    let stage = Stage::set(launch).await?;
-    let url = stage.server.url();
-    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
-    for _ in 0..WARM_UP {
-        visitor.visit().await?;
-    }
-    lab_load::get_text(url, "/.lab/heap/reset")
-        .await
-        .context("the server samples no allocations")?;
-    let end = Instant::now() + WINDOW;
-    let mut visits = 0;
-    while visits < LEAST || Instant::now() < end {
-        visitor.visit().await?;
-        visits += 1;
-    }
-    let answer = lab_load::get_text(url, "/.lab/heap").await?;
+    let mut stage = Stage::set(launch).await?;
+    let (target, url) = (stage.server.target(), stage.server.url().clone());
+    let sampling = async {
+        let mut visitor = Visitor::open(target, asks).await?;
+        for _ in 0..WARM_UP {
+            visitor.visit().await?;
+        }
+        let reset = lab_load::get_text(&url, "/.lab/heap/reset").await;
+        reset.context("the server samples no allocations")?;
+        let end = Instant::now() + WINDOW;
+        let mut visits = 0;
+        while visits < LEAST || Instant::now() < end {
+            visitor.visit().await?;
+            visits += 1;
+        }
+        anyhow::Ok((lab_load::get_text(&url, "/.lab/heap").await?, visits))
+    };
+    let (answer, visits) = stage.watch(sampling).await?;
     stage.clear().await?;
     let answer: Answer = serde_json::from_str(&answer)?;
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;

@@ -2,6 +2,8 @@
 //! simulated sessions on machines with drift, stalls and two speeds, from a fixed seed.
 //! `cargo test --release -p lab-stats simulation -- --nocapture --test-threads 1` prints all rates.
 
+#![expect(clippy::disallowed_macros, reason = "only a test prints these tables")]
+
 mod session;
 
 use self::session::{Machine, Session};

@@ -93,6 +93,23 @@ pub fn adopt_orphans() -> std::io::Result<()> {
     Ok(())
 }
 
+/// From now on, the system kills this process when its parent `parent` ends. A program that it becomes by
+/// `exec` inherits that, unless it changes its user.
+///
+/// # Errors
+///
+/// If the parent has ended already, or the system refuses. Systems other than Linux cannot do it, which is no
+/// error.
+pub fn end_with_parent(parent: u32) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+    // The parent may have ended before the system was asked.
+    if std::os::unix::process::parent_id() != parent {
+        return Err(std::io::Error::other("the parent has ended"));
+    }
+    Ok(())
+}
+
 /// Whether a process runs. One that has ended and was not waited for does not.
 ///
 /// Always true on systems that do not show it: the parent learns when the process ends.

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Fails one system call in each run of `lab`, and checks that nothing is lost: `just torture`.
+
+strace lets the Nth openat, write, fsync and so on of each process fail, for N = 1 to 8, 16, 32, ... as far as `lab`
+gets, in random order until the time is over. After each run, `lab` must have ended with an exit code of its own and
+with at most one error. No process is left, every record in the directory can be read, and two equal servers never get a
+verdict.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cases import BIN_DIR, Problem
+from harness.report import say
+
+# How each call fails.
+CALLS = {
+    "openat": "EMFILE", "read": "EIO", "write": "ENOSPC", "rename": "EIO", "fsync": "EIO", "mkdir": "EACCES",
+    "socket": "EMFILE", "connect": "ECONNREFUSED", "accept4": "EMFILE", "clone3": "EAGAIN", "vfork": "EAGAIN",
+    "execve": "EACCES", "mmap": "ENOMEM", "epoll_wait": "EINTR", "prctl": "EPERM", "flock": "ENOLCK",
+}
+# The first call of a Rust program. What fails before is the system's loader, which may crash.
+BEGUN = "sigaltstack"
+CODES = {0, 1, 2, 3, 130}
+# Tokio wakes itself by an eventfd, whose write no full disk can fail.
+WAKER = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\).*INJECTED')
+PATIENCE = 120
+MINUTES, SHORT_MINUTES = 10, 0.8
+# Up to here each call fails in turn, and then one in each power of two.
+EACH = 8
+# What all processes below a run have in their environment.
+MARK = "LAB_TORTURE"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A call of `lab`, and the exit codes that would be a wrong verdict."""
+
+    name: str
+    arguments: list[str]
+    wrong: frozenset[int] = frozenset()
+    # Whether a short form has the time for it.
+    is_quick: bool = True
+    # Whether its servers are disturbed, too. Not those that cargo builds.
+    follows: bool = True
+
+
+def verbs(server: str) -> list[Verb]:
+    load = ["--users", "2", "--think-ms", "2", "--get", "/cpu?rounds=10"]
+    short = ["--pairs", "1", "--measurement", "0.2", "--warm-up", "0.1", "--open-loop", "0"]
+    sides = ["--baseline", server, "--candidate", server]
+    return [
+        Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
+        Verb("report", ["report"]),
+        Verb("triage", ["triage", server, "--get", "/cpu?rounds=10"], is_quick=False),
+        Verb("flame", ["flame", "--exec", server, "--get", "/cpu?rounds=10", "--seconds", "1"], is_quick=False),
+    ]
+
+
+@dataclass
+class Torture:
+    lab: Path
+    directory: Path
+    seed: int
+
+    def run(self, verb: Verb, trace: list[str]) -> tuple[subprocess.CompletedProcess[str], str]:
+        """A run of `lab` under strace; also returns what strace wrote."""
+        log = self.directory / "strace"
+        follow = ["-f", "--seccomp-bpf"] if verb.follows else []
+        strace = ["strace", *follow, "-qq", "-o", str(log), *trace, "--", str(self.lab), *verb.arguments]
+        # A backtrace has many lines, which are no second error.
+        environment = os.environ | {MARK: str(self.seed), "RUST_BACKTRACE": "0"}
+        done = subprocess.run(
+            strace, cwd=self.directory, env=environment, timeout=PATIENCE, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace",
+        )
+        return done, log.read_text(errors="replace")
+
+    def reach(self, verb: Verb) -> Counter[str]:
+        """The most that one process makes of each call, without a failure."""
+        done, log = self.run(verb, ["-e", f"trace={','.join(CALLS)}"])
+        if done.returncode not in CODES - verb.wrong or done.returncode == 2:
+            raise Problem(f"`lab {verb.name}` fails without any torture: {done.stderr.strip()[-300:]}")
+        most: Counter[str] = Counter()
+        for (_, call), count in Counter(re.findall(r"^(\d+) +(\w+)\(", log, re.MULTILINE)).items():
+            most[call] = max(most[call], count)
+        return most
+
+    def faults(self, verb: Verb, call: str, nth: int) -> Iterator[str]:
+        """What is wrong after the `nth` call failed."""
+        error = CALLS[call]
+        try:
+            inject = f"inject={call}:error={error}:when={nth}"
+            done, log = self.run(verb, ["-e", f"trace={call},{BEGUN}", "-e", inject])
+        except subprocess.TimeoutExpired:
+            yield f"does not end within {PATIENCE} s"
+            return
+        if f" {BEGUN}(" not in log or WAKER.search(log):
+            return
+        if done.returncode not in CODES or done.returncode in verb.wrong:
+            yield f"exit code {done.returncode}: {done.stderr.strip()[-400:]}"
+        own = [line for line in done.stderr.splitlines() if not line.startswith("  | ")]
+        if len([line for line in own if line.startswith("error: ")]) > 1 or any("panicked at" in line for line in own):
+            yield f"more than one error: {' / '.join(own)[-400:]}"
+        if left := processes():
+            yield f"left behind: {', '.join(left)}"
+        yield from self.broken_records()
+
+    def broken_records(self) -> Iterator[str]:
+        results = self.directory / "target" / "lab"
+        for path in results.rglob("*"):
+            if path.suffix == ".json":
+                try:
+                    json.loads(path.read_text())
+                except ValueError as error:
+                    yield f"{path.name} cannot be read: {error}"
+            elif path.is_file() and path.suffix not in {".html", ".svg", ".folded"}:
+                yield f"{path.relative_to(results)} is left"
+        if results.is_dir() and (page := results / "report.html").is_file() and "</html>" not in page.read_text():
+            yield "report.html is half written"
+
+
+def turns(most: int) -> list[int]:
+    """Which of so many calls fail."""
+    powers = itertools.takewhile(lambda nth: nth <= most, (EACH << n for n in itertools.count(1)))
+    return [*range(1, min(most, EACH) + 1), *powers]
+
+
+def processes() -> list[str]:
+    """The processes of a run that are still there a moment later. Ends them."""
+    end = time.monotonic() + 5
+    while (found := marked()) and time.monotonic() < end:
+        time.sleep(0.05)
+    for pid in found:
+        os.kill(pid, 9)
+    return list(found.values())
+
+
+def marked() -> dict[int, str]:
+    found = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"\0{MARK}=".encode() in b"\0" + (path / "environ").read_bytes():
+                found[int(path.name)] = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            pass
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("minutes", type=float, nargs="?", default=MINUTES, help=f"how long [{MINUTES}]")
+    parser.add_argument("--short", action="store_true", help=f"{60 * SHORT_MINUTES:.0f} s, without the long verbs")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeat the order of an earlier run")
+    parser.add_argument("--only", metavar="VERB", help="torture this verb alone: compare, report, triage or flame")
+    parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=BIN_DIR, help="where `lab` is")
+    chosen = parser.parse_args()
+    if not shutil.which("strace"):
+        print("skipped: no strace; apt install strace")
+        return 0
+    say(f"--seed {chosen.seed}")
+    end = time.monotonic() + 60 * (SHORT_MINUTES if chosen.short else chosen.minutes)
+    with tempfile.TemporaryDirectory() as name:
+        torture = Torture(chosen.bin_dir / "lab", Path(name), chosen.seed)
+        server = str(chosen.bin_dir / "hot-clone-fixed")
+        wanted = [verb for verb in verbs(server) if chosen.only in (None, verb.name) and verb.is_quick >= chosen.short]
+        points = []
+        # The report needs a record.
+        torture.reach(verbs(server)[0])
+        for verb in wanted:
+            points += [(verb, call, nth) for call, most in torture.reach(verb).items() for nth in turns(most)]
+        # How far a verb gets differs a little from run to run, and the order must not depend on that.
+        points.sort(key=lambda point: random.Random(f"{chosen.seed} {point[0].name} {point[1:]}").random())
+        done, failed = 0, 0
+        for verb, call, nth in points:
+            if time.monotonic() > end:
+                break
+            for fault in torture.faults(verb, call, nth):
+                failed += 1
+                print(f"lab {verb.name}, {call} {nth} fails with {CALLS[call]}: {fault}", flush=True)
+            done += 1
+    print(f"{done} of {len(points)} failures of {len(wanted)} verbs: {failed} faults (--seed {chosen.seed})")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Problem as problem:
+        sys.exit(f"error: {problem}")
+    except KeyboardInterrupt:
+        sys.exit(130)
