@@ -16,6 +16,7 @@ mod document;
 mod exhibit;
 mod expectations;
 mod files;
+mod harmless;
 mod latency;
 mod limits;
 mod machine;
