@@ -204,7 +204,7 @@ impl Case {
         case
     }
 
-    fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
+    pub(crate) fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
         let mut case =
             Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
         case.decides = case.promise.map_or(Metric::default(), |promise| promise.metric);

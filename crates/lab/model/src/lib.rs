@@ -35,6 +35,8 @@ mod seconds;
 mod secrets;
 mod store;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 mod unanswered;
 mod workspace;
 
