@@ -17,6 +17,10 @@ use crate::HttpsClient;
 const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authorization \
                           proxy-connection te trailer transfer-encoding upgrade";
 
+/// Headers in which a proxy says whom it speaks for. This one is the first, so a visitor who sends them
+/// lies. It adds none of its own, because the site doesn't ask who visits.
+const FORGEABLE: &str = "forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip";
+
 /// Where requests are forwarded to.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Upstream {
@@ -49,10 +53,23 @@ impl Upstream {
         // The upstream closes the connection after an answer to HTTP/1.0.
         head.version = Version::HTTP_11;
         strip_hop_by_hop(&mut head.headers);
+        for name in FORGEABLE.split(' ') {
+            head.headers.remove(name);
+        }
         // The client adds a `host` header with the upstream's name.
         head.headers.remove(header::HOST);
         let request = Request::from_parts(head, Empty::<Bytes>::new());
         let mut response = client.request(request).await.map_err(unreachable)?;
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            return Err(Failure(
+                StatusCode::BAD_GATEWAY,
+                "the upstream switches protocols unasked\n",
+            ));
+        }
+        // The chunks say where the body ends. A length next to them is wrong (RFC 9112, 6.3).
+        if response.headers().contains_key(header::TRANSFER_ENCODING) {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+        }
         strip_hop_by_hop(response.headers_mut());
         Ok(response.map(Body::new))
     }

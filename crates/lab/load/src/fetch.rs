@@ -4,7 +4,7 @@ use std::{future::Future, io::Error, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Answer, Ask, Target};
+use lab_model::{Answer, Ask, Target, without_secrets};
 use tokio::{net::TcpStream, time::timeout};
 
 use super::{Fetched, Visitor};
@@ -20,18 +20,19 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Looks up the host in a URL, and takes the first of its addresses that accepts a connection.
 pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
+    let shown = without_secrets(&url.to_string());
     let (usual, is_tls) = match url.scheme_str() {
         Some("http") => (80, false),
         Some("https") => (443, true),
-        _ => bail!("`{url}` must start with http:// or https://"),
+        _ => bail!("`{shown}` must start with http:// or https://"),
     };
-    let authority = url.authority().with_context(|| format!("`{url}` names no server"))?;
-    ensure!(!authority.as_str().contains('@'), "give the credentials in `{url}` with --header");
+    let authority = url.authority().with_context(|| format!("`{shown}` names no server"))?;
+    ensure!(!authority.as_str().contains('@'), "give the credentials in `{shown}` with --header");
     let name = authority.host().trim_matches(['[', ']']);
     let port = authority.port_u16().unwrap_or(usual);
     let stream = timeout(CONNECT_PATIENCE, TcpStream::connect((name, port))).await;
     let stream = stream.map_err(Error::from).flatten();
-    let address = stream.with_context(|| format!("cannot connect to {url}"))?.peer_addr()?;
+    let address = stream.with_context(|| format!("cannot connect to {shown}"))?.peer_addr()?;
     Ok(Target { address, host: authority.to_string(), tls: is_tls.then(|| name.to_owned()) })
 }
 
@@ -96,5 +97,11 @@ mod tests {
         let url = format!("http://{address}/").parse().unwrap();
         let error = resolve(&url).await.unwrap_err().to_string();
         assert_eq!(error, format!("cannot connect to http://{address}/"));
+        for url in
+            ["http://me:hunter2@host/", "ftp://host/?token=hunter2", "https://host:1/?pwd=hunter2"]
+        {
+            let error = resolve(&url.parse().unwrap()).await.unwrap_err().to_string();
+            assert!(error.contains('…') && !error.contains("hunter2"), "{error}");
+        }
     }
 }

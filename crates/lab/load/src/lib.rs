@@ -18,6 +18,7 @@ mod tests;
 mod tls;
 mod visitor;
 
+use anyhow::Context as _;
 use futures_util::future::{LocalBoxFuture, try_join_all};
 use lab_model::{Arrivals, LoadPlan, Outcome};
 use tokio::task::LocalSet;
@@ -36,7 +37,7 @@ pub use visitor::Visitor;
 ///
 /// # Errors
 ///
-/// If a request is invalid or a first connection fails. Later faults are counted in the outcome.
+/// If the plan or a request is invalid, or if a first connection fails. Later faults are counted in the outcome.
 ///
 /// The future is boxed so that the generator is compiled in this crate, which is optimized. The code of
 /// an `async fn` is compiled where it is awaited.
@@ -52,6 +53,7 @@ async fn run_over<D>(plan: &LoadPlan, dial: D, alarm: fn() -> Alarm) -> anyhow::
 where
     D: Dial + Clone + 'static,
 {
+    plan.check().context("the load plan is invalid")?;
     let others = plan.background.iter().map(|other| {
         let asks = vec![other.ask.clone()];
         (other.arrivals, LoadPlan { asks, server_pid: None, ..plan.clone() })

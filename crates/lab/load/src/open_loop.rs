@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, iter::successors, ops::Range, rc::Rc, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use lab_model::{LoadPlan, OpenLoop, Outcome, Spacing};
 use lab_stats::SplitMix64;
 use tokio::{
@@ -18,14 +18,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     dial: D,
     alarm: Alarm,
 ) -> anyhow::Result<Outcome> {
-    let rate = load.rate_per_s;
-    ensure!(
-        rate > 0.0 && rate <= OpenLoop::MOST_PER_S,
-        "a rate of {rate} arrivals per second is not between 0 and {}",
-        OpenLoop::MOST_PER_S
-    );
-    ensure!(load.users() > 0, "a visit needs more connections than there are");
-    let per_user = load.connections_per_user.max(1);
+    let per_user = load.connections_per_user;
     let in_turn = plan.options.in_turn;
     let visitors =
         Visitor::open_all(&plan.target, dial, &plan.asks, load.users(), per_user, in_turn).await?;

@@ -9,8 +9,9 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Criteria, Load, Metric, Overrides, Prediction, Request,
+    Criteria, Load, Metric, OpenLoop, Overrides, Prediction, Request,
     exhibit::{self, Exhibit, SpanKind},
+    limits::within,
 };
 
 /// The variant that the others are compared with.
@@ -203,7 +204,7 @@ impl Case {
         case
     }
 
-    fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
+    pub(crate) fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
         let mut case =
             Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
         case.decides = case.promise.map_or(Metric::default(), |promise| promise.metric);
@@ -213,8 +214,11 @@ impl Case {
                 "`variants` lacks `{needed}`"
             );
         }
-        ensure!(case.load.users > 0, "`users` has to be at least 1");
-        ensure!(case.load.connections > 0, "`connections` has to be at least 1");
+        case.load.check()?;
+        let own_rates = case.requests.iter().filter_map(|request| request.rate_per_s);
+        for rate in own_rates.chain(case.arrivals_per_s) {
+            within("rate_per_s", rate, OpenLoop::RATES_PER_S)?;
+        }
         let is_visited = case.requests.iter().any(|request| request.rate_per_s.is_none());
         ensure!(is_visited, "a visit needs a `request` without `rate_per_s`");
         ensure!(
@@ -262,6 +266,8 @@ mod tests {
             ("fixed", "better", "`variants` lacks `fixed`"),
             ("answer = \"6\"", "bytes = 6", "a request needs either `answer`, or both"),
             ("think_ms", "thinking", "unknown field `thinking`"),
+            ("users = 3000", "users = 0", "`users` is 0, not between 1 and 100000"),
+            ("answer =", "rate_per_s = -2, answer =", "`rate_per_s` is -2"),
             ("answer =", "rate_per_s = 2, answer =", "a visit needs a `request` without"),
             ("title", "promise = { latency-p98 = 2.0 }\ntitle", "`latency-p98` is not a metric"),
         ] {

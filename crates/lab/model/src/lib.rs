@@ -17,7 +17,9 @@ mod document;
 mod exhibit;
 mod expectations;
 mod files;
+mod harmless;
 mod latency;
+mod limits;
 mod machine;
 mod nearest;
 mod notes;
@@ -27,12 +29,15 @@ mod output;
 mod overrides;
 mod percentile;
 mod plan;
+mod plausible;
 mod prediction;
 mod request;
 mod seconds;
 mod secrets;
 mod store;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 mod unanswered;
 mod workspace;
 

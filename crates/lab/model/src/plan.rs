@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
+    ops::RangeInclusive,
     path::PathBuf,
     time::Duration,
 };
@@ -139,12 +140,12 @@ impl Default for Spacing {
 }
 
 impl OpenLoop {
-    /// The highest accepted rate: ten times what one core can send.
-    pub const MOST_PER_S: f64 = 1e6;
+    /// The accepted rates: from four arrivals in an hour to ten times what one core can send.
+    pub const RATES_PER_S: RangeInclusive<f64> = 1e-3..=1e6;
 
     /// How many visits can be in flight.
     pub fn users(self) -> usize {
-        self.connections / self.connections_per_user.max(1)
+        self.connections / self.connections_per_user
     }
 }
 

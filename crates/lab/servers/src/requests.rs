@@ -117,9 +117,10 @@ impl Requests {
         }
         ensure!(!asks.is_empty(), "there is no request: give --get, --post or --requests");
         for ask in &asks {
-            ensure!(ask.path.starts_with('/'), "the path `{}` must start with /", ask.path);
+            let path = without_secrets(&ask.path);
+            ensure!(ask.path.starts_with('/'), "the path `{path}` must start with /");
             let is_path = ask.path.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path `{}` has characters that must be written as %20", ask.path);
+            ensure!(is_path, "the path `{path}` has characters that must be written as %20");
             if let Some(file) = &ask.body {
                 ensure!(file.is_file(), "there is no file {}", file.display());
             }
@@ -195,7 +196,7 @@ async fn learn(
                 "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
                  what it wants with --header; --compare status measures the redirect itself",
                 title(ask),
-                location.escape_debug()
+                without_secrets(&location).escape_debug()
             );
         }
         ensure!(

@@ -20,6 +20,7 @@ use per_request_client::{
     Upstream,
     steps::{no_reuse, shared_connector},
 };
+use query_per_row::{Database, Options, steps::in_list};
 use tls_site::Background;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -49,6 +50,7 @@ const PARTS: [&[u8]; 16] = [
     b"HTTP/1.0",
     &[b'a'; 70_000],
 ];
+const LOGIN: &str = r#"{"user":"ada","password":"difference engine"}"#;
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// SplitMix64, so that every run sends the same requests.
@@ -95,16 +97,25 @@ async fn exchange(address: SocketAddr, request: &[u8], half_close: bool) -> Vec<
 
 /// Breaks a good request in many ways, and returns how often a server answered with each class of
 /// status: 2 for 200 to 299.
-async fn classes(service: Erased<Incoming>, method_and_path: &str) -> BTreeMap<u8, u64> {
+async fn classes(
+    service: Erased<Incoming>,
+    method_and_path: &str,
+    body: &str,
+) -> BTreeMap<u8, u64> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     // A head that never ends is cut off soon. No request is cut off, on the slowest machine.
     let limits =
         Limits { head: Duration::from_millis(50), request: Duration::MAX, ..Limits::default() };
     let server = tokio::spawn(serve(listener, service, limits, Box::pin(std::future::pending())));
+    let length = match body.len() {
+        0 => String::new(),
+        length => format!("content-length: {length}\r\n"),
+    };
     let good = format!(
-        "{method_and_path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\naccept: */*\r\n\r\n"
+        "{method_and_path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\naccept: */*\r\n{length}\r\n{body}"
     );
+    let has_body = !body.is_empty();
     let mut clients = JoinSet::new();
     for seed in 0..CLIENTS {
         let good = good.clone().into_bytes();
@@ -112,7 +123,9 @@ async fn classes(service: Erased<Incoming>, method_and_path: &str) -> BTreeMap<u
             let (mut random, mut classes) = (Random(seed), BTreeMap::<u8, u64>::new());
             for _ in 0..REQUESTS {
                 let request = random.broken(good.clone());
-                let answer = exchange(address, &request, random.below(2) == 0).await;
+                // A server waits for the rest of a body that says it is longer.
+                let half_close = random.below(2) == 0 || has_body;
+                let answer = exchange(address, &request, half_close).await;
                 let is_status =
                     |line: &&[u8]| line.starts_with(b"HTTP/1.") && line[9].is_ascii_digit();
                 for line in answer.windows(10).filter(is_status) {
@@ -131,24 +144,36 @@ async fn classes(service: Erased<Incoming>, method_and_path: &str) -> BTreeMap<u
     all
 }
 
-/// Every server with a good request, in front of the site at `upstream`.
-fn servers(upstream: &str) -> Vec<(Erased<Incoming>, &'static str)> {
+/// Every server with a good request and its body, in front of the site at `upstream`.
+fn servers(
+    upstream: &str,
+    database: &Database,
+) -> Vec<(Erased<Incoming>, &'static str, &'static str)> {
     let wait = Duration::ZERO;
     let upstream = Upstream { url: upstream.parse().unwrap() };
     let mut servers = vec![
-        (Erased::new(warp::service(lock_scope::slow::routes(wait))), "PUT /clients/new/7"),
-        (Erased::new(warp::service(rwlock_held::routes(wait))), "GET /read"),
-        (Erased::new(warp::service(lock_scope::fixed::routes(wait))), "PUT /clients/new/7"),
-        (Erased::new(warp::service(hot_clone::slow::routes())), "GET /cpu?rounds=10"),
-        (Erased::new(warp::service(hot_clone::fixed::routes())), "GET /cpu?rounds=10"),
+        (Erased::new(warp::service(lock_scope::slow::routes(wait))), "PUT /clients/new/7", ""),
+        (Erased::new(warp::service(rwlock_held::routes(wait))), "GET /read", ""),
+        (Erased::new(warp::service(lock_scope::fixed::routes(wait))), "PUT /clients/new/7", ""),
+        (Erased::new(warp::service(hot_clone::slow::routes())), "GET /cpu?rounds=10", ""),
+        (Erased::new(warp::service(hot_clone::fixed::routes())), "GET /cpu?rounds=10", ""),
     ];
     for (_, summarise) in double_parse::VARIANTS {
-        servers.push((Erased::new(double_parse::routes(summarise)), "GET /summary?documents=10"));
+        servers.push((
+            Erased::new(double_parse::routes(summarise)),
+            "GET /summary?documents=10",
+            "",
+        ));
     }
     let cheap = blocked_worker::Options { memory_kib: 8, passes: 1 };
     let users = blocked_worker::Users::first(cheap).unwrap();
     for (_, routes) in blocked_worker::VARIANTS {
-        servers.push((Erased::new(routes(users.clone())), "GET /health"));
+        servers.push((Erased::new(routes(users.clone())), "GET /health", ""));
+        servers.push((Erased::new(routes(users.clone())), "POST /login", LOGIN));
+    }
+    for routes in [query_per_row::slow::routes, in_list::routes, query_per_row::fixed::routes] {
+        servers.push((Erased::new(routes(database.clone())), "GET /orders?limit=2", ""));
+        servers.push((Erased::new(routes(database.clone())), "PUT /customers/169/Ada%20L.", ""));
     }
     let proxies = [
         per_request_client::slow::routes,
@@ -157,7 +182,7 @@ fn servers(upstream: &str) -> Vec<(Erased<Incoming>, &'static str)> {
         per_request_client::fixed::routes,
     ];
     for routes in proxies {
-        servers.push((Erased::new(routes(upstream.clone()).unwrap()), "GET /images/logo.svg"));
+        servers.push((Erased::new(routes(upstream.clone()).unwrap()), "GET /images/logo.svg", ""));
     }
     servers
 }
@@ -174,10 +199,12 @@ fn no_broken_request_is_the_servers_fault() {
             report(panic);
         }));
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        for (service, request) in servers(&upstream) {
-            let classes = runtime.block_on(classes(service, request));
-            // Some requests are still good.
-            assert!(classes[&2] > CLIENTS && classes[&4] > CLIENTS, "{request}: {classes:?}");
+        let database = runtime.block_on(Options::default().connect()).unwrap();
+        for (service, request, body) in servers(&upstream, &database) {
+            let classes = runtime.block_on(classes(service, request, body));
+            // Some requests are still good. Most changes of one with a body hit the body.
+            let good = if body.is_empty() { CLIENTS } else { CLIENTS / 10 };
+            assert!(classes[&2] > good && classes[&4] > CLIENTS, "{request}: {classes:?}");
             assert_eq!(PANICS.load(Relaxed), 0, "{request}");
         }
         return;

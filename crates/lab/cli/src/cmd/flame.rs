@@ -14,7 +14,7 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output, without_secrets};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
@@ -158,7 +158,7 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
 
 /// A command as a title: programs and files without their directories.
 pub fn title(command: &str) -> String {
-    let words = shell_words::split(command).unwrap_or_default();
+    let words = shell_words::split(&without_secrets(command)).unwrap_or_default();
     let name = |word: &String| {
         Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into())
     };
@@ -168,7 +168,8 @@ pub fn title(command: &str) -> String {
 /// The directory for the results of a command: its text, with a hyphen for each run of characters that a
 /// path should not have.
 pub fn directory(command: &str) -> String {
-    let parts = command.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
+    let shown = without_secrets(command);
+    let parts = shown.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
     let parts: Vec<_> = parts.filter(|part| part.contains(char::is_alphanumeric)).collect();
     let name = parts.join("-");
     // A file name has at most 255 bytes. The end of a command distinguishes it.
@@ -249,6 +250,7 @@ mod tests {
             ("./new/server -p {port}", "new-server-p-port", "server -p {port}"),
             ("/opt/x/.hidden", "opt-x-.hidden", ".hidden"),
             ("../..", "server", "../.."),
+            ("./server --token=x", "server-token", "server --token=…"),
         ] {
             assert_eq!((&*directory(command), &*title(command)), (named, titled));
         }

@@ -24,8 +24,12 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{
+    Parser, Subcommand,
+    error::{ContextKind, ContextValue},
+};
 use lab_display::{err, message};
+use lab_model::without_secrets;
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -81,7 +85,7 @@ enum Command {
 }
 
 pub fn run() -> ExitCode {
-    let lab = Lab::parse();
+    let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
     let result = match lab.command {
         Command::List => list::run(&lab.places),
         Command::Doctor => Ok(doctor::run()),
@@ -110,6 +114,20 @@ pub fn run() -> ExitCode {
 fn complain(error: &anyhow::Error) {
     let text = format!("error: {error:#}");
     err!("{}", if stderr().is_terminal() { message(&text) } else { text });
+}
+
+/// The error without credentials: it quotes what it does not understand.
+fn without_values(mut error: clap::Error) -> clap::Error {
+    let quoted = |error: &clap::Error, kind| Some(error.get(kind)?.to_string());
+    let is_header =
+        quoted(&error, ContextKind::InvalidArg).is_some_and(|it| it.contains("--header"));
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue] {
+        let Some(ContextValue::String(text)) = error.get(kind) else { continue };
+        let is_secret = is_header && kind == ContextKind::InvalidValue;
+        let shown = if is_secret { "…".to_owned() } else { without_secrets(text) };
+        error.insert(kind, ContextValue::String(shown));
+    }
+    error
 }
 
 /// Opens a page in the browser. That none can be started doesn't undo what the page shows.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_display::err;
-use lab_model::Ask;
+use lab_model::{Ask, without_secrets};
 use lab_servers::{Launch, Requests, Revisions};
 
 use super::{Places, own_server::OwnServer};
@@ -105,20 +105,21 @@ impl SideOptions {
                 }
                 Side::Running(url) => {
                     let target = lab_load::resolve(url).await?;
+                    let shown = without_secrets(&url.to_string());
                     if !target.address.ip().is_loopback() {
                         ensure!(
                             self.allow_remote && users <= REMOTE_USERS,
-                            "{url} is not on loopback: --allow-remote permits {REMOTE_USERS} --users and \
+                            "{shown} is not on loopback: --allow-remote permits {REMOTE_USERS} --users and \
                              {REMOTE_REQUESTS_PER_S} requests a second; ask its owner first"
                         );
                         pause_ms = remote_pause_ms(users, asks[0].len());
                         err!(
-                            "note: {url} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
+                            "note: {shown} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
                              requests a second also limits throughput; let --metric latency-p50 decide"
                         );
                     }
                     err!(
-                        "note: `lab` does not restart {url}, so its caches and heap carry over from run to run"
+                        "note: `lab` does not restart {shown}, so its caches and heap carry over from run to run"
                     );
                     targets.push(target.clone());
                     Launch::running(name, url.clone(), target)
@@ -145,7 +146,8 @@ impl SideOptions {
             ([], []) if self.is_running() => "two servers".to_owned(),
             ([], []) => "two builds of one server".to_owned(),
             (baseline, candidate) => {
-                let [baseline, candidate] = [baseline, candidate].map(|paths| paths.join(" "));
+                let paths = [baseline, candidate].map(|paths| without_secrets(&paths.join(" ")));
+                let [baseline, candidate] = paths;
                 format!("baseline GET {baseline}, candidate GET {candidate}")
             }
         }
@@ -212,7 +214,11 @@ pub fn asks_below(
         let whole = url.path_and_query().map_or("/", |path| path.as_str());
         return requests.asks_and(&[whole.to_owned()], dir);
     }
-    ensure!(url.query().is_none(), "`{url}` has a query: give it with --get");
+    ensure!(
+        url.query().is_none(),
+        "`{}` has a query: give it with --get",
+        without_secrets(&url.to_string())
+    );
     let mut asks = requests.asks_and(own, dir)?;
     for ask in &mut asks {
         ask.path.insert_str(0, url.path().trim_end_matches('/'));

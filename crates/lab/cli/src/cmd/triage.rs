@@ -9,7 +9,7 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::Output;
+use lab_model::{Output, without_secrets};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
@@ -68,7 +68,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 
 /// Measures and reports; returns the path of the page.
 async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
-    let url = options.url.as_ref().map(Uri::to_string);
+    let url = options.url.as_ref().map(|url| without_secrets(&url.to_string()));
     let server = options.command.clone().or_else(|| url.clone()).context("there is a server")?;
     let name = url.unwrap_or_else(|| title(&server));
     let results = places.results()?.join("triage");
@@ -133,7 +133,7 @@ async fn of_running(name: &str, url: &Uri, options: &Options) -> anyhow::Result<
     let target = lab_load::resolve(url).await?;
     ensure!(
         target.address.ip().is_loopback(),
-        "{url} is not on loopback: run `lab triage` on its machine, with a URL such as http://127.0.0.1:8080"
+        "{name} is not on loopback: run `lab triage` on its machine, with a URL such as http://127.0.0.1:8080"
     );
     let (files, requests) = (Scratch::new()?, &options.server.requests);
     let asks = vec![asks_below(url, requests, &[], files.path())?];

@@ -41,7 +41,7 @@ fn json_has_the_verdict_and_its_figures() {
     // The server goes into the background, to another session, and its parent ends at once. Its CPU time
     // is there because it stays in the tree that is measured.
     let server = format!("sh -c '(setsid {} &); exec sleep 600'", server(&toy, ""));
-    let args = ["--get", "/?token=hunter2", "--json", "--metric", "latency-p50"];
+    let args = ["--get", "/;jsessionid=hunter2?jwt=hunter2", "--json", "--metric", "latency-p50"];
     let args = [&args[..], &["--header", "Authorization: hunter2", "--markdown", "it.md"]].concat();
     let output = compare(&toy, &server, &server, &args);
     // Two pairs are too few for a verdict.
@@ -57,10 +57,31 @@ fn json_has_the_verdict_and_its_figures() {
         }
     }
     assert!(document["exact"].is_object());
-    // Both are read by others.
-    for file in [document["record"].as_str().unwrap(), "it.md"] {
+    ends(&toy.lab(&["report"]).output().unwrap(), 0);
+    // All are read by others.
+    for file in [document["record"].as_str().unwrap(), "it.md", "target/lab/report.html"] {
         let text = toy.read(file);
-        assert!(text.contains("Authorization: ***") && !text.contains("hunter2"), "{text}");
+        assert!(text.contains("Authorization: …") && !text.contains("hunter2"), "{text}");
+    }
+}
+
+#[test]
+fn no_error_shows_a_password() {
+    let toy = Toy::new(&[]);
+    let url = "--candidate-url=http://127.0.0.1:1/";
+    for wrong in [
+        &["--baseline-url=http://me:hunter2@127.0.0.1:1/", "--get=/"][..],
+        &["--baseline-url=http://me:hunter2@[/", "--get=/"],
+        &["--baseline-url=http://127.0.0.1:1/?jwt=hunter2", "--get=/"],
+        &["--baseline-url=http://127.0.0.1:1/", "--get=?pwd=hunter2"],
+        &["--baseline-url=http://127.0.0.1:1/", "--get=/?pwd=hunter2 x"],
+        &["--baseline-url=http://127.0.0.1:1/", "--get=/", "--header", "Bearer hunter2"],
+        &["--tokn=hunter2"],
+    ] {
+        let output = toy.lab(&[&["compare", url], wrong].concat()).output().unwrap();
+        ends(&output, 2);
+        let text = stderr(&output);
+        assert!(text.contains("error: ") && !text.contains("hunter2"), "{wrong:?}: {text}");
     }
 }
 

@@ -21,9 +21,11 @@ case "$TROUBLE" in
     hangs) sleep 60 & touch "$PIDS/$!" "$PIDS/../hangs"; cat > /dev/null; kill $!; exit 1 ;;
     garbled) echo '{"measured_s": 2}'; exit ;;
     loses-count) sent=7 ;;
+    invents-one) more='"fifths": [49, 49],' ;;
+    too-long) measured=60 ;;
     lost) more='"invalid": "worker-2 was killed by SIGKILL after 3 s, so the load was lighter",' ;;
 esac
-echo '{"measured_s": 2, "sent": '${sent:-100}', "ok": 100, "ok_in_time": 98, '$more' "surplus": 1,
+echo '{"measured_s": '${measured:-0.5}', "sent": '${sent:-100}', "ok": 100, "ok_in_time": 98, '$more' "surplus": 1,
     "engine": {"name": "Mine", "version": "9.8.7", "workers": 2, "notes": ["it sees no bodies"]}}'
 "#;
 /// The page of the course that describes the protocol, with an engine in Python.
@@ -63,7 +65,7 @@ fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     assert_eq!(document["engine"], engine);
     assert_eq!(document["speedup"]["cpu_per_request"], Value::Null);
     assert_eq!(case["load"], "8 users, without a pause, by Mine 9.8.7 with 2 workers");
-    assert_eq!(case["variants"][0]["throughput_rps"], 49.0);
+    assert_eq!(case["variants"][0]["throughput_rps"], 196.0);
     assert_eq!(case["variants"][0]["latency_ms"]["p50"], Value::Null);
 
     let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
@@ -110,7 +112,9 @@ fn what_an_engine_cannot_do_is_an_error_in_its_own_words() {
         ("refuses", "the engine `mine` failed: no visits of two"),
         ("dies", "the engine `mine` failed without a word (signal: 9 (SIGKILL))"),
         ("garbled", "the outcome of the engine `mine` cannot be read: missing field `ok_in_time`"),
-        ("loses-count", "the engine `mine` sent 7 requests, but says what became of 100"),
+        ("loses-count", "the outcome of the engine `mine` cannot be true: `sent` is 7, but `ok`,"),
+        ("invents-one", "cannot be true: `fifths` has 2 values instead of 5"),
+        ("too-long", "cannot be true: `measured_s` is 60, not between 0 and 1."),
     ] {
         let output = run(&toy, trouble, &[]);
         fails(&output, 2, words);

@@ -1,4 +1,5 @@
 use lab_stats::Verdict;
+use serde_json::Value;
 
 use super::*;
 use crate::chart::recorded;
@@ -85,4 +86,23 @@ fn a_metric_that_says_something_else_than_the_verdict_is_a_note() {
     case.verdict = Verdict::Equivalent;
     let found = others(&case);
     assert!(found.iter().any(|it| it.starts_with("CPU per request is better by")), "{found:?}");
+}
+
+/// A record of one case with few runs, so that a change hits something that is shown.
+#[test]
+fn a_malformed_record_is_refused_or_becomes_a_page() {
+    let mut record: Value = serde_json::to_value(recorded()).unwrap();
+    record["cases"].as_array_mut().unwrap().truncate(1);
+    for runs in ["runs", "open_runs"] {
+        let runs = record["cases"][0][runs].as_array_mut().unwrap();
+        runs.truncate(2);
+        for run in runs {
+            run["outcome"]["latency_us"].as_array_mut().unwrap().truncate(3);
+        }
+    }
+    malformed::texts([record.to_string()], |text| {
+        if let Ok(record) = serde_json::from_str::<Record>(text) {
+            assert!(page(&record, &[], |_| None).contains("</html>"));
+        }
+    });
 }

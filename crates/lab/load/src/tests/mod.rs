@@ -3,6 +3,7 @@
 mod accounting;
 mod connection;
 mod lost;
+mod malformed;
 mod memory;
 mod stalls;
 

@@ -6,10 +6,10 @@
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, bail};
 use lab_model::{Arrivals, EngineOptions, LoadPlan, Outcome, lab_itself};
 use nix::{
     sys::signal::{Signal, killpg},
@@ -86,6 +86,7 @@ impl Engine {
         };
         let limit = plan.warm_up + plan.measurement + plan.grace + SLACK + RAMP * users as u32;
         let line = serde_json::to_string(plan)? + "\n";
+        let began = Instant::now();
         let process = self.process(Some(&line), note);
         let printed = match plan.options.listen {
             // Somebody has to start the workers on the other machines first.
@@ -94,17 +95,13 @@ impl Engine {
                 format!("the engine `{name}` did not finish within {} s", limit.as_secs())
             })??,
         };
-        let unread = || format!("the outcome of the engine `{name}` cannot be read");
-        let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unread)?;
-        ensure!(!outcome.measured.is_zero(), "the engine `{name}` measured for 0 seconds");
-        let ended = outcome.ok + outcome.wrong + outcome.failed;
-        ensure!(
-            ended + outcome.unfinished == outcome.sent,
-            "the engine `{name}` sent {} requests, but says what became of {}",
-            outcome.sent,
-            ended + outcome.unfinished
-        );
+        let mut outcome: Outcome = serde_json::from_str(&printed)
+            .with_context(|| format!("the outcome of the engine `{name}` cannot be read"))?;
+        outcome
+            .check(plan, began.elapsed())
+            .with_context(|| format!("the outcome of the engine `{name}` cannot be true"))?;
         if let Some(unanswered) = outcome.unanswered.take() {
+            let ended = outcome.sent - outcome.unfinished;
             outcome.lost = unanswered.lost(ended, outcome.measured);
         }
         if self.args.is_empty() {

@@ -115,9 +115,15 @@ impl FromStr for Folded {
             let weight = weight.parse().with_context(|| format!("`{weight}` is not a number"))?;
             anyhow::Ok((stack.split(';').map(str::to_owned).collect(), weight))
         };
-        text.lines()
-            .map(|line| stack(line).with_context(|| format!("not a folded stack: `{line}`")))
-            .collect()
+        let (mut folded, mut total) = (Self::default(), 0_u64);
+        for line in text.lines() {
+            let odd = || format!("not a folded stack: `{line}`");
+            let (stack, weight) = stack(line).with_context(odd)?;
+            total =
+                total.checked_add(weight).context("the weights are too large").with_context(odd)?;
+            folded.add(stack, weight);
+        }
+        Ok(folded)
     }
 }
 
@@ -132,7 +138,9 @@ mod tests {
         assert_eq!(folded.to_string(), text);
         assert_eq!(folded.total(), 42);
         assert_eq!("a;b 1\na;b 2\n".parse::<Folded>().unwrap().to_string(), "a;b 3\n");
-        assert!("main;handler".parse::<Folded>().is_err());
+        for wrong in ["main;handler", "main -1", "a 9\nb 18446744073709551615"] {
+            assert!(wrong.parse::<Folded>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

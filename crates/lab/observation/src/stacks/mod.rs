@@ -5,6 +5,8 @@ mod hottest;
 mod names;
 mod path;
 mod sampling;
+#[cfg(test)]
+mod tests;
 mod top;
 mod tree;
 mod unit;

@@ -38,7 +38,7 @@ impl Script {
         let odd = || format!("not a line of a sample: `{line}`");
         if line.trim().is_empty() || line.contains("PERF_RECORD_") {
             self.end();
-            self.lost += lost_note(line).unwrap_or(0);
+            self.lost = self.lost.saturating_add(lost_note(line).unwrap_or(0));
         } else if line.starts_with('\t') {
             let frame = frame(line.trim()).with_context(odd)?;
             self.stack.as_mut().with_context(odd)?.push(frame);
@@ -47,7 +47,9 @@ impl Script {
             // A sample without a call chain has its only frame, if any, on the same line.
             let (period, rest) = line.trim().split_once(' ').with_context(odd)?;
             let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
-            self.periods += period.parse::<u64>().with_context(odd)?;
+            let period = period.parse().ok();
+            let periods = period.and_then(|it| self.periods.checked_add(it));
+            self.periods = periods.with_context(odd)?;
             event.trim_end_matches(':').clone_into(&mut self.event);
             self.stack = Some(match rest.trim() {
                 "" => Vec::new(),
@@ -198,9 +200,23 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
     }
 
     #[test]
+    fn a_malformed_script_is_refused_or_has_a_stack_for_each_sample() {
+        malformed::texts([SCRIPT, "  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n"], |text| {
+            let Ok(script) = read(text) else { return };
+            let heads = text.lines().filter(|it| !it.trim().is_empty() && !it.starts_with('\t'));
+            assert!(script.stacks.total() <= heads.count() as u64);
+            assert!(script.stacks.iter().all(|(stack, _)| !stack.is_empty()));
+            script.cpu_time(499);
+            script.is_confined();
+            text.lines().map(lost_samples).for_each(drop);
+        });
+    }
+
+    #[test]
     fn nonsense_is_an_error_and_an_empty_script_is_not() {
         assert!(read("").unwrap().stacks.is_empty());
         assert!(read("Segmentation fault\n").is_err());
+        assert!(read("  1 cycles: \n\n  18446744073709551615 cycles: \n").is_err());
         assert!(read("\t 12 main (/x)\n").is_err());
     }
 

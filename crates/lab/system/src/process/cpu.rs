@@ -110,21 +110,45 @@ impl CpuTime {
 #[cfg(target_os = "linux")]
 fn read(pid: u32) -> Option<(Id, Process)> {
     let stat = super::stat(&format!("/proc/{pid}"))?;
+    let clock = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    let clock = nix::time::ClockId::pid_cpu_clock_id(clock).ok()?.now().ok()?.into();
+    let (started, process) = parse(&stat, clock)?;
+    Some(((pid, started), process))
+}
+
+/// When a process started, and what it used, from its `stat` behind its name.
+#[cfg(target_os = "linux")]
+fn parse(stat: &str, clock: Duration) -> Option<(u64, Process)> {
     // `proc(5)` numbers them from 1, and the name is the second.
     let fields: Vec<_> = stat.split(' ').collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    let clock = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
-    let clock = nix::time::ClockId::pid_cpu_clock_id(clock).ok()?.now().ok()?.into();
+    let ticks = field(16)?.checked_add(field(17)?)?;
     let process = Process {
         clock,
-        inherited: TICK * u32::try_from(field(16)? + field(17)?).ok()?,
+        inherited: TICK * u32::try_from(ticks).ok()?,
         faults: field(11)?,
         ignores_children: field(33)? >> (nix::sys::signal::Signal::SIGCHLD as u32 - 1) & 1 == 1,
     };
-    Some(((pid, field(22)?), process))
+    Some((field(22)?, process))
 }
 
 #[cfg(not(target_os = "linux"))]
 fn read(_: u32) -> Option<(Id, Process)> {
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_stat_has_no_figure_or_a_difference() {
+        let stat = "S 1 42 42 0 -1 4194304 2000 900 0 0 11 5 7 3 20 0 2 0 81234 1000000 300 \
+                    18446744073709551615 1 1 0 0 0 0 65536 4096 1260 0 0 0 17 1 0 0";
+        malformed::texts([stat], |stat| {
+            let Some((started, process)) = parse(stat, Duration::ZERO) else { return };
+            let now = CpuTime([((1, started), process)].into());
+            assert_eq!(now.about(&now), Duration::ZERO);
+        });
+    }
 }
