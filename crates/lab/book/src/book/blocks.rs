@@ -83,20 +83,34 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.map(|case| ("pair", &case.case));
+    let pairs = pairs.flat_map(|case| [("pair", &case.case), ("cpu", &case.case)]);
     let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|it| ("sweep", it));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of slow and fixed of a case, or of a group of benches.
+/// A chart and its path below the workspace: of slow and fixed of a case, of the CPU time of slow, or of a
+/// group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
+    let pair = || {
+        let case = sources.record()?.cases.iter().find(|it| it.case == of);
+        anyhow::Ok(sources.pair(case.with_context(|| format!("the record has no {of}"))?))
+    };
     match kind {
         "pair" => {
-            let case = sources.record()?.cases.iter().find(|it| it.case == of);
-            let pair = sources.pair(case.with_context(|| format!("the record has no {of}"))?);
+            let pair = pair()?;
             Ok((path(format!("pair-{}", pair.case)), chart::deciding(&pair)))
+        }
+        // A copy, because the path of the record's own picture names the fault.
+        "cpu" => {
+            let svg = std::fs::read_to_string(sources.picture(of, "slow.svg")?)?;
+            let case = pair()?.case;
+            let alt = format!(
+                "A flame graph of the slow server of {case}. Its functions, and the share of a \
+                 request's CPU time that each takes."
+            );
+            Ok((path(format!("cpu-{case}")), Chart { svg, alt }))
         }
         "sweep" => {
             let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
@@ -104,7 +118,7 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["pair", "sweep"])),
+        kind => Err(unknown("chart", kind, ["pair", "cpu", "sweep"])),
     }
 }
 
