@@ -18,7 +18,10 @@ fn a_page_is_filled_and_stays_as_it_is() {
     assert!(filled.stale.is_empty(), "{:?}", filled.stale);
     let book = fixture.book();
     let charts: Vec<_> = book.charts.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(charts, ["pair-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg")));
+    assert_eq!(
+        charts,
+        ["pair-toy", "cpu-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg"))
+    );
 }
 
 #[test]
