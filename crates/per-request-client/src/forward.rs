@@ -17,7 +17,7 @@ use crate::HttpsClient;
 const HOP_BY_HOP: &str = "connection keep-alive proxy-authenticate proxy-authorization \
                           proxy-connection te trailer transfer-encoding upgrade";
 
-/// Headers in which a proxy says whom it speaks for. This one is the first, so a visitor who sends them
+/// Headers in which a proxy names its client. This one is the first, so a visitor who sends them
 /// lies. It adds none of its own, because the site doesn't ask who visits.
 const FORGEABLE: &str = "forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip";
 

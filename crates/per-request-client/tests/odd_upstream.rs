@@ -54,7 +54,7 @@ fn nobody_is_switched_to_another_protocol_unasked() {
 }
 
 #[test]
-fn a_visitor_cannot_say_whom_the_proxy_speaks_for() {
+fn a_visitor_cannot_name_the_client_of_the_proxy() {
     trusting(async |upstream| {
         for (variant, proxy) in proxies(upstream.url()) {
             let request = ["forwarded", "x-forwarded-for", "X-Forwarded-Host", "x-real-ip"]

@@ -71,7 +71,7 @@ fn run(random: &mut SplitMix64, lag: Lag, stall: f64) -> Outcome {
     Outcome { latency: due, invalid, punctuality, ok_in_time: 1, ..Outcome::default() }
 }
 
-/// The verdict on the p99 by the shipped rule, and by the latencies as they are, whoever caused them.
+/// The verdict on the p99 by the shipped rule, and by the latencies as they are, lag included.
 fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdict; 2] {
     let slots = schedule(2, PAIRS, (1e15 * random.uniform()) as u64);
     let names = ["slow", "fixed"];
