@@ -1,6 +1,6 @@
 //! The fix: a thread that serves no requests checks the password, so that the worker can serve others
 //! meanwhile. One core stays free of hashes, for those who serve: there is a permit for each of the
-//! others. More checks at once would end no sooner, and each takes its memory.
+//! others. More checks than cores would end no sooner, and each takes its memory.
 
 use std::{num::NonZero, sync::Arc, thread};
 
