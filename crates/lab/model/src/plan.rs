@@ -36,6 +36,23 @@ pub struct LoadPlan {
     pub options: EngineOptions,
 }
 
+impl LoadPlan {
+    /// A plan without lengths, background requests and options.
+    pub fn new(target: Target, asks: Vec<Ask>, arrivals: Arrivals) -> Self {
+        Self {
+            target,
+            server_pid: None,
+            arrivals,
+            warm_up: Duration::ZERO,
+            measurement: Duration::ZERO,
+            grace: Duration::ZERO,
+            asks,
+            background: Vec::new(),
+            options: EngineOptions::default(),
+        }
+    }
+}
+
 /// A request that other clients send at random, next to the load. Of its answers only the faults are in
 /// the outcome.
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 use lab_load::{Fetched, Visitor};
 use lab_measure::bench::asks;
 use lab_model::{Answer, Ask, Case, Change, Criteria, Expected};
-use lab_servers::{Launch, Scratch, Stage, answers};
+use lab_servers::{Launch, Scratch, Session, answers};
 
 use crate::{
     check::Found,
@@ -74,27 +74,26 @@ pub(super) fn expected(right: Fetched) -> Expected {
 
 /// Several users ask what the case asks, all at the same time.
 async fn at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
-    let mut stage = Stage::set(mine).await?;
-    let target = stage.server.target();
-    let visit = async || anyhow::Ok(Visitor::open(target.clone(), asks).await?.visit().await?);
-    stage.ask(try_join_all((0..AT_ONCE).map(|_| visit()))).await?;
-    stage.clear().await
+    Session::ask(mine, async |Session { server, .. }| {
+        let visit = async || anyhow::Ok(Visitor::open(server.target(), asks).await?.visit().await?);
+        try_join_all((0..AT_ONCE).map(|_| visit())).await
+    })
+    .await?;
+    Ok(())
 }
 
 /// Asks, changes something, and asks again, until the answer of `slow` is another one; for each of these
 /// changes. So an answer that was kept is wrong in every check, and not only if the draw happens to hit it.
 async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
-    let mut several = Vec::new();
     if state.is_empty() {
-        return Ok(several);
+        return Ok(Vec::new());
     }
-    let mut stage = Stage::set(slow).await?;
-    let target = stage.server.target();
-    let shown = async |ask: &Ask| {
-        let asks = std::slice::from_ref(ask);
-        anyhow::Ok(Visitor::open(target.clone(), asks).await?.answers().await?.remove(0).body)
-    };
-    let seen = async {
+    Session::with(slow, async |Session { server, .. }| {
+        let shown = async |ask: &Ask| {
+            let asks = std::slice::from_ref(ask);
+            anyhow::Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0).body)
+        };
+        let mut several = Vec::new();
         for Change { get, change } in state {
             let get = draw.ask(get, Path::new(""))?;
             let before = shown(&get).await?;
@@ -112,11 +111,9 @@ async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Re
             }
             several.push(get);
         }
-        anyhow::Ok(())
-    };
-    stage.watch(seen).await?;
-    stage.clear().await?;
-    Ok(several)
+        Ok(several)
+    })
+    .await
 }
 
 /// The case's own odd requests, and those that any service gets.

@@ -13,7 +13,7 @@ use lab_measure::{bench::asks, count};
 use lab_model::{
     Ask, BASELINE, Case, Criteria, Expected, MINE, Overrides, Overtaking, Request, Workspace,
 };
-use lab_servers::{Launch, Stage};
+use lab_servers::{Launch, Session};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep},
@@ -113,48 +113,46 @@ pub(super) async fn overtaking(
     let wait = wait.context("`overtaking` has a `wait`")?;
     let [slow, quick] = [&wanted.slow, &wanted.quick].map(|it| draw.asks(std::slice::from_ref(it)));
     let (slow, quick) = (slow?, quick?);
-    let mut stage = Stage::set(&Launch::of_case(workspace, &case, MINE)?).await?;
-    let target = stage.server.target();
     let (answered, earliest, news) = (Cell::new(0), Cell::new(Duration::MAX), Notify::new());
-    let user = async || -> anyhow::Result<()> {
-        let mut visitor = Visitor::open(target.clone(), &slow).await?;
-        loop {
-            let start = Instant::now();
-            successful(&mut visitor).await?;
-            earliest.set(earliest.get().min(start.elapsed()));
-            answered.set(answered.get() + 1);
-            news.notify_waiters();
-        }
-    };
     let overtakers = RefCell::new(Vec::new());
-    let hurried = async {
-        let mut visitor = Visitor::open(target.clone(), &quick).await?;
-        let is_decided = || {
-            let [free, held] = [false, true].map(|it| {
-                overtakers.borrow().iter().filter(|count| (**count > MOST) == it).count()
-            });
-            free.max(held) >= MAJORITY
+    let race = async |Session { server, .. }: &Session| {
+        let user = async || -> anyhow::Result<()> {
+            let mut visitor = Visitor::open(server.target(), &slow).await?;
+            loop {
+                let start = Instant::now();
+                successful(&mut visitor).await?;
+                earliest.set(earliest.get().min(start.elapsed()));
+                answered.set(answered.get() + 1);
+                news.notify_waiters();
+            }
         };
-        while !is_decided() {
-            // Users who were answered together ask together. Halfway to their next answers, none is due.
-            news.notified().await;
-            sleep(wait.time / 2).await;
-            let before = answered.get();
-            successful(&mut visitor).await?;
-            overtakers.borrow_mut().push(answered.get() - before);
-        }
-        anyhow::Ok(())
-    };
-    let race = async {
+        let hurried = async {
+            let mut visitor = Visitor::open(server.target(), &quick).await?;
+            let is_decided = || {
+                let [free, held] = [false, true].map(|it| {
+                    overtakers.borrow().iter().filter(|count| (**count > MOST) == it).count()
+                });
+                free.max(held) >= MAJORITY
+            };
+            while !is_decided() {
+                // Users who were answered together ask together. Halfway to their next answers, none is due.
+                news.notified().await;
+                sleep(wait.time / 2).await;
+                let before = answered.get();
+                successful(&mut visitor).await?;
+                overtakers.borrow_mut().push(answered.get() - before);
+            }
+            anyhow::Ok(())
+        };
         tokio::select! {
             failed = try_join_all((0..USERS).map(|_| user())) => failed.map(drop),
             hurried = hurried => hurried,
         }
     };
-    if let Err(error) = stage.ask(race).await {
+    let launch = Launch::of_case(workspace, &case, MINE)?;
+    if let Err(error) = Session::ask(&launch, race).await {
         return Ok(Err(failure(&error)));
     }
-    stage.clear().await?;
     if let Some(refused) = wait.refuse_early(earliest.get().as_secs_f64() * 1e3) {
         return Ok(Err(refused));
     }

@@ -9,7 +9,7 @@ use lab_measure::{
     bench::{Comparison, Effort},
 };
 use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
-use lab_servers::{Launch, Stage};
+use lab_servers::{Launch, Session};
 
 use crate::{
     answers::expected,
@@ -56,13 +56,13 @@ impl<'a> Load<'a> {
     pub async fn compare(&self, variants: [&str; 2], effort: Effort) -> anyhow::Result<CaseRecord> {
         let names = variants.map(str::to_owned);
         let mut comparison = Comparison::of_case(self.servers.workspace(), &self.case, &names)?;
-        for (variant, launch) in &mut comparison.subjects {
-            *launch = self.servers.launch(&self.case, variant)?;
+        for subject in &mut comparison.subjects {
+            subject.launch = self.servers.launch(&self.case, &subject.name)?;
+            if !self.asks.is_empty() {
+                subject.asks.clone_from(&self.asks);
+            }
         }
-        if !self.asks.is_empty() {
-            comparison.asks.clone_from(&self.asks);
-            comparison.engine.options.in_turn = true;
-        }
+        comparison.engine.options.in_turn = !self.asks.is_empty();
         let progress = Progress::planned(comparison.length(effort));
         comparison.record(variants[1], effort, &progress).await
     }
@@ -70,20 +70,19 @@ impl<'a> Load<'a> {
 
 /// Many requests, with the answers that `slow` gives.
 async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
-    let mut stage = Stage::set(slow).await?;
-    let target = stage.server.target();
-    let (start, mut all) = (Instant::now(), Vec::new());
-    let (fewest, most) = BOUNDS;
-    let (users, each) = TOGETHER;
-    while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
-        let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
-        let mut asks = draw.asks(&several)?;
-        let visit = async |asks| Visitor::open(target.clone(), asks).await?.answers().await;
-        let visits = try_join_all(asks.chunks(each).map(visit));
-        let right = stage.watch(visits).await?.concat();
-        asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
-        all.extend(asks);
-    }
-    stage.clear().await?;
-    Ok(all)
+    Session::with(slow, async |Session { server, .. }| {
+        let (start, mut all) = (Instant::now(), Vec::new());
+        let (fewest, most) = BOUNDS;
+        let (users, each) = TOGETHER;
+        while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
+            let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
+            let mut asks = draw.asks(&several)?;
+            let visit = async |asks| Visitor::open(server.target(), asks).await?.answers().await;
+            let right = try_join_all(asks.chunks(each).map(visit)).await?.concat();
+            asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
+            all.extend(asks);
+        }
+        Ok(all)
+    })
+    .await
 }

@@ -7,7 +7,7 @@ use lab_observation::{Kernel, Profiler, Recording};
 use lab_system::System;
 use tokio::time::timeout;
 
-use super::{Failure, Obstacle, Profile, Profilers, Reading, Sampling, Subject, window};
+use super::{Failure, Obstacle, Process, Profile, Profilers, Reading, Sampling, window};
 
 /// Gets a path of the server, with the HTTP client of the caller.
 pub type Sampler<'a> = dyn Fn(String) -> Fetched + 'a;
@@ -37,10 +37,10 @@ impl Profile for InProcess {
 
     /// Asks the server to sample itself for the window, and waits a little longer; then for the
     /// stacks. It looks up their names only then, and not while its CPU time is measured.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
         Box::pin(async move {
-            let sampler = subject.sampler.ok_or_else(no_sampler)?;
-            let (pid, length, watchdog) = (subject.pid, subject.window, profilers.watchdog);
+            let sampler = process.sampler.ok_or_else(no_sampler)?;
+            let (pid, length, watchdog) = (process.pid, process.window, profilers.watchdog);
             let path = format!("/.lab/cpu?ms={}&hz={RATE}", length.as_millis());
             let (answer, window) =
                 tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));

@@ -42,7 +42,7 @@ trait Profile: fmt::Debug + Sync {
     fn look(&self, system: &System, has_sampler: bool) -> Result<bool, Obstacle>;
 
     /// Samples a server for its window, and returns as soon as that has passed.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a>;
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a>;
 }
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
@@ -50,7 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The process to record.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct Process<'a> {
     /// The process; its children are recorded too.
     pub pid: u32,
     /// How to ask it, if it has the in-process sampler.
@@ -162,11 +162,11 @@ impl Profilers {
     pub async fn sample<'a>(
         &'a self,
         profiler: Profiler,
-        subject: Subject<'a>,
+        process: Process<'a>,
     ) -> Result<Reading<'a>, Failure> {
         let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
-        let reading = profile.sample(self, subject).await?;
+        let reading = profile.sample(self, process).await?;
         Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notices)) }))
     }
 

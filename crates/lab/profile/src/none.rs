@@ -3,7 +3,7 @@
 use lab_observation::{Kernel, Profiler};
 use lab_system::System;
 
-use super::{Obstacle, Profile, Profilers, Reading, Sampling, Subject, window};
+use super::{Obstacle, Process, Profile, Profilers, Reading, Sampling, window};
 
 #[derive(Debug)]
 pub struct None;
@@ -17,9 +17,9 @@ impl Profile for None {
         Ok(true)
     }
 
-    fn sample<'a>(&'a self, _: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, _: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
         Box::pin(async move {
-            window::pass(subject.pid, subject.window).await?;
+            window::pass(process.pid, process.window).await?;
             Ok(Box::pin(async { Ok(Option::None) }) as Reading<'a>)
         })
     }

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use fake::Fake;
 
 use super::{
-    Failure, Fetched, Profile, Profilers, Subject,
+    Failure, Fetched, Process, Profile, Profilers,
     in_process::InProcess,
     none,
     perf::{USER_ONLY, WITH_KERNEL},
@@ -63,22 +63,22 @@ impl Server {
         Self { child, dir: tempfile::tempdir().unwrap() }
     }
 
-    fn subject(&self) -> Subject<'_> {
+    fn recorded(&self) -> Process<'_> {
         let pid = self.child.id().unwrap();
-        Subject { pid, sampler: None, dir: self.dir.path(), name: "slow", window: WINDOW }
+        Process { pid, sampler: None, dir: self.dir.path(), name: "slow", window: WINDOW }
     }
 }
 
 impl Profilers {
     /// Samples and reads at once.
-    async fn record(&self, profiler: Profiler, subject: Subject<'_>) -> Result<Recording, Failure> {
-        Ok(self.sample(profiler, subject).await?.await?.unwrap())
+    async fn record(&self, profiler: Profiler, process: Process<'_>) -> Result<Recording, Failure> {
+        Ok(self.sample(profiler, process).await?.await?.unwrap())
     }
 }
 
 async fn record(mode: &str, profile: &dyn Profile) -> Result<Recording, Failure> {
     let (fake, server) = (machine(mode), Server::start());
-    look(&fake).record(profile.profiler(), server.subject()).await
+    look(&fake).record(profile.profiler(), server.recorded()).await
 }
 
 async fn with_kernel(mode: &str) -> Result<Recording, Failure> {
@@ -161,7 +161,7 @@ async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
     {
         let (fake, server) = (machine("ok"), Server::start());
         let profilers = Profilers { unwinder: chosen, ..look(&fake) };
-        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject()).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.recorded()).await;
         assert_eq!(recording.unwrap().unwinder, Some(used));
     }
 }
@@ -212,7 +212,7 @@ async fn a_perf_that_hangs_is_killed() {
     ] {
         let (fake, server) = (machine(mode), Server::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
-        let recording = profilers.record(WITH_KERNEL.profiler(), server.subject()).await;
+        let recording = profilers.record(WITH_KERNEL.profiler(), server.recorded()).await;
         let said = obstacle(recording);
         assert!(said.starts_with(words), "{mode}: {said}");
         let perf = fake.system.root.join("bin/perf").display().to_string();
@@ -268,8 +268,8 @@ fn sampler(answers: &[Answer]) -> impl Fn(String) -> Fetched {
 async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
     let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
-    let subject = Subject { sampler: Some(&sampler), ..server.subject() };
-    profilers.record(InProcess.profiler(), subject).await
+    let process = Process { sampler: Some(&sampler), ..server.recorded() };
+    profilers.record(InProcess.profiler(), process).await
 }
 
 const SAMPLED: Answer = Some(Ok((200, "400\n")));
@@ -308,8 +308,8 @@ async fn the_real_perf_sees_a_busy_process_whole() {
         return;
     }
     let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
-    let subject = Subject { window: Duration::from_millis(1500), ..server.subject() };
-    let recording = match profilers.record(profiler, subject).await {
+    let process = Process { window: Duration::from_millis(1500), ..server.recorded() };
+    let recording = match profilers.record(profiler, process).await {
         Err(Failure::Profiler(obstacle)) => {
             eprintln!("skipped: {obstacle}");
             return;

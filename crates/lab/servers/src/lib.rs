@@ -14,7 +14,8 @@ mod revisions;
 mod scratch;
 mod search;
 mod server;
-mod stage;
+mod session;
+mod subject;
 
 pub use cargo::build_elsewhere;
 pub use launch::{Address, Launch};
@@ -22,4 +23,5 @@ pub use requests::{Compare, Requests, answers, learn_answers};
 pub use revisions::Revisions;
 pub use scratch::Scratch;
 pub use server::Server;
-pub use stage::Stage;
+pub use session::Session;
+pub use subject::Subject;

@@ -13,7 +13,7 @@ use lab_model::{Answer, Ask, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
 
-use crate::{Launch, Stage};
+use crate::{Launch, Session, Subject};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -157,36 +157,34 @@ impl Requests {
 
 /// Learns the expected answers from the baseline, which is the first subject, and compares every
 /// other subject's answers with them before anything is measured: a server with other answers is not
-/// a faster version of the baseline. `asks` has the requests of each subject.
+/// a faster version of the baseline.
 ///
 /// Returns what is not checked under load, a sentence each.
 pub async fn learn_answers(
-    asks: &mut [Vec<Ask>],
-    subjects: &[(String, Launch)],
+    subjects: &mut [Subject],
     requests: &Requests,
 ) -> anyhow::Result<Vec<String>> {
-    let (baseline, others) = subjects.split_first().context("there is a baseline")?;
-    let (of_baseline, of_others) = asks.split_first_mut().context("there are requests")?;
-    let (types, notes) = learn(of_baseline, baseline, requests).await?;
-    for (other, asks) in others.iter().zip(of_others) {
-        for (ask, learned) in asks.iter_mut().zip(&*of_baseline) {
+    let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
+    let (types, notes) = learn(baseline, requests).await?;
+    for other in others {
+        for (ask, learned) in other.asks.iter_mut().zip(&baseline.asks) {
             ask.expected = learned.expected.clone();
         }
-        check(other, asks, &types, requests).await?;
+        check(other, &types, requests).await?;
     }
     Ok(notes)
 }
 
 /// Returns the content type of each answer, and what is not checked.
 async fn learn(
-    asks: &mut [Ask],
-    (name, baseline): &(String, Launch),
+    baseline: &mut Subject,
     requests: &Requests,
 ) -> anyhow::Result<(Vec<Option<String>>, Vec<String>)> {
     let &Requests { compare, .. } = requests;
+    let Subject { name, launch, asks, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = requests.answers(baseline, asks, A_WHILE, true).await?;
-    let [fresh, _] = requests.answers(baseline, asks, Duration::ZERO, false).await?;
+    let [first, again] = requests.answers(launch, asks, A_WHILE, true).await?;
+    let [fresh, _] = requests.answers(launch, asks, Duration::ZERO, false).await?;
     let (mut types, mut notes) = (Vec::new(), Vec::new());
     for (index, ask) in asks.iter_mut().enumerate() {
         let Fetched { status, body, .. } = &first[index];
@@ -253,12 +251,11 @@ fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
 
 /// Fails if a subject answers its requests differently from the baseline.
 async fn check(
-    (name, subject): &(String, Launch),
-    asks: &[Ask],
+    Subject { name, launch, asks, .. }: &Subject,
     types: &[Option<String>],
     requests: &Requests,
 ) -> anyhow::Result<()> {
-    let [found, _] = requests.answers(subject, asks, Duration::ZERO, true).await?;
+    let [found, _] = requests.answers(launch, asks, Duration::ZERO, true).await?;
     for ((ask, answer), of_baseline) in asks.iter().zip(found).zip(types) {
         let of_candidate = answer.header("content-type");
         let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
@@ -296,19 +293,17 @@ async fn rounds(
     is_first: bool,
     longest: u64,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    let mut stage = Stage::set(launch).await?;
-    if let Some(listener) = stage.server.listener().filter(|_| is_first) {
-        err!("  {:<10} {listener}", launch.name);
-    }
-    let target = stage.server.target();
-    let asked = async {
-        let mut visitor = Visitor::open(target, asks).await?;
-        let first = visitor.answers_up_to(longest).await?;
-        sleep(pause).await;
-        anyhow::Ok([first, visitor.answers_up_to(longest).await?])
-    };
-    let asked = async { asked.await.with_context(|| launch.name.clone()) };
-    let rounds = stage.ask(asked).await?;
-    stage.clear().await?;
-    Ok(rounds)
+    Session::ask(launch, async |session| {
+        if let Some(listener) = session.server.listener().filter(|_| is_first) {
+            err!("  {:<10} {listener}", launch.name);
+        }
+        let asked = async {
+            let mut visitor = Visitor::open(session.server.target(), asks).await?;
+            let first = visitor.answers_up_to(longest).await?;
+            sleep(pause).await;
+            anyhow::Ok([first, visitor.answers_up_to(longest).await?])
+        };
+        asked.await.with_context(|| launch.name.clone())
+    })
+    .await
 }

@@ -14,6 +14,7 @@ use lab_model::{Listener, Target, lab_itself};
 use lab_system::process;
 use tokio::{
     process::{Child, ChildStdin, Command},
+    sync::Mutex,
     time::{Instant, sleep, timeout},
 };
 
@@ -43,8 +44,8 @@ const STOP: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Server {
     name: String,
-    /// Absent if it was not started here.
-    supervisor: Option<Supervisor>,
+    /// Absent if it was not started here. Locked by who waits for its end.
+    supervisor: Option<Mutex<Supervisor>>,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
@@ -169,7 +170,8 @@ impl Server {
             },
         };
         let busy_with = supervisor.output.found();
-        let (supervisor, is_announced) = (Some(supervisor), launch.address == Address::Announced);
+        let (supervisor, is_announced) =
+            (Some(Mutex::new(supervisor)), launch.address == Address::Announced);
         Ok(Self { name, supervisor, busy_with, url, target, behind, ports, is_announced })
     }
 
@@ -187,7 +189,7 @@ impl Server {
     /// Fails if one of several ports was chosen too early: a server may open that of its metrics first. Also
     /// fails if the server does not listen on its port any more.
     pub(super) fn ensure_its_port_is_certain(&self) -> anyhow::Result<()> {
-        let supervisor = self.supervisor.as_ref().and_then(|it| it.process.id());
+        let supervisor = self.supervisor.as_ref().and_then(|it| it.try_lock().ok()?.process.id());
         let Some(now) = supervisor.and_then(process::listeners) else { return Ok(()) };
         let (now, port) = (ports(&now), self.target.address.port());
         if self.behind.studied.is_ok() && !now.contains(&port) {
@@ -237,13 +239,14 @@ impl Server {
 
     /// The last panic that it printed. A panic ends a request, and the server goes on.
     pub(super) fn panic(&self) -> Option<String> {
-        let panic = self.supervisor.as_ref()?.output.panic()?;
+        let panic = self.supervisor.as_ref()?.try_lock().ok()?.output.panic()?;
         Some(format!("{} panicked at {panic}", self.name))
     }
 
     /// Waits until the server exits, which is always an error; reports its status and last lines.
-    pub(super) async fn died(&mut self) -> anyhow::Error {
-        let Some(supervisor) = &mut self.supervisor else { return std::future::pending().await };
+    pub(super) async fn died(&self) -> anyhow::Error {
+        let Some(supervisor) = &self.supervisor else { return std::future::pending().await };
+        let mut supervisor = supervisor.lock().await;
         match supervisor.process.wait().await {
             Ok(status) => supervisor.why(&self.name, UNDER_LOAD, status).await,
             Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
@@ -255,8 +258,9 @@ impl Server {
     /// # Errors
     ///
     /// If it has exited before: nobody may have watched it until now.
-    pub async fn stop(self) -> anyhow::Result<()> {
-        let Some(mut supervisor) = self.supervisor else { return Ok(()) };
+    pub(super) async fn stop(self) -> anyhow::Result<()> {
+        let Some(supervisor) = self.supervisor else { return Ok(()) };
+        let mut supervisor = supervisor.into_inner();
         let exited = supervisor.process.try_wait()?;
         drop(supervisor.stdin.take());
         let ended = timeout(STOP, supervisor.process.wait()).await;

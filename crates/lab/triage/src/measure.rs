@@ -11,7 +11,7 @@ use lab_measure::{bench::Comparison, watch::Progress};
 use lab_model::Outcome;
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
-use lab_servers::Stage;
+use lab_servers::Session;
 
 pub use delays::{DELAYED, delayed};
 use level::LEVELS;
@@ -80,20 +80,19 @@ impl Triage<'_> {
     }
 
     pub async fn run(&self) -> anyhow::Result<Measured> {
-        let (_, launch) = self.comparison.subjects.first().context("there is a server")?;
-        let mut stage = Stage::set(launch).await?;
-        stage.server.ensure_it_can_be_timed()?;
-        let target = stage.server.target();
-        let stage_is_own = stage.server.is_own();
-        let url = stage.server.url().clone();
-        let on = Loaded { triage: self, target, url: &url, pid: stage.server.studied_pid()? };
-        let stages = stage.watch(on.stages()).await;
-        stage.clear().await?;
-        let Stages { idle, climb, quick_ack, profile, counter } = stages?;
+        let subject = self.comparison.subjects.first().context("there is a server")?;
+        let stages = Session::with(&subject.launch, async |Session { server, .. }| {
+            server.ensure_it_can_be_timed()?;
+            let (target, pid) = (server.target(), server.studied_pid()?);
+            let on = Loaded { triage: self, target, url: server.url(), pid };
+            anyhow::Ok((on.stages().await?, server.is_own()))
+        });
+        let (stages, exits) = stages.await?;
+        let Stages { idle, climb, quick_ack, profile, counter } = stages;
         let Profile { profiler, mut observation, mut notices } = profile;
         // `perf stat` reports when the server has exited.
         let counts = match counter {
-            Ok(counting) => counting.per_visit(stage_is_own).await,
+            Ok(counting) => counting.per_visit(exits).await,
             Err(error) => Err(error),
         };
         if let Err(error) = &counts {
@@ -102,7 +101,7 @@ impl Triage<'_> {
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            asks: self.comparison.asks.len(),
+            asks: self.comparison.asks().len(),
             levels: climb.levels,
             refused_connections: climb.refused_connections,
             quick_ack,

@@ -12,7 +12,7 @@ use lab_measure::{
 use lab_model::{
     Build, EngineOptions, Metric, Record, Store, Workspace, ensure_writable, notes, write_whole,
 };
-use lab_servers::Scratch;
+use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
 use serde_json::json;
 
@@ -85,10 +85,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     let Options { server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
     let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
-    let mut comparison =
-        comparison_of("compare", *load, sides.subjects, sides.asks, &server.requests, files)
-            .await?;
-    comparison.layouts = sides.layouts;
+    let mut comparison = comparison_of("compare", *load, sides.subjects, &server.requests).await?;
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort(Metric::Throughput);
     if let Some(engine) = engine {
@@ -102,13 +99,13 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         err!("note: {note}");
         comparison.caveats.push(note);
     }
-    let subjects = comparison.subjects.iter().enumerate();
-    let counting = count::LONGEST * subjects.len() as u32;
+    let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
     let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
-    for ((index, (name, launch)), variant) in subjects.zip(&mut case.variants) {
+    for (subject, variant) in comparison.subjects.iter().zip(&mut case.variants) {
+        let Subject { name, launch, asks, .. } = subject;
         progress.run("system calls", name, count::LONGEST);
-        match count::system_calls(launch, comparison.asks_of(index)).await {
+        match count::system_calls(launch, asks).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
                 progress.aside(|| err!("note: no system calls of the {name}: {error:#}"));

@@ -148,7 +148,9 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let commands: Vec<_> =
         names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
     let command = &options.exec[0];
-    let comparison = options.server.comparison(&title(command), options.load, &commands).await?;
+    let (title, files) = (title(command), Scratch::new()?);
+    let comparison = options.server.comparison(&title, options.load, &commands, files.path());
+    let comparison = comparison.await?;
     let dir = places.results()?.join("flame").join(directory(command));
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_display::err;
-use lab_model::{Ask, Load};
-use lab_servers::{Address, Launch, Requests, Scratch, learn_answers};
+use lab_model::Load;
+use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
 
 use lab_measure::bench::Comparison;
 
@@ -39,21 +39,20 @@ pub struct OwnLoad {
 
 impl OwnServer {
     /// A comparison of servers, each given as a name and a command. The first server's answers are the
-    /// right answers for the others.
+    /// right answers for the others. `dir` is for the bodies of requests, as long as the comparison is used.
     pub async fn comparison(
         &self,
         name: &str,
         load: OwnLoad,
         commands: &[(&str, &str)],
+        dir: &Path,
     ) -> anyhow::Result<Comparison> {
-        let files = Scratch::new()?;
-        let asks = self.requests.asks_and(&[], files.path())?;
-        let mut subjects = Vec::new();
-        for (name, command) in commands {
-            subjects.push(((*name).to_owned(), self.launch(name, command, None)?));
-        }
-        let asks = vec![asks; subjects.len()];
-        comparison_of(name, load, subjects, asks, &self.requests, files).await
+        let asks = self.requests.asks_and(&[], dir)?;
+        let subject = |(name, command): &(&str, &str)| {
+            Ok(Subject::new(name, self.launch(name, command, None)?, asks.clone()))
+        };
+        let subjects = commands.iter().map(subject).collect::<anyhow::Result<_>>()?;
+        comparison_of(name, load, subjects, &self.requests).await
     }
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
@@ -75,19 +74,15 @@ impl OwnServer {
     }
 }
 
-/// A comparison of servers that each have requests of their own. `files` has the bodies.
+/// A comparison of servers, of which the first one's answers are the right answers for the others.
 pub async fn comparison_of(
     name: &str,
     load: OwnLoad,
-    subjects: Vec<(String, Launch)>,
-    mut own_asks: Vec<Vec<Ask>>,
+    mut subjects: Vec<Subject>,
     requests: &Requests,
-    files: Scratch,
 ) -> anyhow::Result<Comparison> {
-    let caveats = learn_answers(&mut own_asks, &subjects, requests).await?;
+    let caveats = learn_answers(&mut subjects, requests).await?;
     caveats.iter().for_each(|note| err!("note: {note}"));
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
-    let asks = own_asks.first().cloned().unwrap_or_default();
-    let comparison = Comparison::new(name, load, asks, subjects)?;
-    Ok(Comparison { own_asks, caveats, _files: Some(files), ..comparison })
+    Ok(Comparison { caveats, ..Comparison::new(name, load, subjects)? })
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
 use lab_display::err;
-use lab_model::{Ask, without_secrets};
-use lab_servers::{Launch, Requests, Revisions};
+use lab_model::{Ask, Target, without_secrets};
+use lab_servers::{Launch, Requests, Revisions, Subject};
 
 use super::{Places, own_server::OwnServer};
 
@@ -62,10 +62,7 @@ pub struct SideOptions {
 }
 
 pub struct Sides {
-    pub subjects: Vec<(String, Launch)>,
-    pub asks: Vec<Vec<Ask>>,
-    /// For each side, its builds; empty without --layouts.
-    pub layouts: Vec<Vec<Launch>>,
+    pub subjects: Vec<Subject>,
     /// How many milliseconds a user has to pause, for a side on another machine.
     pub pause_ms: u64,
     _revisions: Option<Revisions>,
@@ -90,55 +87,67 @@ impl SideOptions {
         dir: &Path,
     ) -> anyhow::Result<Sides> {
         let (sides, revisions) = self.sides(places).await?;
-        let (mut subjects, mut asks, mut layouts) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut targets, mut pause_ms) = (Vec::new(), 0);
+        let (mut subjects, mut targets, mut pause_ms) = (Vec::new(), Vec::new(), 0);
         let own = [(BASELINE, &self.baseline_get), (CANDIDATE, &self.candidate_get)];
         for ((name, gets), side) in own.into_iter().zip(&sides) {
-            asks.push(side.asks(&server.requests, gets, dir)?);
-            let launch = match side {
+            let asks = side.asks(&server.requests, gets, dir)?;
+            subjects.push(match side {
                 Side::Started { commands, dir } => {
                     let launch = |command: &String| server.launch(name, command, dir.as_deref());
                     let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
                     let first = builds.first().context("a side has a command")?.clone();
-                    layouts.extend(self.layouts.map(|_| builds));
-                    first
+                    let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
+                    Subject { layouts, ..Subject::new(name, first, asks) }
                 }
                 Side::Running(url) => {
                     let target = lab_load::resolve(url).await?;
-                    let shown = without_secrets(&url.to_string());
-                    if !target.address.ip().is_loopback() {
-                        ensure!(
-                            self.allow_remote && users <= REMOTE_USERS,
-                            "{shown} is not on loopback: --allow-remote permits {REMOTE_USERS} --users and \
-                             {REMOTE_REQUESTS_PER_S} requests a second; ask its owner first"
-                        );
-                        pause_ms = remote_pause_ms(users, asks[0].len());
-                        err!(
-                            "note: {shown} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
-                             requests a second also limits throughput; let --metric latency-p50 decide"
-                        );
-                    }
-                    err!(
-                        "note: `lab` does not restart {shown}, so its caches and heap carry over from run to run"
-                    );
+                    pause_ms = pause_ms.max(self.pause_ms(url, &target, users, asks.len())?);
                     targets.push(target.clone());
-                    Launch::running(name, url.clone(), target)
+                    Subject::new(name, Launch::running(name, url.clone(), target), asks)
                 }
-            };
-            subjects.push((name.to_owned(), launch));
+            });
         }
+        let [baseline, candidate] = [0, 1].map(|side: usize| &subjects[side].asks);
         ensure!(
-            asks[0].len() == asks[1].len(),
+            baseline.len() == candidate.len(),
             "each --baseline-get needs a --candidate-get in its place"
         );
         let is_same = matches!(&targets[..], [one, other] if one.address == other.address);
         let paths = |asks: &[Ask]| asks.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
         ensure!(
-            !is_same || paths(&asks[0]) != paths(&asks[1]),
+            !is_same || paths(baseline) != paths(candidate),
             "--baseline-url and --candidate-url ask one server for the same paths: give two servers, \
              or different paths"
         );
-        Ok(Sides { subjects, asks, layouts, pause_ms, _revisions: revisions })
+        Ok(Sides { subjects, pause_ms, _revisions: revisions })
+    }
+
+    /// How many milliseconds each user has to pause to go easy on a server that runs already, if it is on another
+    /// machine.
+    fn pause_ms(
+        &self,
+        url: &Uri,
+        target: &Target,
+        users: usize,
+        requests: usize,
+    ) -> anyhow::Result<u64> {
+        let shown = without_secrets(&url.to_string());
+        let is_remote = !target.address.ip().is_loopback();
+        ensure!(
+            !is_remote || self.allow_remote && users <= REMOTE_USERS,
+            "{shown} is not on loopback: --allow-remote permits {REMOTE_USERS} --users and \
+             {REMOTE_REQUESTS_PER_S} requests a second; ask its owner first"
+        );
+        if is_remote {
+            err!(
+                "note: {shown} is on another machine: the limit of {REMOTE_REQUESTS_PER_S} \
+                 requests a second also limits throughput; let --metric latency-p50 decide"
+            );
+        }
+        err!(
+            "note: `lab` does not restart {shown}, so its caches and heap carry over from run to run"
+        );
+        Ok(if is_remote { remote_pause_ms(users, requests) } else { 0 })
     }
 
     pub fn title(&self) -> String {

@@ -1,6 +1,9 @@
 //! `lab triage`: what limits a server, in a minute.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
@@ -13,7 +16,7 @@ use lab_model::{Output, without_secrets};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_servers::{Launch, Scratch, current};
+use lab_servers::{Launch, Scratch, Subject, current};
 use lab_triage::{Card, Rules, Triage};
 use serde_json::json;
 
@@ -77,7 +80,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let progress = Progress::new(&name);
     progress.step("asking it for its answers");
     let comparison = match (&options.url, of_case(places, &server).await?) {
-        (Some(url), _) => of_running(&name, url, options).await?,
+        (Some(url), _) => of_running(&name, url, options, scratch.path()).await?,
         (None, Some(comparison)) => {
             ensure!(
                 options.server.requests.is_empty(),
@@ -87,7 +90,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         }
         (None, None) => {
             let servers = [("server", server.as_str())];
-            options.server.comparison(&name, ALONE, &servers).await?
+            options.server.comparison(&name, ALONE, &servers, scratch.path()).await?
         }
     };
     let profilers = Profilers::look(lab_system::System::this(), false);
@@ -102,7 +105,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     };
     let measured = triage.run().await?;
     progress.step("drawing");
-    let card = Card::new(&name, subjects.comparison().asks.len(), &measured, &Rules::read()?);
+    let card = Card::new(&name, subjects.comparison().asks().len(), &measured, &Rules::read()?);
     let seen = Observations {
         profiler: measured.profiler,
         servers: vec![measured.observation],
@@ -129,16 +132,21 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
 }
 
 /// A server that runs already. It has to be on this machine, where its process can be watched.
-async fn of_running(name: &str, url: &Uri, options: &Options) -> anyhow::Result<Comparison> {
+async fn of_running(
+    name: &str,
+    url: &Uri,
+    options: &Options,
+    dir: &Path,
+) -> anyhow::Result<Comparison> {
     let target = lab_load::resolve(url).await?;
     ensure!(
         target.address.ip().is_loopback(),
         "{name} is not on loopback: run `lab triage` on its machine, with a URL such as http://127.0.0.1:8080"
     );
-    let (files, requests) = (Scratch::new()?, &options.server.requests);
-    let asks = vec![asks_below(url, requests, &[], files.path())?];
-    let subjects = vec![("server".to_owned(), Launch::running("server", url.clone(), target))];
-    comparison_of(name, ALONE, subjects, asks, requests, files).await
+    let requests = &options.server.requests;
+    let asks = asks_below(url, requests, &[], dir)?;
+    let server = Subject::new("server", Launch::running("server", url.clone(), target), asks);
+    comparison_of(name, ALONE, vec![server], requests).await
 }
 
 /// The server of a case with this name, and the case's requests.

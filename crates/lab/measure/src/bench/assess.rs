@@ -7,6 +7,7 @@ use lab_model::{
     ByPercentile, CaseRecord, Control, Latencies, Latency, Metric, OpenLoop, OpenLoopRecord,
     Outcome, Requests, Run, Speedups, VariantRecord,
 };
+use lab_servers::Subject;
 use lab_stats::{Judgement, Verdict, median_of};
 
 use super::{
@@ -42,10 +43,10 @@ impl Comparison {
             }
             None => of(&runs),
         };
-        let (baseline, _) = self.subjects.first().context("there is a baseline")?;
+        let baseline = &self.subjects.first().context("there is a baseline")?.name;
         let over_baseline = |variant: &str| speedups(&|runs| over(baseline, variant, runs));
         let mut variants = Vec::new();
-        for (variant, _) in &self.subjects {
+        for Subject { name: variant, .. } in &self.subjects {
             let outcomes = outcomes_of(variant, &open_runs);
             variants.push(VariantRecord {
                 open_loop: open.and_then(|open| open_loop(open, &outcomes)),
@@ -62,7 +63,11 @@ impl Comparison {
             think_ms: self.load.think_ms,
             pairs: effort.pairs,
             seed: Some(effort.seed),
-            layouts: self.layouts.first().map(Vec::len),
+            layouts: self
+                .subjects
+                .first()
+                .map(|it| it.layouts.len())
+                .filter(|layouts| *layouts > 0),
             warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
             caveats: self.caveats.clone(),
             measurement_s: effort.measurement.as_secs_f64(),

@@ -9,7 +9,7 @@ use lab_model::{
     Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run,
     Spacing, Workspace, load_average,
 };
-use lab_servers::{Address, Launch, Scratch, Stage};
+use lab_servers::{Address, Launch, Session, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use tokio::time::timeout;
 
@@ -23,24 +23,14 @@ pub struct Comparison {
     pub name: String,
     pub load: Load,
     pub engine: Engine,
-    pub asks: Vec<Ask>,
+    /// The servers; the first is the baseline.
+    pub subjects: Vec<Subject>,
     /// Requests of other clients next to the load, each with its rate per second.
     pub background: Vec<(f64, Ask)>,
     /// The rate of the open loop, if it is fixed.
     pub arrivals_per_s: Option<f64>,
-    /// For each server, requests of its own that get the same answers; empty if all servers get `asks`.
-    pub own_asks: Vec<Vec<Ask>>,
-    /// The servers by name; the first is the baseline.
-    pub subjects: Vec<(String, Launch)>,
-    /// For each server, builds that differ in the layout of their code, used by its runs in turn; empty
-    /// without `--layouts`.
-    pub layouts: Vec<Vec<Launch>>,
-    /// The servers whose requests may outlast a run.
-    pub allow_unfinished: Vec<String>,
     /// What was found before the runs and limits what they show, a sentence each.
     pub caveats: Vec<String>,
-    /// The directory of the requests' bodies, if they have any.
-    pub _files: Option<Scratch>,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -56,31 +46,19 @@ const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
 impl Comparison {
-    /// Servers that all get the same requests.
-    ///
     /// # Errors
     ///
     /// If so many connections are not allowed.
-    pub fn new(
-        name: &str,
-        load: Load,
-        asks: Vec<Ask>,
-        subjects: Vec<(String, Launch)>,
-    ) -> anyhow::Result<Self> {
+    pub fn new(name: &str, load: Load, subjects: Vec<Subject>) -> anyhow::Result<Self> {
         lab_system::allow_connections(load.users * load.connections)?;
         Ok(Self {
             name: name.to_owned(),
             load,
             engine: Engine::lab()?,
-            asks,
+            subjects,
             background: Vec::new(),
             arrivals_per_s: None,
-            own_asks: Vec::new(),
-            subjects,
-            layouts: Vec::new(),
-            allow_unfinished: Vec::new(),
             caveats: Vec::new(),
-            _files: None,
         })
     }
 
@@ -90,10 +68,6 @@ impl Comparison {
         case: &Case,
         variants: &[String],
     ) -> anyhow::Result<Self> {
-        let mut subjects = Vec::new();
-        for variant in variants {
-            subjects.push((variant.clone(), Launch::of_case(workspace, case, variant)?));
-        }
         let connections = case.load.users * case.load.connections;
         lab_system::allow_connections(connections + OPEN_LOOP_USERS.1 * case.requests.len())?;
         let (mut own, mut background) = (Vec::new(), Vec::new());
@@ -103,17 +77,19 @@ impl Comparison {
                 Some(rate) => background.push((rate, ask)),
             }
         }
-        Ok(Self {
-            background,
-            arrivals_per_s: case.arrivals_per_s,
-            allow_unfinished: case.allow_unfinished.clone(),
-            ..Self::new(&case.shown, case.load, own, subjects)?
-        })
+        let subject = |variant: &String| {
+            let launch = Launch::of_case(workspace, case, variant)?;
+            let may_outlast = case.allow_unfinished.contains(variant);
+            Ok(Subject { may_outlast, ..Subject::new(variant, launch, own.clone()) })
+        };
+        let subjects = variants.iter().map(subject).collect::<anyhow::Result<_>>()?;
+        let comparison = Self::new(&case.shown, case.load, subjects)?;
+        Ok(Self { background, arrivals_per_s: case.arrivals_per_s, ..comparison })
     }
 
-    /// The requests of a server.
-    pub fn asks_of(&self, subject: usize) -> &[Ask] {
-        self.own_asks.get(subject).unwrap_or(&self.asks)
+    /// The requests of a visit to the baseline. Those of the others may have other paths.
+    pub fn asks(&self) -> &[Ask] {
+        self.subjects.first().map_or(&[], |baseline| &baseline.asks)
     }
 
     /// The load in words, such as `3,000 users, 0.5 s between requests`.
@@ -127,7 +103,7 @@ impl Comparison {
             0 => "without a pause".to_owned(),
             pause => format!("{} s between requests", pause as f64 / 1e3),
         };
-        let visit = match self.asks.len() {
+        let visit = match self.asks().len() {
             1 => String::new(),
             requests => format!(", {} per visit", plural(requests, "request")),
         };
@@ -211,7 +187,7 @@ impl Comparison {
         };
         let pairs = slots.iter().filter_map(|slot| slot.pair).max().map_or(0, |last| last + 1);
         for &Slot { subject, pair } in slots {
-            let (variant, _) = &self.subjects[subject];
+            let variant = &self.subjects[subject].name;
             let nth = pair.map_or(String::new(), |pair| format!("  pair {} of {pairs}", pair + 1));
             progress.run(&self.name, &format!("{which}{nth}  {variant}"), effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
@@ -227,7 +203,7 @@ impl Comparison {
             let of_variant = closed.iter().filter(|run| run.variant == variant);
             median_of(of_variant.map(|run| run.outcome.throughput()))
         };
-        let capacities = self.subjects.iter().filter_map(|(variant, _)| capacity(variant));
+        let capacities = self.subjects.iter().filter_map(|subject| capacity(&subject.name));
         capacities.min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
     }
 
@@ -274,41 +250,38 @@ impl Comparison {
         arrivals: Arrivals,
         progress: &Progress,
     ) -> anyhow::Result<Run> {
-        let (variant, usual) = &self.subjects[subject];
-        let layouts = self.layouts.get(subject);
-        let launch = layouts.and_then(|them| them.iter().cycle().nth(nth)).unwrap_or(usual);
+        let subject = &self.subjects[subject];
+        let launch = subject.build(nth);
         let load_average = load_average();
-        let mut stage = Stage::set(launch).await?;
-        stage.server.ensure_it_can_be_timed()?;
-        let plan = LoadPlan {
-            target: stage.server.target(),
-            server_pid: stage.server.studied_pid().ok(),
-            arrivals,
-            warm_up: effort.warm_up,
-            measurement: effort.measurement,
-            grace: effort.grace,
-            asks: self.asks_of(subject).to_vec(),
-            background: self.background(effort.spacing),
-            options: self.engine.options,
-        };
-        let (server, before) = (stage.server.listener(), Before::look(&stage.server));
-        let mut outcome = stage
-            .watch(async {
-                // One that announces itself, or runs already, is ready.
-                if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
-                    first_answer(&plan).await;
-                }
-                let note = |note: &str| progress.aside(|| err!("{note}"));
-                self.engine.run(&plan, &note).await.with_context(|| launch.name.clone())
-            })
-            .await?;
-        let neighbours = before.until_now();
-        if effort.allow_unfinished || self.allow_unfinished.contains(variant) {
-            outcome.lost = 0;
+        let run = Session::with(launch, async |Session { server, .. }| {
+            server.ensure_it_can_be_timed()?;
+            let plan = LoadPlan {
+                warm_up: effort.warm_up,
+                measurement: effort.measurement,
+                grace: effort.grace,
+                background: self.background(effort.spacing),
+                options: self.engine.options,
+                ..LoadPlan::new(server.target(), subject.asks.clone(), arrivals)
+            };
+            let plan = LoadPlan { server_pid: server.studied_pid().ok(), ..plan };
+            let before = Before::look(server);
+            // One that announces itself, or runs already, is ready.
+            if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
+                first_answer(&plan).await;
+            }
+            let note = |note: &str| progress.aside(|| err!("{note}"));
+            let outcome = self.engine.run(&plan, &note).await;
+            let outcome = outcome.with_context(|| launch.name.clone())?;
+            let neighbours = before.until_now();
+            let variant = subject.name.clone();
+            let server = server.listener();
+            anyhow::Ok(Run { variant, pair: None, load_average, server, neighbours, outcome })
+        });
+        let mut run = run.await?;
+        if effort.allow_unfinished || subject.may_outlast {
+            run.outcome.lost = 0;
         }
-        stage.clear().await?;
-        let variant = variant.clone();
-        Ok(Run { variant, pair: None, load_average, server, neighbours, outcome })
+        Ok(run)
     }
 }
 
@@ -329,12 +302,10 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
-    let mut stage = Stage::set(launch).await?;
-    let target = stage.server.target();
-    let visit = async { anyhow::Ok(Visitor::open(target, asks).await?.visit().await) };
-    let result = stage.watch(visit).await?;
-    stage.clear().await?;
-    Ok(result)
+    Session::with(launch, async |session| {
+        anyhow::Ok(Visitor::open(session.server.target(), asks).await?.visit().await)
+    })
+    .await
 }
 
 /// All requests of a case, for the generator.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lab_display::factor;
 use lab_model::{Arrivals, Outcome};
+use lab_servers::Subject;
 
 use super::{Comparison, Effort};
 use crate::Progress;
@@ -36,7 +37,7 @@ impl Comparison {
         let watching = Effort { measurement: WATCHED, ..*effort };
         let progress = Progress::planned(watching.run() * self.subjects.len() as u32);
         let mut note = None;
-        for (subject, (name, _)) in self.subjects.iter().enumerate() {
+        for (subject, Subject { name, .. }) in self.subjects.iter().enumerate() {
             let Some(slow) = self.watch_it_warm_up(subject, *effort, &progress).await? else {
                 continue;
             };
@@ -71,7 +72,7 @@ impl Comparison {
         let mut watched = WATCHED;
         loop {
             let effort = Effort { measurement: watched, ..effort };
-            let which = format!("is it warm?  {}", self.subjects[subject].0);
+            let which = format!("is it warm?  {}", self.subjects[subject].name);
             progress.run(&self.name, &which, effort.run());
             let arrivals = Arrivals::ClosedLoop(self.load);
             let run = self.run(subject, 0, effort, arrivals, progress).await?;

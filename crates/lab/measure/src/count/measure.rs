@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use lab_load::Visitor;
 use lab_model::{Ask, Case, Workspace};
-use lab_servers::{Launch, Server, Stage};
+use lab_servers::{Launch, Server, Session};
 use lab_system::process;
 use tokio::time::sleep;
 
@@ -34,10 +34,12 @@ pub async fn measure(
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
     let asks = asks(&case);
-    let stage = Stage::set(&Launch::of_case(workspace, &case, variant)?).await?;
-    let counted = on_stage(&stage, &case, &asks, before).await;
-    stage.clear().await?;
-    let (mut counts, calls) = counted.with_context(|| format!("{}-{variant}", case.name))?;
+    let launch = Launch::of_case(workspace, &case, variant)?;
+    let counted = Session::with(&launch, async |session| {
+        let counted = in_session(session, &case, &asks, before).await;
+        counted.with_context(|| format!("{}-{variant}", case.name))
+    });
+    let (mut counts, calls) = counted.await?;
     match calls {
         Ok(calls) => {
             let total: u64 = calls.totals(true).await?.iter().sum();
@@ -48,20 +50,20 @@ pub async fn measure(
     }
 }
 
-async fn on_stage(
-    stage: &Stage,
+async fn in_session(
+    session: &Session,
     case: &Case,
     asks: &[Ask],
     before: &[Ask],
 ) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
-    let servers = std::iter::once(&stage.server).chain(stage.companions());
+    let servers = std::iter::once(&session.server).chain(&session.companions);
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
     if !before.is_empty() {
-        Visitor::open(stage.server.target(), before).await?.visit_in_steps(&idle).await?;
+        Visitor::open(session.server.target(), before).await?.visit_in_steps(&idle).await?;
     }
-    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
-    let mut gauges = Gauges::open(stage, case).await?;
+    let mut visitor = Visitor::open(session.server.target(), asks).await?;
+    let mut gauges = Gauges::open(session, case).await?;
     for _ in 0..case.count.warm_up {
         visitor.visit_in_steps(&idle).await?;
     }
@@ -75,7 +77,7 @@ async fn on_stage(
     }
     let price = median_growth(&readings);
 
-    let mut calls = Counter::attach(stage.server.studied_pid()?, &[SYSTEM_CALLS]).await;
+    let mut calls = Counter::attach(session.server.studied_pid()?, &[SYSTEM_CALLS]).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {
@@ -100,10 +102,10 @@ async fn on_stage(
 struct Gauges(Vec<(String, Gauge)>);
 
 impl Gauges {
-    async fn open(stage: &Stage, case: &Case) -> anyhow::Result<Self> {
-        let own = Gauge::open(stage.server.url(), ALLOCATIONS).await?;
+    async fn open(session: &Session, case: &Case) -> anyhow::Result<Self> {
+        let own = Gauge::open(session.server.url(), ALLOCATIONS).await?;
         let mut gauges = vec![(String::new(), own)];
-        for (companion, server) in case.companions.iter().zip(stage.companions()) {
+        for (companion, server) in case.companions.iter().zip(&session.companions) {
             if let Some(path) = &companion.counters {
                 let gauge = Gauge::open(server.url(), path).await?;
                 gauges.push((format!("{}.", companion.name), gauge));

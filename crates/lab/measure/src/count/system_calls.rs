@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
 use lab_model::Ask;
 use lab_profile::Control;
-use lab_servers::{Launch, Stage};
+use lab_servers::{Launch, Session};
 use lab_system::process;
 use tokio::{
     process::Command,
@@ -86,46 +86,47 @@ const REST: Duration = Duration::from_millis(200);
 /// If they cannot be counted here, if a visit takes too long, if not every round has the same count, or
 /// if an answer is wrong.
 pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
-    let stage = Stage::set(launch).await?;
-    // Before any visit: a server whose process cannot be seen gets none.
-    let pid = stage.server.studied_pid()?;
-    let mut visitor = Visitor::open(stage.server.target(), asks).await?;
-    let (start, mut visits) = (Instant::now(), 0);
-    while visits < WARM_UP && start.elapsed() < VISITING / ROUNDS {
-        visitor.visit().await?;
-        visits += 1;
-    }
-    let a_visit = start.elapsed() / visits;
-    let visits = (VISITING / ROUNDS).div_duration_f64(a_visit) as u32;
-    ensure!(
-        visits >= FEWEST,
-        "a visit takes {} ms, so counting would take too long",
-        a_visit.as_millis()
-    );
-    let visits = visits.min(VISITS);
-    // `perf` reports only at its end, so each round has its own. They attach before the first round,
-    // because attaching disturbs.
-    let mut counters = Vec::new();
-    for _ in 0..ROUNDS {
-        counters.push(Counter::attach(pid, &[SYSTEM_CALLS]).await?);
-    }
-    // After its answer a server still makes calls, which belong to the round. A server that
-    // never rests has no exact count.
-    let pids = process::pids(pid);
-    let settled = async || drop(timeout(REST, idle(&pids)).await);
-    for counter in &mut counters {
-        settled().await;
-        let round = async {
-            for _ in 0..visits {
-                visitor.visit().await.context("while counting system calls")?;
-            }
+    let counted = Session::with(launch, async |Session { server, .. }| {
+        // Before any visit: a server whose process cannot be seen gets none.
+        let pid = server.studied_pid()?;
+        let mut visitor = Visitor::open(server.target(), asks).await?;
+        let (start, mut visits) = (Instant::now(), 0);
+        while visits < WARM_UP && start.elapsed() < VISITING / ROUNDS {
+            visitor.visit().await?;
+            visits += 1;
+        }
+        let a_visit = start.elapsed() / visits;
+        let visits = (VISITING / ROUNDS).div_duration_f64(a_visit) as u32;
+        ensure!(
+            visits >= FEWEST,
+            "a visit takes {} ms, so counting would take too long",
+            a_visit.as_millis()
+        );
+        let visits = visits.min(VISITS);
+        // `perf` reports only at its end, so each round has its own. They attach before the first round,
+        // because attaching disturbs.
+        let mut counters = Vec::new();
+        for _ in 0..ROUNDS {
+            counters.push(Counter::attach(pid, &[SYSTEM_CALLS]).await?);
+        }
+        // After its answer a server still makes calls, which belong to the round. A server that
+        // never rests has no exact count.
+        let pids = process::pids(pid);
+        let settled = async || drop(timeout(REST, idle(&pids)).await);
+        for counter in &mut counters {
             settled().await;
-            Ok(())
-        };
-        counter.during(round).await?;
-    }
-    let exits = stage.server.is_own();
-    stage.clear().await?;
+            let round = async {
+                for _ in 0..visits {
+                    visitor.visit().await.context("while counting system calls")?;
+                }
+                settled().await;
+                Ok(())
+            };
+            counter.during(round).await?;
+        }
+        anyhow::Ok((counters, visits, server.is_own()))
+    });
+    let (counters, visits, exits) = counted.await?;
     let mut totals = Vec::new();
     for counter in counters {
         totals.extend(counter.totals(exits).await?);

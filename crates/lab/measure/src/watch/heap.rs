@@ -9,7 +9,7 @@ use lab_observation::{Folded, Heap};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use lab_servers::{Launch, Stage};
+use lab_servers::{Launch, Session};
 
 const WARM_UP: u32 = 2;
 /// How long visits are sampled, and at least how many, however long they take.
@@ -27,14 +27,13 @@ struct Answer {
 
 /// Visits a server that samples its allocations, which `launch` starts.
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
-    let mut stage = Stage::set(launch).await?;
-    let (target, url) = (stage.server.target(), stage.server.url().clone());
-    let sampling = async {
-        let mut visitor = Visitor::open(target, asks).await?;
+    let sampling = async |Session { server, .. }: &Session| {
+        let url = server.url();
+        let mut visitor = Visitor::open(server.target(), asks).await?;
         for _ in 0..WARM_UP {
             visitor.visit().await?;
         }
-        let reset = lab_load::get_text(&url, "/.lab/heap/reset").await;
+        let reset = lab_load::get_text(url, "/.lab/heap/reset").await;
         reset.context("the server samples no allocations")?;
         let end = Instant::now() + WINDOW;
         let mut visits = 0;
@@ -42,10 +41,9 @@ pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
             visitor.visit().await?;
             visits += 1;
         }
-        anyhow::Ok((lab_load::get_text(&url, "/.lab/heap").await?, visits))
+        anyhow::Ok((lab_load::get_text(url, "/.lab/heap").await?, visits))
     };
-    let (answer, visits) = stage.watch(sampling).await?;
-    stage.clear().await?;
+    let (answer, visits) = Session::with(launch, sampling).await?;
     let answer: Answer = serde_json::from_str(&answer)?;
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;
     let per_visit = stacks.total() / u64::from(visits);

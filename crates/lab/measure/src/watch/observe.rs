@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use http::Uri;
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Spacing, Target};
+use lab_model::{Arrivals, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
-use lab_profile::{Failure, Fetched, Profilers, Reading, Sampler, Subject, watch_threads};
-use lab_servers::{Launch, Stage};
+use lab_profile::{Failure, Fetched, Process, Profilers, Reading, Sampler, watch_threads};
+use lab_servers::{Session, Subject};
 
 use crate::bench::{Comparison, generate};
 
@@ -57,24 +57,19 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Watches the server `name`, which `launch` starts.
+    /// Watches a server under its load.
     pub async fn observe(
         &self,
         profiler: Profiler,
-        name: &str,
-        launch: &Launch,
+        Subject { name, launch, .. }: &Subject,
     ) -> Result<Observation, Failure> {
         let start = SystemTime::now();
-        let mut stage = Stage::set(launch).await?;
-        let load = self.comparison.load;
-        let plan = LoadPlan {
-            arrivals: self.comparison.arrivals(),
-            ..self.plan(stage.server.target(), stage.server.studied_pid()?, load)
+        let watched = async |Session { server, .. }: &Session| {
+            let arrivals = self.comparison.arrivals();
+            let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
+            self.under_load(profiler, name, server.url(), plan).await
         };
-        let url = stage.server.url().clone();
-        let observation = stage.watch(self.under_load(profiler, name, &url, plan)).await;
-        stage.clear().await?;
-        let mut observation = observation?;
+        let mut observation = Session::with(launch, watched).await?;
         if let Some(file) = self.spans_file {
             // A server may write the last ones only when it ends.
             let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
@@ -84,17 +79,14 @@ impl Watch<'_> {
     }
 
     /// The load for a recording.
-    pub fn plan(&self, target: Target, server_pid: u32, load: Load) -> LoadPlan {
+    pub fn plan(&self, target: Target, server_pid: u32, arrivals: Arrivals) -> LoadPlan {
         LoadPlan {
-            target,
             server_pid: Some(server_pid),
-            arrivals: Arrivals::ClosedLoop(load),
             warm_up: WARM_UP,
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
-            asks: self.comparison.asks.clone(),
             background: self.comparison.background(Spacing::default()),
-            options: EngineOptions::default(),
+            ..LoadPlan::new(target, self.comparison.asks().to_vec(), arrivals)
         }
     }
 
@@ -117,9 +109,9 @@ impl Watch<'_> {
         });
         let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
         let pid = plan.server_pid.context("the server has no process here")?;
-        let subject = Subject { pid, sampler, dir: self.scratch, name, window: self.window };
+        let process = Process { pid, sampler, dir: self.scratch, name, window: self.window };
         let load = async { generate(&plan).await.map_err(Failure::Fatal) };
-        let seen = tokio::try_join!(load, self.see(profiler, subject, url));
+        let seen = tokio::try_join!(load, self.see(profiler, process, url));
         let (outcome, (reading, spans, threads)) = seen?;
         // Reading takes long and competes with the server for CPU time, so it comes after the measurement.
         Ok(Observation {
@@ -127,7 +119,7 @@ impl Watch<'_> {
             recording: reading.await?,
             measured: outcome.measured,
             // The CPU time is that of all of them.
-            answered: outcome.ok_in_time * self.comparison.asks.len() as u64
+            answered: outcome.ok_in_time * self.comparison.asks().len() as u64
                 + outcome.background_in_time,
             cpu: outcome.server_cpu,
             spans,
@@ -138,13 +130,13 @@ impl Watch<'_> {
     async fn see<'a>(
         &'a self,
         profiler: Profiler,
-        subject: Subject<'a>,
+        process: Process<'a>,
         url: &Uri,
     ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
-        let sampling = self.profilers.sample(profiler, subject);
+        let sampling = self.profilers.sample(profiler, process);
         let (reading, threads) = match self.shows_threads {
-            true => tokio::join!(sampling, watch_threads(subject.pid, self.window)),
+            true => tokio::join!(sampling, watch_threads(process.pid, self.window)),
             false => (sampling.await, None),
         };
         let reading = reading?;

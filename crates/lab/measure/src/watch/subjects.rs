@@ -42,15 +42,15 @@ impl Subjects {
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
         if let Some(workspace) = sampling {
-            for (variant, _) in &comparison.subjects {
-                launches.push(Launch::of_case(workspace, case, variant)?);
+            for subject in &comparison.subjects {
+                launches.push(Launch::of_case(workspace, case, &subject.name)?);
             }
         }
         // No counts.toml has the reader's own variant.
-        let is_known = comparison.subjects.iter().all(|(variant, _)| variant != MINE);
+        let is_known = comparison.subjects.iter().all(|it| it.name != MINE);
         let counts = workspace.counts(case)?;
-        let counts = comparison.subjects.iter().map(|(variant, _)| {
-            counts.of(variant).into_iter().map(|(name, count)| (name, count as f64)).collect()
+        let counts = comparison.subjects.iter().map(|subject| {
+            counts.of(&subject.name).into_iter().map(|(name, count)| (name, count as f64)).collect()
         });
         let snake = |name: &String| name.replace('-', "_");
         let topic = Topic {
@@ -118,7 +118,7 @@ impl Subjects {
         let mut heaps = Vec::new();
         for launch in &self.sampling {
             progress.step(&format!("sampling the allocations of {}", launch.name));
-            let heap = heap::sample(launch, &self.comparison.asks).await;
+            let heap = heap::sample(launch, self.comparison.asks()).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
         Ok(Observations { profiler, servers, heaps, notices })
@@ -131,9 +131,9 @@ impl Subjects {
         progress: &Progress,
     ) -> Result<Vec<Observation>, Failure> {
         let mut observations = Vec::new();
-        for (name, launch) in &self.comparison.subjects {
-            progress.step(&format!("recording {name}"));
-            observations.push(watch.observe(profiler, name, launch).await?);
+        for subject in &self.comparison.subjects {
+            progress.step(&format!("recording {}", subject.name));
+            observations.push(watch.observe(profiler, subject).await?);
         }
         Ok(observations)
     }
@@ -155,9 +155,9 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         title: title.to_owned(),
         question: format!("What does {} do with its CPU time?", comparison.name),
         exhibits: usual(),
-        servers: comparison.subjects.iter().map(|(name, _)| name.clone()).collect(),
+        servers: comparison.subjects.iter().map(|it| it.name.clone()).collect(),
         load: comparison.load_in_words(),
-        requests_per_visit: comparison.asks.len(),
+        requests_per_visit: comparison.asks().len(),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),

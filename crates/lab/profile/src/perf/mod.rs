@@ -12,7 +12,7 @@ use std::{process::Command, time::Duration};
 use lab_observation::{Kernel, Profiler};
 use lab_system::{System, doctor::INSTALL_PERF};
 
-use super::{Obstacle, Profile, Profilers, Reading, Sampling, Subject, program::gist, window};
+use super::{Obstacle, Process, Profile, Profilers, Reading, Sampling, program::gist, window};
 use recorder::Recorder;
 
 pub use control::{Complaint, Control};
@@ -81,9 +81,9 @@ impl Profile for Perf {
     }
 
     /// Attaches and samples for the window; then has `perf` write its file, and reads it.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, subject: Subject<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
         Box::pin(async move {
-            let (pid, length) = (subject.pid, subject.window);
+            let (pid, length) = (process.pid, process.window);
             let cores = window::pass(pid, FIRST_LOOK).await?.cores();
             let unwinder = profilers.unwinder.unwrap_or_else(|| unwinder::unwinder(pid));
             let recorder = Recorder {
@@ -95,7 +95,7 @@ impl Profile for Perf {
                 system: &profilers.system,
                 patience: profilers.patience,
             };
-            let file = subject.dir.join(format!("{}.perf.data", subject.name));
+            let file = process.dir.join(format!("{}.perf.data", process.name));
             let mut perf = recorder.attach(pid, &file).await?;
             let window = match recorder.enabled(&mut perf, pid, length).await {
                 Ok(window) => window?,

@@ -94,8 +94,8 @@ pub struct Counting {
 }
 
 impl Counting {
-    pub async fn per_visit(self, stage_is_own: bool) -> anyhow::Result<Counts> {
-        let totals = self.counter.totals(stage_is_own).await?;
+    pub async fn per_visit(self, exits: bool) -> anyhow::Result<Counts> {
+        let totals = self.counter.totals(exits).await?;
         let visits = self.visits.max(1) as f64;
         Ok(EVENTS.into_iter().zip(totals.into_iter().map(|total| total as f64 / visits)).collect())
     }
@@ -189,7 +189,7 @@ impl Loaded<'_> {
         let mut notices = Vec::new();
         let record = async |profiler| {
             progress.step("recording a profile");
-            let plan = watch.plan(self.target.clone(), self.pid, load);
+            let plan = watch.plan(self.target.clone(), self.pid, Arrivals::ClosedLoop(load));
             watch.under_load(profiler, "server", self.url, plan).await
         };
         let note = |notice| notices.push(notice);
@@ -207,16 +207,13 @@ impl Loaded<'_> {
 
     fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
         let comparison = self.triage.comparison;
+        let arrivals = Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load });
         LoadPlan {
-            target: self.target.clone(),
             server_pid: Some(self.pid),
-            arrivals: Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load }),
             warm_up,
             measurement,
             grace: GRACE,
-            asks: comparison.asks.clone(),
-            background: Vec::new(),
-            options: EngineOptions::default(),
+            ..LoadPlan::new(self.target.clone(), comparison.asks().to_vec(), arrivals)
         }
     }
 }

@@ -1,0 +1,109 @@
+//! A server together with the servers that it needs, for as long as some work takes.
+
+use std::{future::Future, time::Duration};
+
+use anyhow::Context as _;
+use tokio::time::timeout;
+
+use super::{Launch, Scratch, Server, launch::Placeholders};
+
+/// How long a server that has died may take to be seen: its supervisor exits after it.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Session {
+    pub server: Server,
+    /// In the order of the case file.
+    pub companions: Vec<Server>,
+    /// `{scratch}`, for as long as the servers run.
+    _scratch: Scratch,
+}
+
+impl Session {
+    /// Starts a server and its companions, fresh and on free ports, does `work`, and stops them whatever
+    /// `work` returns.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`; or if a server doesn't start, if one exits in the meantime, or if it is not certain any
+    /// more that the server was measured at the right port.
+    pub async fn with<T, E: From<anyhow::Error>>(
+        launch: &Launch,
+        work: impl AsyncFnOnce(&Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let session = Self::open(launch).await?;
+        let done = session.watch(work(&session)).await;
+        session.close(done).await
+    }
+
+    /// [`Self::with`], for work that asks the server. If a panic ended a request, the error says so: the
+    /// server goes on, and the client only sees that no answer comes.
+    pub async fn ask<T>(
+        launch: &Launch,
+        work: impl AsyncFnOnce(&Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let session = Self::open(launch).await?;
+        let done = session.watch(work(&session)).await;
+        let done = match session.server.panic() {
+            Some(panic) => done.context(panic),
+            None => done,
+        };
+        session.close(done).await
+    }
+
+    async fn open(launch: &Launch) -> anyhow::Result<Self> {
+        let scratch = Scratch::new()?;
+        let mut placeholders = Placeholders::default();
+        placeholders.set("scratch", &scratch.path().display().to_string());
+        let mut companions = Vec::new();
+        for (name, companion) in &launch.companions {
+            let server = Server::start(companion, &placeholders).await?;
+            placeholders.set(name, server.url().to_string().trim_end_matches('/'));
+            companions.push(server);
+        }
+        let server = Server::start(launch, &placeholders).await?;
+        Ok(Self { server, companions, _scratch: scratch })
+    }
+
+    /// Does `work`, and fails if one of the servers exits in the meantime.
+    async fn watch<T, E: From<anyhow::Error>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let result = tokio::select! {
+            // Check whether a server exited first; an error of `work` is only a consequence.
+            biased;
+            death = self.died() => return Err(death.into()),
+            result = work => result,
+        };
+        if result.is_err() {
+            // `work` may notice the lost server before the process is gone.
+            if let Ok(death) = timeout(LAST_BREATH, self.died()).await {
+                return Err(death.into());
+            }
+        }
+        result
+    }
+
+    async fn died(&self) -> anyhow::Error {
+        let servers = std::iter::once(&self.server).chain(&self.companions);
+        let deaths = servers.map(|server| Box::pin(server.died()));
+        futures_util::future::select_all(deaths).await.0
+    }
+
+    /// Stops the server and then its companions. What went wrong in the work comes before what goes wrong now.
+    async fn close<T, E: From<anyhow::Error>>(self, done: Result<T, E>) -> Result<T, E> {
+        let closing = async {
+            let is_certain = self.server.ensure_its_port_is_certain();
+            self.server.stop().await?;
+            for companion in self.companions.into_iter().rev() {
+                companion.stop().await?;
+            }
+            is_certain
+        };
+        let closed = closing.await;
+        let done = done?;
+        closed?;
+        Ok(done)
+    }
+}

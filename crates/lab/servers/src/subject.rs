@@ -1,0 +1,29 @@
+//! What is measured: a server, and what it is asked.
+
+use lab_model::Ask;
+
+use super::Launch;
+
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub name: String,
+    pub launch: Launch,
+    /// Builds that differ in the layout of their code, used by its runs in turn; empty if there is only the
+    /// one of `launch`.
+    pub layouts: Vec<Launch>,
+    /// The requests of a visit. Those of all subjects get the same answers.
+    pub asks: Vec<Ask>,
+    /// Whether its requests may outlast a run.
+    pub may_outlast: bool,
+}
+
+impl Subject {
+    pub fn new(name: &str, launch: Launch, asks: Vec<Ask>) -> Self {
+        Self { name: name.to_owned(), launch, layouts: Vec::new(), asks, may_outlast: false }
+    }
+
+    /// The build for the `nth` run.
+    pub fn build(&self, nth: usize) -> &Launch {
+        self.layouts.iter().cycle().nth(nth).unwrap_or(&self.launch)
+    }
+}
