@@ -14,7 +14,6 @@ use lab_model::{Listener, Target, lab_itself};
 use lab_system::process;
 use tokio::{
     process::{Child, ChildStdin, Command},
-    sync::Mutex,
     time::{Instant, sleep, timeout},
 };
 
@@ -44,8 +43,8 @@ const STOP: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Server {
     name: String,
-    /// Absent if it was not started here. Locked by who waits for its end.
-    supervisor: Option<Mutex<Supervisor>>,
+    /// The process of its supervisor; absent if it was not started here.
+    supervisor: Option<u32>,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
@@ -60,7 +59,9 @@ pub struct Server {
 /// which happens when this is dropped, and even if this process is killed. So do not kill it. A signal
 /// to the process group of `lab` does not reach it.
 #[derive(Debug)]
-struct Supervisor {
+pub(super) struct Supervisor {
+    /// The name of its server.
+    name: String,
     process: Child,
     stdin: Option<ChildStdin>,
     output: Output,
@@ -87,13 +88,43 @@ impl Supervisor {
         let mut output = Output::default();
         output.follow(process.stdout.take().context("stdout is a pipe")?);
         output.follow(process.stderr.take().context("stderr is a pipe")?);
-        Ok(Self { stdin: process.stdin.take(), process, output })
+        Ok(Self { name: launch.name.clone(), stdin: process.stdin.take(), process, output })
     }
-}
 
-impl Supervisor {
-    /// Why the server `name` ended, and what to do about it.
-    async fn why(&mut self, name: &str, when: &str, status: ExitStatus) -> anyhow::Error {
+    /// The last panic that the server printed. A panic ends a request, and the server goes on.
+    pub fn panic(&self) -> Option<String> {
+        Some(format!("{} panicked at {}", self.name, self.output.panic()?))
+    }
+
+    /// Waits until the server exits, which is always an error; reports its status and last lines.
+    pub async fn died(&mut self) -> anyhow::Error {
+        match self.process.wait().await {
+            Ok(status) => self.why(UNDER_LOAD, status).await,
+            Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
+        }
+    }
+
+    /// Asks the server to exit, and kills it if it does not.
+    ///
+    /// # Errors
+    ///
+    /// If it has exited before: nobody may have watched it until now.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        let exited = self.process.try_wait()?;
+        drop(self.stdin.take());
+        let ended = timeout(STOP, self.process.wait()).await;
+        let status = ended.ok().with_context(|| {
+            format!("{} still runs {} s after it was asked to end", self.name, STOP.as_secs())
+        })??;
+        if exited.is_some() || status.signal().is_some() {
+            return Err(self.why(UNDER_LOAD, status).await);
+        }
+        Ok(())
+    }
+
+    /// Why the server ended, and what to do about it.
+    async fn why(&mut self, when: &str, status: ExitStatus) -> anyhow::Error {
+        let name = &self.name;
         // It reports a signal that ended the server as an exit code.
         if let Some(signal) = status.signal() {
             return anyhow!(
@@ -108,16 +139,16 @@ impl Supervisor {
 
 impl Server {
     /// Starts a server, waits until it can be reached, and checks that the listener is this child
-    /// or a descendant of it.
+    /// or a descendant of it. One that runs already has no supervisor.
     pub(super) async fn start(
         launch: &Launch,
         placeholders: &Placeholders,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<(Self, Option<Supervisor>)> {
         let name = launch.name.clone();
         let mut placeholders = placeholders.clone();
         let port = match &launch.address {
             Address::Running { url, target } => {
-                return Ok(Self {
+                let server = Self {
                     name,
                     supervisor: None,
                     busy_with: None,
@@ -126,7 +157,8 @@ impl Server {
                     behind: Behind::running(target.address),
                     ports: None,
                     is_announced: false,
-                });
+                };
+                return Ok((server, None));
             }
             Address::Announced | Address::Found => None,
             Address::Chosen => Some(free_port()?),
@@ -153,7 +185,7 @@ impl Server {
                 }
             },
             status = supervisor.process.wait() => {
-                return Err(supervisor.why(&name, BEFORE, status?).await)
+                return Err(supervisor.why(BEFORE, status?).await)
             }
         };
         let target: Target = lab_load::address(&url)?.into();
@@ -162,7 +194,7 @@ impl Server {
             // It was free before the start, so the command made somebody else listen, such as Docker.
             Err(behind) if matches!(launch.address, Address::Fixed(_)) => behind,
             Err(_) => match supervisor.process.try_wait()? {
-                Some(status) => return Err(supervisor.why(&name, BEFORE, status).await),
+                Some(status) => return Err(supervisor.why(BEFORE, status).await),
                 None => bail!(
                     "{name} should listen on port {} but another process does",
                     target.address.port()
@@ -170,9 +202,18 @@ impl Server {
             },
         };
         let busy_with = supervisor.output.found();
-        let (supervisor, is_announced) =
-            (Some(Mutex::new(supervisor)), launch.address == Address::Announced);
-        Ok(Self { name, supervisor, busy_with, url, target, behind, ports, is_announced })
+        let is_announced = launch.address == Address::Announced;
+        let server = Self {
+            name,
+            supervisor: Some(pid),
+            busy_with,
+            url,
+            target,
+            behind,
+            ports,
+            is_announced,
+        };
+        Ok((server, Some(supervisor)))
     }
 
     /// The process to measure: the one that was started, or that of a running server.
@@ -189,8 +230,7 @@ impl Server {
     /// Fails if one of several ports was chosen too early: a server may open that of its metrics first. Also
     /// fails if the server does not listen on its port any more.
     pub(super) fn ensure_its_port_is_certain(&self) -> anyhow::Result<()> {
-        let supervisor = self.supervisor.as_ref().and_then(|it| it.try_lock().ok()?.process.id());
-        let Some(now) = supervisor.and_then(process::listeners) else { return Ok(()) };
+        let Some(now) = self.supervisor.and_then(process::listeners) else { return Ok(()) };
         let (now, port) = (ports(&now), self.target.address.port());
         if self.behind.studied.is_ok() && !now.contains(&port) {
             let now: Vec<_> = now.iter().map(u16::to_string).collect();
@@ -237,46 +277,13 @@ impl Server {
         self.supervisor.is_some()
     }
 
-    /// The last panic that it printed. A panic ends a request, and the server goes on.
-    pub(super) fn panic(&self) -> Option<String> {
-        let panic = self.supervisor.as_ref()?.try_lock().ok()?.output.panic()?;
-        Some(format!("{} panicked at {panic}", self.name))
-    }
-
-    /// Waits until the server exits, which is always an error; reports its status and last lines.
-    pub(super) async fn died(&self) -> anyhow::Error {
-        let Some(supervisor) = &self.supervisor else { return std::future::pending().await };
-        let mut supervisor = supervisor.lock().await;
-        match supervisor.process.wait().await {
-            Ok(status) => supervisor.why(&self.name, UNDER_LOAD, status).await,
-            Err(error) => anyhow::Error::new(error).context(format!("cannot watch {}", self.name)),
-        }
-    }
-
-    /// Asks the server to exit, and kills it if it does not. One that was not started here goes on.
-    ///
-    /// # Errors
-    ///
-    /// If it has exited before: nobody may have watched it until now.
-    pub(super) async fn stop(self) -> anyhow::Result<()> {
-        let Some(supervisor) = self.supervisor else { return Ok(()) };
-        let mut supervisor = supervisor.into_inner();
-        let exited = supervisor.process.try_wait()?;
-        drop(supervisor.stdin.take());
-        let ended = timeout(STOP, supervisor.process.wait()).await;
-        let status = ended.ok().with_context(|| {
-            format!("{} still runs {} s after it was asked to end", self.name, STOP.as_secs())
-        })??;
-        if exited.is_some() || status.signal().is_some() {
-            return Err(supervisor.why(&self.name, UNDER_LOAD, status).await);
-        }
-        // What listens outside the process tree may take a moment, such as a container, and the next
-        // server may need the same port.
+    /// Waits until its port is free again. What listens outside the process tree may take a moment, such as a
+    /// container, and the next server may need the same port.
+    pub(super) async fn release(&self) {
         let end = Instant::now() + RELEASE;
-        while is_taken(self.target.address.port()) && Instant::now() < end {
+        while self.is_own() && is_taken(self.target.address.port()) && Instant::now() < end {
             sleep(Duration::from_millis(5)).await;
         }
-        Ok(())
     }
 }
 

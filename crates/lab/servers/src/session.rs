@@ -5,11 +5,12 @@ use std::{future::Future, time::Duration};
 use anyhow::Context as _;
 use tokio::time::timeout;
 
-use super::{Launch, Scratch, Server, launch::Placeholders};
+use super::{Launch, Scratch, Server, launch::Placeholders, server::Supervisor};
 
 /// How long a server that has died may take to be seen: its supervisor exits after it.
 const LAST_BREATH: Duration = Duration::from_secs(1);
 
+/// Servers that run.
 #[derive(Debug)]
 pub struct Session {
     pub server: Server,
@@ -31,9 +32,9 @@ impl Session {
         launch: &Launch,
         work: impl AsyncFnOnce(&Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        let session = Self::open(launch).await?;
-        let done = session.watch(work(&session)).await;
-        session.close(done).await
+        let (session, mut supervisors) = Self::open(launch).await?;
+        let done = watch(&mut supervisors, work(&session)).await;
+        session.close(supervisors, done).await
     }
 
     /// [`Self::with`], for work that asks the server. If a panic ended a request, the error says so: the
@@ -42,63 +43,44 @@ impl Session {
         launch: &Launch,
         work: impl AsyncFnOnce(&Self) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let session = Self::open(launch).await?;
-        let done = session.watch(work(&session)).await;
-        let done = match session.server.panic() {
+        let (session, mut supervisors) = Self::open(launch).await?;
+        let done = watch(&mut supervisors, work(&session)).await;
+        let done = match supervisors.last().and_then(Supervisor::panic) {
             Some(panic) => done.context(panic),
             None => done,
         };
-        session.close(done).await
+        session.close(supervisors, done).await
     }
 
-    async fn open(launch: &Launch) -> anyhow::Result<Self> {
+    /// The supervisor of the server is the last one.
+    async fn open(launch: &Launch) -> anyhow::Result<(Self, Vec<Supervisor>)> {
         let scratch = Scratch::new()?;
         let mut placeholders = Placeholders::default();
         placeholders.set("scratch", &scratch.path().display().to_string());
-        let mut companions = Vec::new();
+        let (mut companions, mut supervisors) = (Vec::new(), Vec::new());
         for (name, companion) in &launch.companions {
-            let server = Server::start(companion, &placeholders).await?;
+            let (server, supervisor) = Server::start(companion, &placeholders).await?;
             placeholders.set(name, server.url().to_string().trim_end_matches('/'));
             companions.push(server);
+            supervisors.extend(supervisor);
         }
-        let server = Server::start(launch, &placeholders).await?;
-        Ok(Self { server, companions, _scratch: scratch })
-    }
-
-    /// Does `work`, and fails if one of the servers exits in the meantime.
-    async fn watch<T, E: From<anyhow::Error>>(
-        &self,
-        work: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, E> {
-        let result = tokio::select! {
-            // Check whether a server exited first; an error of `work` is only a consequence.
-            biased;
-            death = self.died() => return Err(death.into()),
-            result = work => result,
-        };
-        if result.is_err() {
-            // `work` may notice the lost server before the process is gone.
-            if let Ok(death) = timeout(LAST_BREATH, self.died()).await {
-                return Err(death.into());
-            }
-        }
-        result
-    }
-
-    async fn died(&self) -> anyhow::Error {
-        let servers = std::iter::once(&self.server).chain(&self.companions);
-        let deaths = servers.map(|server| Box::pin(server.died()));
-        futures_util::future::select_all(deaths).await.0
+        let (server, supervisor) = Server::start(launch, &placeholders).await?;
+        supervisors.extend(supervisor);
+        Ok((Self { server, companions, _scratch: scratch }, supervisors))
     }
 
     /// Stops the server and then its companions. What went wrong in the work comes before what goes wrong now.
-    async fn close<T, E: From<anyhow::Error>>(self, done: Result<T, E>) -> Result<T, E> {
+    async fn close<T, E: From<anyhow::Error>>(
+        self,
+        supervisors: Vec<Supervisor>,
+        done: Result<T, E>,
+    ) -> Result<T, E> {
         let closing = async {
             let is_certain = self.server.ensure_its_port_is_certain();
-            self.server.stop().await?;
-            for companion in self.companions.into_iter().rev() {
-                companion.stop().await?;
+            for supervisor in supervisors.into_iter().rev() {
+                supervisor.stop().await?;
             }
+            self.server.release().await;
             is_certain
         };
         let closed = closing.await;
@@ -106,4 +88,33 @@ impl Session {
         closed?;
         Ok(done)
     }
+}
+
+/// Does `work`, and fails if one of the servers exits in the meantime.
+async fn watch<T, E: From<anyhow::Error>>(
+    supervisors: &mut [Supervisor],
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let result = tokio::select! {
+        // Check whether a server exited first; an error of `work` is only a consequence.
+        biased;
+        death = died(supervisors) => return Err(death.into()),
+        result = work => result,
+    };
+    if result.is_err() {
+        // `work` may notice the lost server before the process is gone.
+        if let Ok(death) = timeout(LAST_BREATH, died(supervisors)).await {
+            return Err(death.into());
+        }
+    }
+    result
+}
+
+/// Waits for the first that dies; forever if nothing was started here.
+async fn died(supervisors: &mut [Supervisor]) -> anyhow::Error {
+    if supervisors.is_empty() {
+        return std::future::pending().await;
+    }
+    let deaths = supervisors.iter_mut().map(|supervisor| Box::pin(supervisor.died()));
+    futures_util::future::select_all(deaths).await.0
 }
