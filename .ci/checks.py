@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs recipes in order, and lists at the end which ones passed, failed or were skipped, how long they took, and how
-much CPU time they used: `just ci`. A row with little CPU time waited.
+much CPU time they used: `just ci`. A row with little CPU time waited. Recipes with ` & ` between them run at the same
+time: what mostly waits, and is right on a busy machine, too.
 
 A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both are
 failures, because .ci/run installs the tools. A failure does not end the run, so one run shows all that is wrong.
@@ -8,28 +9,51 @@ failures, because .ci/run installs the tools. A failure does not end the run, so
 
 import os
 import re
-import resource
 import shlex
 import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 # No package registry has these as programs that their authors built, and compiling each takes minutes. Only rows of
 # `just crosscheck` need the first two. The third needs a database, too, which is in no package registry.
 NOT_IN_CI = ("oha", "k6", "advisories")
 
 
-def run(recipe):
-    """Runs a recipe and prints what it prints. Returns its exit code, and pairs: `skipped` or `left out`, and why."""
-    print(f"\n== just {recipe}", flush=True)
-    command, skips = ["just", *shlex.split(recipe)], []
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as child:
-        for line in child.stdout:
-            print(line, end="", flush=True)
-            if match := re.match(r"(?:note: )?(skipped|left out): (.+)", line):
-                skips.append(match.groups())
-    return child.returncode, skips
+class Row:
+    """A recipe that runs: its output, and what it used."""
+
+    def __init__(self, recipe):
+        self.recipe, self.start = recipe, time.monotonic()
+        self.child = subprocess.Popen(
+            ["just", *shlex.split(recipe)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )
+
+    def follow(self):
+        """Yields its lines as they come, and then knows its exit code, its seconds and its CPU seconds."""
+        yield from self.child.stdout
+        _, status, used = os.wait4(self.child.pid, 0)
+        self.code = self.child.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds, self.cpu = time.monotonic() - self.start, used.ru_utime + used.ru_stime
+
+
+def run(recipes):
+    """Runs recipes at the same time and prints what they print, one after the other. Yields each with pairs: `skipped`
+    or `left out`, and why."""
+    rows = [Row(recipe) for recipe in recipes]
+    with ThreadPoolExecutor(len(rows)) as pool:
+        # The first is printed as it runs. The output of the others is read meanwhile, or they would wait.
+        later = [pool.submit(lambda row=row: list(row.follow())) for row in rows[1:]]
+        for row, lines in zip(rows, [rows[0].follow(), *later]):
+            print(f"\n== just {row.recipe}", flush=True)
+            skips = []
+            for line in lines.result() if row is not rows[0] else lines:
+                print(line, end="", flush=True)
+                if match := re.match(r"(?:note: )?(skipped|left out): (.+)", line):
+                    skips.append(match.groups())
+            yield row, skips
 
 
 def judge(code, skips, strict):
@@ -44,20 +68,17 @@ def judge(code, skips, strict):
     return [("skipped", "; ".join(whole))] if whole else [("passed", ""), *(("skipped", why + ", which takes minutes" * strict) for why in parts)]
 
 
-def cpu_seconds():
-    """The CPU time of all child processes that have ended, and of theirs."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def main():
     strict, rows, counts = os.environ.get("CI") == "true", [], Counter()
-    for recipe in sys.argv[1:]:
-        start, used = time.monotonic(), cpu_seconds()
-        for outcome, why in judge(*run(recipe), strict):
-            counts[outcome] += 1
-            rows.append(f"{outcome:7}  " + (f"{recipe}: {why}" if why else f"{recipe:34} {time.monotonic() - start:5.0f} s {cpu_seconds() - used:6.0f} s of CPU"))
+    start = time.monotonic()
+    for group in sys.argv[1:]:
+        for row, skips in run(group.split(" & ")):
+            for outcome, why in judge(row.code, skips, strict):
+                counts[outcome] += 1
+                figures = f"{row.recipe:34} {row.seconds:5.0f} s {row.cpu:6.0f} s of CPU"
+                rows.append(f"{outcome:7}  " + (f"{row.recipe}: {why}" if why else figures))
     print("", *rows, "", f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", sep="\n")
+    print(f"in {(time.monotonic() - start) / 60:.1f} minutes")
     return 1 if counts["failed"] else 0
 
 
