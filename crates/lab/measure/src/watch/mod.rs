@@ -5,5 +5,5 @@ mod observe;
 mod subjects;
 
 pub use crate::Progress;
-pub use observe::{Watch, first_that_works};
+pub use observe::{Instruments, Watch, first_that_works};
 pub use subjects::Subjects;

@@ -40,18 +40,32 @@ pub async fn first_that_works<T>(
     bail!("no profiler works here; `lab doctor` says what is missing")
 }
 
+/// What is read of a server besides its stacks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Instruments<'a> {
+    /// Whether the server has the in-process sampler.
+    pub sampler: bool,
+    /// Whether to look at its threads.
+    pub threads: bool,
+    pub spans: SpanSource<'a>,
+}
+
+/// Where the spans of a server are.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum SpanSource<'a> {
+    #[default]
+    Nowhere,
+    /// The server answers with them.
+    Server,
+    /// It writes them to this file, seen from its directory.
+    File(&'a Path),
+}
+
 #[derive(Debug)]
 pub struct Watch<'a> {
     pub comparison: &'a Comparison,
     pub profilers: &'a Profilers,
-    /// Whether the servers have the in-process sampler.
-    pub has_sampler: bool,
-    /// Whether to look at the servers' threads.
-    pub shows_threads: bool,
-    /// Whether to ask the servers for their spans.
-    pub has_spans: bool,
-    /// The file where each server writes its spans instead, seen from its directory.
-    pub spans_file: Option<&'a Path>,
+    pub instruments: Instruments<'a>,
     pub window: Duration,
     pub scratch: &'a Path,
 }
@@ -70,7 +84,7 @@ impl Watch<'_> {
             self.under_load(profiler, name, server.url(), plan).await
         };
         let mut observation = Session::with(launch, watched).await?;
-        if let Some(file) = self.spans_file {
+        if let SpanSource::File(file) = self.instruments.spans {
             // A server may write the last ones only when it ends.
             let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
             observation.spans = Some(Spans::from_chrome(&file, start)?);
@@ -98,7 +112,7 @@ impl Watch<'_> {
         url: &Uri,
         plan: LoadPlan,
     ) -> Result<Observation, Failure> {
-        let target = self.has_sampler.then(|| lab_load::address(url)).transpose()?;
+        let target = self.instruments.sampler.then(|| lab_load::address(url)).transpose()?;
         let get = target.map(|target| {
             move |path: String| -> Fetched {
                 Box::pin(async move {
@@ -135,15 +149,15 @@ impl Watch<'_> {
     ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampling = self.profilers.sample(profiler, process);
-        let (reading, threads) = match self.shows_threads {
+        let (reading, threads) = match self.instruments.threads {
             true => tokio::join!(sampling, watch_threads(process.pid, self.window)),
             false => (sampling.await, None),
         };
         let reading = reading?;
         // At once, while the load still runs.
-        let spans = match self.has_spans {
-            true => Some(spans(url).await.map_err(Failure::Fatal)?),
-            false => None,
+        let spans = match self.instruments.spans {
+            SpanSource::Server => Some(spans(url).await.map_err(Failure::Fatal)?),
+            SpanSource::Nowhere | SpanSource::File(_) => None,
         };
         Ok((reading, spans, threads))
     }

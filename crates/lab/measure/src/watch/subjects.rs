@@ -13,7 +13,7 @@ use lab_servers::Launch;
 
 use super::{
     heap,
-    observe::{Watch, first_that_works},
+    observe::{Instruments, SpanSource, Watch, first_that_works},
 };
 use crate::{Progress, bench::Comparison};
 
@@ -97,17 +97,15 @@ impl Subjects {
         let unusable = profilers.unusable().iter();
         let mut notices: Vec<_> =
             unusable.map(|(profiler, obstacle)| format!("{profiler}: {obstacle}")).collect();
-        let watch = Watch {
-            comparison: &self.comparison,
-            profilers,
-            has_sampler: self.has_sampler,
-            shows_threads: self.shows(Exhibit::Threads),
-            has_spans: self.spans.is_none()
-                && (self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits)),
-            spans_file: self.spans.as_deref(),
-            window,
-            scratch,
+        let spans = match &self.spans {
+            Some(file) => SpanSource::File(file),
+            None if self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits) => SpanSource::Server,
+            None => SpanSource::Nowhere,
         };
+        let threads = self.shows(Exhibit::Threads);
+        let instruments = Instruments { sampler: self.has_sampler, threads, spans };
+        let watch =
+            Watch { comparison: &self.comparison, profilers, instruments, window, scratch };
         let observe = async |profiler| self.observe(&watch, profiler, progress).await;
         let note = |notice| {
             progress.note(&format!("note: {notice}"));

@@ -8,7 +8,7 @@ use lab_display::plural;
 use lab_measure::{
     bench::generate,
     count::{Counter, SYSTEM_CALLS},
-    watch::{Watch, first_that_works},
+    watch::{Instruments, Watch, first_that_works},
 };
 use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
 use lab_observation::{Observation, Profiler, ThreadStates};
@@ -175,16 +175,8 @@ impl Loaded<'_> {
     /// Where CPU time goes, by the first profiler that works.
     async fn profile(&self) -> anyhow::Result<Profile> {
         let Triage { comparison, profilers, scratch, progress } = *self.triage;
-        let watch = Watch {
-            comparison,
-            profilers,
-            has_sampler: false,
-            has_spans: false,
-            shows_threads: false,
-            spans_file: None,
-            window: PROFILE,
-            scratch,
-        };
+        let instruments = Instruments::default();
+        let watch = Watch { comparison, profilers, instruments, window: PROFILE, scratch };
         let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
         let mut notices = Vec::new();
         let record = async |profiler| {
