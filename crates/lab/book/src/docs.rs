@@ -1,6 +1,6 @@
 //! `lab-book docs`: splices figures and excerpts into the course, or reports what is stale.
 
-use std::{fs, process::ExitCode};
+use std::{collections::BTreeSet, fs, process::ExitCode};
 
 use lab_display::out;
 use lab_model::{Workspace, write_whole};
@@ -15,6 +15,9 @@ pub struct Options {
     /// Print what a marker with this expression would hold
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "check")]
     pub eval: Option<String>,
+    /// Write into a Chinese page that it translates the English one as it is today
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["check", "eval"])]
+    pub translated: Vec<String>,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
@@ -23,12 +26,23 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         out!("{}", book.eval(expression, &book.root.join(CHAPTERS))?);
         return Ok(ExitCode::SUCCESS);
     }
+    for name in &options.translated {
+        out!("{name}: translates {}", book::translated(&book.root, name)?);
+    }
     let pages = book::pages(&book.root)?;
     let mut problems = Vec::new();
     let (mut markers, mut written) = (0, String::new());
+    let mut notes = BTreeSet::new();
     for page in &pages {
         let spliced = book::splice(page, &book);
         problems.extend(spliced.faults.clone());
+        match book::age(page, &book.root) {
+            Some(Ok(note)) => drop(notes.insert(note.to_string())),
+            Some(Err(problem)) => problems.push(problem),
+            None => {}
+        }
+        let words = spliced.untranslated.iter();
+        notes.extend(words.map(|it| format!("docs/zh-CN/words.toml has no Chinese for `{it}`")));
         markers += spliced.markers;
         if options.check {
             problems.extend(book::broken(page, &book.root));
@@ -53,6 +67,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             out!("{path}: drawn");
         }
     }
+    notes.iter().for_each(|note| out!("note: {note}"));
     if problems.is_empty() {
         out!("{} pages with {markers} markers are up to date", pages.len());
         return Ok(ExitCode::SUCCESS);

@@ -16,6 +16,7 @@ use super::{
     page::CHAPTERS,
     sources::Sources,
     tables::table,
+    translation,
 };
 
 pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
@@ -50,9 +51,11 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     // A case is named as in the address of its page.
     env.add_function("card", move |state: &State, case: &str| {
-        let name = format!("{CHAPTERS}/cases/{case}.md");
-        let (from, text) = (its.root.join(CHAPTERS).join("cases"), read(&its.root, &name)?);
-        card(&text, &from, Path::new(&page(state)?)).map_err(|error| failed(error.context(name)))
+        let to = page(state)?;
+        let chapter = translation::chapter(&its.root, Path::new(&to), &format!("cases/{case}.md"));
+        let name = relative(&its.root, &chapter);
+        let (from, text) = (chapter.parent().unwrap_or(&its.root), read(&its.root, &name)?);
+        card(&text, from, Path::new(&to)).map_err(|error| failed(error.context(name)))
     });
     let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
@@ -176,7 +179,7 @@ fn link(state: &State, to: &Path) -> Result<String, Error> {
 }
 
 /// The directory of the page that is filled.
-fn page(state: &State) -> Result<String, Error> {
+pub(super) fn page(state: &State) -> Result<String, Error> {
     let page = state.lookup("page").unwrap_or_default();
     page.as_str().map(str::to_owned).ok_or_else(|| failed("the page has no directory"))
 }

@@ -11,7 +11,12 @@ use lab_display::NONE;
 use lab_model::Workspace;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
-use super::{blocks, filters, sources::Sources};
+use super::{
+    blocks, filters,
+    sources::Sources,
+    translation::{self, CHINESE},
+    words::Words,
+};
 
 /// Expressions, with the names that they can use.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub struct Book {
     env: Environment<'static>,
     /// Those that the pages can show, with their paths below the workspace.
     pub charts: Vec<(String, Chart)>,
+    /// What Chinese pages say instead of the words that an expression makes.
+    pub words: Words,
     /// The error for a name that has no value.
     missing: String,
 }
@@ -36,12 +43,15 @@ impl Book {
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         filters::add_to(&mut env);
         blocks::add_to(&mut env, &sources);
+        translation::add_to(&mut env, &sources);
         for (name, value) in sources.names()? {
             env.add_global(name, Value::from(Serde(value)));
         }
         let absent = sources.record().err().or(sources.benches().err());
         let missing = absent.map_or(MISSING.to_owned(), |why| why.to_string());
-        Ok(Self { root: sources.root.clone(), env, charts: blocks::charts(&sources), missing })
+        let root = sources.root.clone();
+        let words = Words::read(&root.join(CHINESE).join("words.toml"))?;
+        Ok(Self { root, env, charts: blocks::charts(&sources), words, missing })
     }
 
     /// Evaluates an expression for a page in this directory, where its links start.

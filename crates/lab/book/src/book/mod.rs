@@ -26,6 +26,9 @@
 //! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
 //!
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
+//!
+//! The Chinese pages in `docs/zh-CN` are filled in the same way. `translation` knows whether each is as new as
+//! the English one, and `words` puts Chinese heads and captions in the place of English ones.
 
 mod blocks;
 mod card;
@@ -40,6 +43,8 @@ mod splice;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod translation;
+mod words;
 
 pub use evaluate::Book;
 pub use links::broken;
@@ -47,3 +52,4 @@ pub use page::{CHAPTERS, Page, Problem, pages};
 #[cfg(test)]
 pub use splice::Spliced;
 pub use splice::splice;
+pub use translation::{age, translated};

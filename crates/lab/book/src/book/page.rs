@@ -1,4 +1,5 @@
-//! The pages: the chapters below `docs/src` and two of the top level; and what may be wrong with them.
+//! The pages: the chapters below `docs/src`, the Chinese ones, and two of the top level; and what may be wrong
+//! with them.
 
 use std::{
     fmt,
@@ -6,6 +7,8 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+
+use super::translation::CHINESE;
 
 /// The directory of the chapters, below the workspace.
 pub const CHAPTERS: &str = "docs/src";
@@ -19,7 +22,7 @@ pub struct Page {
 }
 
 impl Page {
-    fn read(root: &Path, name: &str) -> anyhow::Result<Self> {
+    pub(super) fn read(root: &Path, name: &str) -> anyhow::Result<Self> {
         let path = root.join(name);
         let text = std::fs::read_to_string(&path);
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
@@ -62,12 +65,15 @@ pub fn is_code(text: &str, at: usize) -> bool {
     above.lines().filter(is_fence).count() % 2 == 1 || line.matches('`').count() % 2 == 1
 }
 
-/// All chapters, and the pages of the top level.
+/// All chapters in both languages, and the pages of the top level.
 pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
     ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
     let mut names = Vec::new();
     collect(root, CHAPTERS, &mut names)?;
+    if root.join(CHINESE).is_dir() {
+        collect(root, CHINESE, &mut names)?;
+    }
     names.sort();
     let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|it| root.join(it).is_file());
     names.extend(top.map(str::to_owned));

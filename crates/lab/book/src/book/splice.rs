@@ -5,6 +5,7 @@ use super::{
     evaluate::Book,
     marker::{Marker, markers},
     page::Problem,
+    translation::{is_about_translation, is_chinese},
 };
 
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct Spliced {
     pub stale: Vec<Problem>,
     /// Malformed markers, and expressions that failed.
     pub faults: Vec<Problem>,
+    /// English words that a Chinese page has no words for.
+    pub untranslated: Vec<String>,
     pub markers: usize,
 }
 
@@ -25,6 +28,7 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
         text: String::with_capacity(page.text.len()),
         stale: Vec::new(),
         faults: malformed.into_iter().map(|(line, what)| problem(line, what)).collect(),
+        untranslated: Vec::new(),
         markers: found.len(),
     };
     let mut copied = 0;
@@ -33,8 +37,9 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
         spliced.text.push_str(&page.text[copied..marker.content.start]);
         copied = marker.content.end;
         match make(&marker, page, book) {
-            Ok(content) => {
-                if content != old {
+            Ok((content, untranslated)) => {
+                spliced.untranslated.extend(untranslated);
+                if content != old && !is_about_translation(&marker) {
                     let state = if old.trim().is_empty() { "empty" } else { "stale" };
                     let what = format!("`{}` is {state}: `just docs` fills it", marker.expression);
                     spliced.stale.push(problem(marker.line, what));
@@ -55,16 +60,20 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
     spliced
 }
 
-/// What belongs between the ends of a marker.
-fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<String> {
+/// What belongs between the ends of a marker, and what of it is English although the page is not.
+fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<String>)> {
     let markdown = book.eval(&marker.expression, page.dir())?;
+    let (markdown, untranslated) = match is_chinese(&book.root, page.dir()) {
+        true => book.words.apply(&markdown),
+        false => (markdown, Vec::new()),
+    };
     let Some(prefix) = &marker.block else {
         anyhow::ensure!(
             !markdown.contains('\n'),
             "it makes a block: give its marker a line of its own"
         );
-        return Ok(markdown);
+        return Ok((markdown, untranslated));
     };
     let line = |line: &str| format!("{}\n", format!("{prefix}{line}").trim_end());
-    Ok(format!("\n{}{prefix}", markdown.lines().map(line).collect::<String>()))
+    Ok((format!("\n{}{prefix}", markdown.lines().map(line).collect::<String>()), untranslated))
 }

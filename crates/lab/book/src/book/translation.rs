@@ -1,0 +1,169 @@
+//! Translated pages: below `docs/zh-CN` under the names of the English ones. They have the same markers, and
+//! one more, which says what they translate:
+//!
+//! ```markdown
+//! <!-- lab: translates("docs/src/primer.md", "5d1c0f3a") -->
+//! <!-- /lab -->
+//! ```
+//!
+//! The number stands for the English text without what its markers hold, so a new record leaves it alone. Once
+//! the text has changed, `just docs` writes a line here that links to the newer English page.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context as _, ensure};
+use lab_model::{origin::relative, write_whole};
+use minijinja::{Environment, State};
+
+use super::{
+    Page,
+    blocks::page,
+    evaluate::failed,
+    marker::{Marker, markers},
+    page::{CHAPTERS, Problem},
+    sources::Sources,
+};
+
+/// The directory of the Chinese book, its README and its words, below the workspace.
+pub const CHINESE: &str = "docs/zh-CN";
+/// What the page says once the English one has changed.
+const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
+/// What the pages without an English one are: the contents, and the terms.
+const OWN: [&str; 2] = ["SUMMARY.md", "TERMS.md"];
+
+pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
+    let its = Arc::clone(sources);
+    env.add_function("translates", move |state: &State, english: &str, of: &str| {
+        let path = its.root.join(english);
+        let is_current = fingerprint(&path).map_err(failed)? == of;
+        let link = relative(Path::new(&page(state)?), &path);
+        let line = format!("> {NEWER} [English]({link})。");
+        Ok::<_, minijinja::Error>(if is_current { String::new() } else { line })
+    });
+}
+
+/// Whether links and quotations of a page in this directory are of the Chinese book.
+pub fn is_chinese(root: &Path, page_dir: &Path) -> bool {
+    page_dir.starts_with(root.join(CHINESE))
+}
+
+/// The chapter that a page in this directory quotes: in its own language, if there is one.
+pub fn chapter(root: &Path, page_dir: &Path, name: &str) -> PathBuf {
+    let chinese = root.join(CHINESE).join("src").join(name);
+    let is_there = is_chinese(root, page_dir) && chinese.is_file();
+    if is_there { chinese } else { root.join(CHAPTERS).join(name) }
+}
+
+pub fn is_about_translation(marker: &Marker) -> bool {
+    marker.expression.starts_with("translates(")
+}
+
+/// Nothing for a page that translates the English page as it is today. `Ok` has what its translator can do
+/// about it, `Err` what is wrong with the page.
+pub fn age(page: &Page, root: &Path) -> Option<Result<Problem, Problem>> {
+    let english = english(page)?;
+    let problem = |line, what| Problem { page: page.name.clone(), line, what };
+    let (markers, _) = markers(&page.text);
+    let how = format!("just docs --translated {}", page.name);
+    let Some(marker) = markers.iter().find(|it| is_about_translation(it)) else {
+        let what = format!("it does not say which text it translates: `{how}` does");
+        return Some(Err(problem(1, what)));
+    };
+    let is_current = fingerprint(&root.join(&english))
+        .is_ok_and(|now| marker.expression == expression(&english, &now));
+    let what = format!("{english} has changed since: translate the change, then `{how}`");
+    (!is_current).then(|| Ok(problem(marker.line, what)))
+}
+
+/// Writes into a page that it translates the English page as it is today.
+///
+/// # Errors
+///
+/// If the page is not one of the Chinese book, or cannot be read or written.
+pub fn translated(root: &Path, name: &str) -> anyhow::Result<String> {
+    let page = Page::read(root, name)?;
+    let english = english(&page);
+    let english = english.with_context(|| format!("name a page below {CHINESE}, not {name}"))?;
+    let new = expression(&english, &fingerprint(&root.join(&english))?);
+    let (markers, _) = markers(&page.text);
+    let text = match markers.iter().find(|it| is_about_translation(it)) {
+        Some(marker) => page.text.replacen(&marker.expression, &new, 1),
+        None => format!("<!-- lab: {new} -->\n<!-- /lab -->\n\n{}", page.text),
+    };
+    write_whole(&page.path, &text)?;
+    Ok(english)
+}
+
+/// The name of the English page that a Chinese one translates.
+fn english(page: &Page) -> Option<String> {
+    let name = page.name.strip_prefix(CHINESE)?.trim_start_matches('/');
+    let is_own = OWN.iter().any(|own| name.ends_with(own));
+    let english = match name.strip_prefix("src/") {
+        Some(chapter) => format!("{CHAPTERS}/{chapter}"),
+        None => name.to_owned(),
+    };
+    (!is_own).then_some(english)
+}
+
+fn expression(english: &str, fingerprint: &str) -> String {
+    format!("translates(\"{english}\", \"{fingerprint}\")")
+}
+
+/// A checksum of the text that a person wrote: without what the markers hold, and however its lines are broken.
+fn fingerprint(path: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path);
+    let mut text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let (markers, faults) = markers(&text);
+    ensure!(faults.is_empty(), "{} has a malformed marker", path.display());
+    for marker in markers.iter().rev() {
+        text.replace_range(marker.content.clone(), "");
+    }
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(format!("{:08x}", crc32fast::hash(words.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{book::splice, fixture::Fixture};
+
+    const ENGLISH: &str = "# T\n\nIt has <!-- lab: toy.users -->3000<!-- /lab --> users.\n";
+
+    fn chinese(fixture: &Fixture) -> Page {
+        Page::read(&fixture.book().root, "docs/zh-CN/src/README.md").unwrap()
+    }
+
+    #[test]
+    fn a_page_is_older_once_the_english_words_change_and_not_its_figures_or_lines() {
+        let fixture = Fixture::new();
+        let root = fixture.book().root;
+        fixture.write("docs/src/README.md", ENGLISH);
+        fixture.write("docs/zh-CN/src/README.md", "# 题\n");
+        let missing = age(&chinese(&fixture), &root).unwrap().unwrap_err();
+        assert!(missing.what.contains("just docs --translated docs/zh-CN/src/README.md"));
+        translated(&root, "docs/zh-CN/src/README.md").unwrap();
+
+        let unchanged = ENGLISH.replace("3000", "40").replace(" users", "\nusers");
+        let newer = ENGLISH.replace("users.", "visitors.");
+        for (english, line) in [(&*unchanged, ""), (&newer, "[English](../../src/README.md)")] {
+            fixture.write("docs/src/README.md", english);
+            let page = chinese(&fixture);
+            let spliced = splice(&page, &fixture.book());
+            assert_eq!((spliced.faults, spliced.stale), (vec![], vec![]), "never an error");
+            let expected = if line.is_empty() { 0 } else { 1 };
+            assert_eq!(spliced.text.matches("英文版较新").count(), expected);
+            assert!(spliced.text.contains(line), "{}", spliced.text);
+            assert_eq!(age(&page, &root).is_some_and(|it| it.is_ok()), expected == 1);
+        }
+
+        translated(&root, "docs/zh-CN/src/README.md").unwrap();
+        assert_eq!(age(&chinese(&fixture), &root), None);
+        let text = chinese(&fixture).text;
+        assert_eq!(text.matches("translates(").count(), 1, "{text}");
+        let error = translated(&root, "docs/src/README.md").unwrap_err().to_string();
+        assert_eq!(error, "name a page below docs/zh-CN, not docs/src/README.md");
+    }
+}

@@ -1,0 +1,150 @@
+//! What a Chinese page says instead of the English words that a marker makes: `docs/zh-CN/words.toml`.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::Context as _;
+use regex_lite::{NoExpand, Regex, escape};
+use serde::Deserialize;
+
+/// English, and what to write instead. `{}` stands for anything in it, and `{n}` for a figure with its unit;
+/// `$1` repeats the first of these.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    /// A whole cell of a table, or a whole value in a line.
+    cells: BTreeMap<String, String>,
+    /// A part of a caption, or of the description of a picture.
+    phrases: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Default)]
+pub struct Words {
+    cells: Vec<(Regex, String)>,
+    phrases: Vec<(Regex, String)>,
+}
+
+impl Words {
+    /// Those in a file; none, if there is no such file.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(Self::default()) };
+        let context = || path.display().to_string();
+        let table: Table = toml::from_str(&text).with_context(context)?;
+        let compiled = |words: BTreeMap<String, String>, ends: [&str; 2]| {
+            let mut words: Vec<_> = words.into_iter().collect();
+            // The longest first: a part of it may be a phrase of its own.
+            words.sort_by_key(|(english, _)| std::cmp::Reverse(english.len()));
+            let one = |(english, chinese): (String, String)| {
+                let pattern = escape(&english)
+                    .replace("\\{n\\}", r"(\d[\d.,]*(?: (?:ns|µs|ms|s|%))?)")
+                    .replace("\\{\\}", "(.+?)");
+                Ok((Regex::new(&(ends[0].to_owned() + &pattern + ends[1]))?, chinese))
+            };
+            words.into_iter().map(one).collect::<anyhow::Result<Vec<_>>>().with_context(context)
+        };
+        Ok(Self {
+            cells: compiled(table.cells, ["^", "$"])?,
+            phrases: compiled(table.phrases, ["", ""])?,
+        })
+    }
+
+    /// What a marker made, in the words of the page; and English heads and captions that have no words yet.
+    pub fn apply(&self, made: &str) -> (String, Vec<String>) {
+        let (mut lines, mut missing) = (Vec::new(), Vec::new());
+        let mut is_code = false;
+        for (at, line) in made.lines().enumerate() {
+            is_code ^= line.starts_with("```");
+            lines.push(if is_code || line.starts_with("```") {
+                line.to_owned()
+            } else if line.starts_with('|') {
+                let is_head = at == 0;
+                let cell = |cell: &str| match self.cell(cell.trim()) {
+                    Some(words) => cell.replacen(cell.trim(), &words, 1),
+                    None => {
+                        let is_english = is_head && cell.contains(|c: char| c.is_ascii_lowercase());
+                        missing.extend(is_english.then(|| cell.trim().to_owned()));
+                        cell.to_owned()
+                    }
+                };
+                line.split('|').map(cell).collect::<Vec<_>>().join("|")
+            } else {
+                let whole = self.cell(line);
+                let line = whole.unwrap_or_else(|| self.phrases(line));
+                missing.extend(english(&line));
+                line
+            });
+        }
+        (lines.join("\n"), missing)
+    }
+
+    fn cell(&self, cell: &str) -> Option<String> {
+        let mut fitting = self.cells.iter().filter(|(english, _)| english.is_match(cell));
+        fitting.next().map(|(english, words)| english.replace(cell, words).into_owned())
+    }
+
+    fn phrases(&self, line: &str) -> String {
+        let all = self.phrases.iter();
+        let line = all.fold(line.to_owned(), |line, (english, words)| {
+            english.replace_all(&line, words).into_owned()
+        });
+        // Chinese has no space between sentences.
+        line.replace("。 ", "。").replace("； ", "；").replace("， ", "，")
+    }
+}
+
+/// Four English words one after the other, outside of code and links.
+fn english(line: &str) -> Option<String> {
+    let code = Regex::new(r"`[^`]*`|\]\([^)]*\)").ok()?;
+    let words = Regex::new(r"[A-Za-z]*[a-z](?:,? [a-z]+){3,}").ok()?;
+    let line = code.replace_all(line, NoExpand(" · ")).into_owned();
+    words.find(&line).map(|found| found.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const WORDS: &str = r#"
+[cells]
+"claim: {} against {}" = "$1 对 $2"
+"faster" = "更快"
+"{n} users, without a pause" = "$1 个用户，不停顿"
+[phrases]
+"The brackets show a {n} interval, from pairs of runs." = "方括号里是 $1 置信区间。"
+"{n} users, without a pause" = "$1 个用户，不停顿"
+"Load: {}; {n} pairs of runs." = "负载：$1；$2 对运行。"
+"#;
+
+    #[test]
+    fn heads_captions_and_values_change_and_code_and_names_stay() {
+        let fixture = Fixture::new();
+        fixture.write("docs/zh-CN/words.toml", WORDS);
+        let words = Words::read(&fixture.path().join("docs/zh-CN/words.toml")).unwrap();
+        for (made, expected, missing) in [
+            ("4 users, without a pause", "4 个用户，不停顿", vec![]),
+            ("2.50 ms", "2.50 ms", vec![]),
+            (
+                "| claim: fixed against slow | verdict |\n| --- | --- |\n| toy | faster |\n\n*Load: 4 users, \
+                 without a pause; 12 pairs of runs. The brackets show a 95.7 % interval, from pairs of runs.*",
+                "| fixed 对 slow | verdict |\n| --- | --- |\n| toy | 更快 |\n\n*负载：4 个用户，不停顿；12 对运行。\
+                 方括号里是 95.7 % 置信区间。*",
+                vec!["verdict"],
+            ),
+            ("```text\nfaster\n| faster |\n```", "```text\nfaster\n| faster |\n```", vec![]),
+            (
+                "*Wide boxes are slow ones, `of this and that`*",
+                "",
+                vec!["Wide boxes are slow ones"],
+            ),
+        ] {
+            let (found, lacking) = words.apply(made);
+            assert_eq!(
+                (&*found, lacking),
+                (
+                    if expected.is_empty() { made } else { expected },
+                    missing.into_iter().map(str::to_owned).collect()
+                )
+            );
+        }
+    }
+}
