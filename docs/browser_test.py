@@ -96,6 +96,8 @@ def predict(driver, page):
     driver.get(page.as_uri())
     driver.execute_script("localStorage.clear();")
     driver.refresh()
+    # The words of docs/theme/course.js.
+    predicted = "你的预测" if "zh-CN" in page.parts else "You predicted"
     fold, form = (driver.find_element(By.CSS_SELECTOR, it) for it in ("details.predict", "form.prediction"))
     if fold.is_displayed():
         return ["shows a result before the prediction"]
@@ -104,11 +106,11 @@ def predict(driver, page):
     for field in form.find_elements(By.CSS_SELECTOR, "input[name=factor]"):
         field.send_keys("4")
     form.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
-    if fold.get_attribute("open") is None or "You predicted" not in fold.text:
+    if fold.get_attribute("open") is None or predicted not in fold.text:
         return ["does not show the result with the prediction"]
     driver.refresh()
     said = driver.find_element(By.CSS_SELECTOR, "details.predict .said").get_attribute("textContent")
-    return [] if "You predicted" in said else ["forgets the prediction"]
+    return [] if predicted in said else ["forgets the prediction"]
 
 
 def build():
@@ -117,7 +119,8 @@ def build():
     record = sorted((ROOT / "docs/record").glob("*/record.json"))[-1]
     for command in (["book", "--no-open"], ["flame", "hot-clone"], ["lab", "report", "--output", report, record]):
         subprocess.run(["just", *command], cwd=ROOT, check=True)
-    pages = sorted((ROOT / "target/book/docs/src").rglob("*.html"))
+    site = ROOT / "target/book/docs"
+    pages = [page for book in (site / "src", site / "zh-CN/src") for page in sorted(book.rglob("*.html"))]
     # A page for web servers: its links begin at the root of a site.
     pages = [page for page in pages if page.name != "404.html"]
     flames = sorted((ROOT / "target/lab/flame").rglob("index.html"))

@@ -4,6 +4,11 @@
 // Nothing here needs a network, or a server: it works on a page opened from the file system.
 "use strict";
 (() => {
+  const inChinese = document.documentElement.lang.startsWith("zh");
+  const words = inChinese
+    ? { alone: "单独打开", predicted: "你的预测：", prediction: "你的预测", factor: "倍数", few: "几个字即可", skip: "不预测，直接看", submit: "看结果" }
+    : { alone: "Open it alone", predicted: "You predicted: ", prediction: "Your prediction", factor: "factor", few: "in a few words", skip: "Show it without one", submit: "Show the result" };
+
   const element = (name, attributes, ...children) => {
     const made = Object.assign(document.createElement(name), attributes);
     made.append(...children);
@@ -23,7 +28,7 @@
     // Markdown has no captions, so the caption is the paragraph below, in italics. The alt text says what is to be seen.
     const below = place.nextElementSibling;
     const words = below?.matches("p") && below.childNodes.length === 1 ? below.querySelector(":scope > em") : null;
-    const alone = element("a", { href: image.src }, "Open it alone");
+    const alone = element("a", { href: image.src }, words.alone);
     const caption = element("figcaption", {}, ...(words ? words.childNodes : [image.alt]), " ", alone);
     const figure = element("figure", { className: isGraph ? "graph" : "drawing" }, element("div", {}, object), caption);
     if (words) below.remove();
@@ -53,7 +58,7 @@
     const key = `prediction ${name} ${nth}`;
     const show = (said, open) => {
       fold.querySelector(".said")?.remove();
-      if (said) fold.querySelector("summary").after(element("p", { className: "said" }, `You predicted: ${said}`));
+      if (said) fold.querySelector("summary").after(element("p", { className: "said" }, words.predicted + said));
       fold.hidden = false;
       fold.open = open;
     };
@@ -62,19 +67,19 @@
     const isTarget = location.hash && fold.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`);
     if (before || isTarget) return show(before, Boolean(isTarget));
 
-    const form = element("form", { className: "prediction" }, element("strong", {}, "Your prediction"));
+    const form = element("form", { className: "prediction" }, element("strong", {}, words.prediction));
     for (const letter of letters) {
       const choice = element("input", { type: "radio", name: "letter", value: letter, required: true });
       form.append(element("label", {}, choice, ` ${letter}`));
     }
     if (factor || !letters) {
-      const [type, size, hint] = factor ? ["number", 6, "factor"] : ["text", 24, "in a few words"];
+      const [type, size, hint] = factor ? ["number", 6, words.factor] : ["text", 24, words.few];
       const input = element("input", { type, size, name: "factor", required: true, placeholder: hint, min: "0", step: "any" });
       input.setAttribute("aria-label", hint);
       form.append(element("label", {}, input, factor ? " ×" : ""));
     }
-    const skip = element("button", { type: "button", className: "skip" }, "Show it without one");
-    form.append(element("button", { type: "submit" }, "Show the result"), skip);
+    const skip = element("button", { type: "button", className: "skip" }, words.skip);
+    form.append(element("button", { type: "submit" }, words.submit), skip);
     const done = (said) => {
       form.remove();
       show(said, true);

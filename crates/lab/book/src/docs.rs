@@ -33,7 +33,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
     let mut problems = Vec::new();
     let (mut markers, mut written) = (0, String::new());
     let mut notes = BTreeSet::new();
-    for page in &pages {
+    for old in &pages {
+        let page = &book::relinked(old, &book.root);
+        if options.check && page.text != old.text {
+            let what = "its links lead to the other language: `just docs` corrects them".to_owned();
+            problems.push(Problem { page: page.name.clone(), line: 1, what });
+        }
         let spliced = book::splice(page, &book);
         problems.extend(spliced.faults.clone());
         match book::age(page, &book.root) {
@@ -45,9 +50,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         notes.extend(words.map(|it| format!("docs/zh-CN/words.toml has no Chinese for `{it}`")));
         markers += spliced.markers;
         if options.check {
-            problems.extend(book::broken(page, &book.root));
+            problems.extend(book::broken(old, &book.root));
             problems.extend(spliced.stale);
-        } else if spliced.text != page.text {
+        } else if spliced.text != old.text {
             write_whole(&page.path, &spliced.text)?;
             out!("{}: {} of {} markers filled", page.name, spliced.stale.len(), spliced.markers);
         }

@@ -38,6 +38,7 @@ mod filters;
 mod links;
 mod marker;
 mod page;
+mod relink;
 mod sources;
 mod splice;
 mod tables;
@@ -49,6 +50,7 @@ mod words;
 pub use evaluate::Book;
 pub use links::broken;
 pub use page::{CHAPTERS, Page, Problem, pages};
+pub use relink::relinked;
 #[cfg(test)]
 pub use splice::Spliced;
 pub use splice::splice;

@@ -31,8 +31,10 @@ use super::{
 pub const CHINESE: &str = "docs/zh-CN";
 /// What the page says once the English one has changed.
 const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
-/// What the pages without an English one are: the contents, and the terms.
-const OWN: [&str; 2] = ["SUMMARY.md", "TERMS.md"];
+/// A list of terms, which is in Chinese only.
+const TERMS: &str = "TERMS.md";
+/// The table of contents: its titles are those of the pages, so nothing in it is old.
+const CONTENTS: &str = "/SUMMARY.md";
 
 pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
@@ -64,7 +66,7 @@ pub fn is_about_translation(marker: &Marker) -> bool {
 /// Nothing for a page that translates the English page as it is today. `Ok` has what its translator can do
 /// about it, `Err` what is wrong with the page.
 pub fn age(page: &Page, root: &Path) -> Option<Result<Problem, Problem>> {
-    let english = english(page)?;
+    let english = english(page).filter(|it| !it.ends_with(CONTENTS))?;
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
     let (markers, _) = markers(&page.text);
     let how = format!("just docs --translated {}", page.name);
@@ -98,14 +100,13 @@ pub fn translated(root: &Path, name: &str) -> anyhow::Result<String> {
 }
 
 /// The name of the English page that a Chinese one translates.
-fn english(page: &Page) -> Option<String> {
+pub(super) fn english(page: &Page) -> Option<String> {
     let name = page.name.strip_prefix(CHINESE)?.trim_start_matches('/');
-    let is_own = OWN.iter().any(|own| name.ends_with(own));
     let english = match name.strip_prefix("src/") {
         Some(chapter) => format!("{CHAPTERS}/{chapter}"),
         None => name.to_owned(),
     };
-    (!is_own).then_some(english)
+    (name != TERMS).then_some(english)
 }
 
 fn expression(english: &str, fingerprint: &str) -> String {
