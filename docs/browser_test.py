@@ -2,10 +2,11 @@
 """Opens the course, a report and the flame pages in headless Chromium, from the file system.
 
 Every page has to load without an error, fit windows of 390 and 1400 pixels in light and dark, and keep doing
-so with all its folds open. Every flame graph has to zoom and to search. A result has to stay folded until the
-reader predicts it. Run it with `just browser-test`.
+so with all its folds open. Every chapter has to link to the other language. Every flame graph has to zoom and to
+search. A result has to stay folded until the reader predicts it. Run it with `just browser-test`.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,23 @@ def predict(driver, page):
     return [] if predicted in said else ["forgets the prediction"]
 
 
+def other_language(page):
+    """What is wrong with the link to the page in the other language."""
+    link = re.search(r'class="language" href="([^"]+)"', page.read_text())
+    is_there = link and (page.parent / link[1]).is_file()
+    return [] if is_there else ["has no link to a page in the other language"]
+
+
+def find_chinese(driver, page):
+    """What is wrong with the search for Chinese, which mdBook does not have by itself."""
+    driver.get(page.as_uri() + "?search=吞吐量")
+    for _ in range(50):
+        if driver.find_elements(By.CSS_SELECTOR, "#mdbook-searchresults li"):
+            return []
+        driver.implicitly_wait(0.1)
+    return ["does not find 吞吐量"]
+
+
 def build():
     """Builds the pages; returns them and the flame graphs."""
     report = ROOT / "target/lab/browser-test.html"
@@ -146,6 +164,15 @@ def main():
                     for fault in look(driver, page, width, scheme):
                         bad += 1
                         print(f"{page.relative_to(ROOT)}, {width} px, {scheme}: {fault}")
+        # Those that mdBook makes besides are no chapters.
+        chapters = [page for page in pages if "book" in page.parts and page.name not in ("print.html", "toc.html")]
+        for page in chapters:
+            for fault in other_language(page):
+                bad += 1
+                print(f"{page.relative_to(ROOT)}: {fault}")
+        for fault in find_chinese(driver, ROOT / "target/book/docs/zh-CN/src/index.html"):
+            bad += 1
+            print(f"the Chinese book {fault}")
         asking = [page for page in pages if '<details class="predict"' in page.read_text() and page.name != "print.html"]
         for page in asking:
             for fault in predict(driver, page):

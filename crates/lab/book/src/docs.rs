@@ -47,7 +47,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             None => {}
         }
         let words = spliced.untranslated.iter();
-        notes.extend(words.map(|it| format!("docs/zh-CN/words.toml has no Chinese for `{it}`")));
+        notes.extend(words.map(|it| {
+            let where_to = "translate it in its marker, or in docs/zh-CN/words.toml";
+            format!("{}: `{it}` is English: {where_to}", page.name)
+        }));
         markers += spliced.markers;
         if options.check {
             problems.extend(book::broken(old, &book.root));

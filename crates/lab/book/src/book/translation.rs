@@ -8,6 +8,9 @@
 //!
 //! The number stands for the English text without what its markers hold, so a new record leaves it alone. Once
 //! the text has changed, `just docs` writes a line here that links to the newer English page.
+//!
+//! The tools for translations by gettext (mdbook-i18n-helpers, po4a, mdpo) translate paragraph by paragraph, and
+//! a figure is part of its paragraph: each new record would make a quarter of the paragraphs of a case stale.
 
 use std::{
     path::{Path, PathBuf},
