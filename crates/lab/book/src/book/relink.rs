@@ -1,7 +1,10 @@
 //! The links of a Chinese page. A translator copies the English page with its links; here each gets to lead to
 //! the Chinese page, if there is one, and otherwise to the English one, and says so.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use lab_model::origin::relative;
 use regex_lite::{Captures, Regex};
@@ -15,6 +18,10 @@ use super::{
 
 /// What the words of a link to an English page end in.
 const IN_ENGLISH: &str = "（英文）";
+
+/// The end of a link's words, and its target.
+static LINK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(（英文）)?\]\(([^)\s]+)\)").expect("a valid pattern"));
 
 /// The page with links that lead where they should. Pages that are not Chinese stay as they are.
 pub fn relinked(page: &Page, root: &Path) -> Page {
@@ -37,12 +44,7 @@ pub fn relinked(page: &Page, root: &Path) -> Page {
         let words = if is_english { IN_ENGLISH } else { "" };
         format!("{words}]({}{anchor})", relative(page.dir(), &path))
     };
-    match Regex::new(&format!(r"({IN_ENGLISH})?\]\(([^)\s]+)\)")) {
-        Ok(links) => {
-            Page { text: links.replace_all(&page.text, link).into_owned(), ..page.clone() }
-        }
-        Err(_) => page.clone(),
-    }
+    Page { text: LINK.replace_all(&page.text, link).into_owned(), ..page.clone() }
 }
 
 /// The Chinese page of an English one, if it is there.

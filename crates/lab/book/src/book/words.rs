@@ -1,6 +1,6 @@
 //! What a Chinese page says instead of the English words that a marker makes: `docs/zh-CN/words.toml`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use anyhow::Context as _;
 use regex_lite::{NoExpand, Regex, escape};
@@ -56,12 +56,11 @@ impl Words {
             lines.push(if is_code || line.starts_with("```") {
                 line.to_owned()
             } else if line.starts_with('|') {
-                let is_head = at == 0;
                 let cell = |cell: &str| match self.cell(cell.trim()) {
                     Some(words) => cell.replacen(cell.trim(), &words, 1),
                     None => {
-                        let is_english = is_head && cell.contains(|c: char| c.is_ascii_lowercase());
-                        missing.extend(is_english.then(|| cell.trim().to_owned()));
+                        let is_missing = at == 0 && is_english(cell);
+                        missing.extend(is_missing.then(|| cell.trim().to_owned()));
                         cell.to_owned()
                     }
                 };
@@ -91,12 +90,22 @@ impl Words {
     }
 }
 
-/// Four English words one after the other, outside of code and links.
+/// Code, and the target of a link.
+static CODE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"`[^`]*`|\]\([^)]*\)").expect("a valid pattern"));
+static FOUR_WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[A-Za-z]*[a-z](?:,? [a-z]+){3,}").expect("a valid pattern"));
+
+/// Whether the head of a column has words, and only English ones.
+fn is_english(head: &str) -> bool {
+    let words = CODE.replace_all(head, "");
+    words.is_ascii() && words.contains(|c: char| c.is_ascii_lowercase())
+}
+
+/// Four English words one after the other.
 fn english(line: &str) -> Option<String> {
-    let code = Regex::new(r"`[^`]*`|\]\([^)]*\)").ok()?;
-    let words = Regex::new(r"[A-Za-z]*[a-z](?:,? [a-z]+){3,}").ok()?;
-    let line = code.replace_all(line, NoExpand(" · ")).into_owned();
-    words.find(&line).map(|found| found.as_str().to_owned())
+    let words = CODE.replace_all(line, NoExpand(" · "));
+    FOUR_WORDS.find(&words).map(|found| found.as_str().to_owned())
 }
 
 #[cfg(test)]
