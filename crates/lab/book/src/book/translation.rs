@@ -36,7 +36,7 @@ pub const CHINESE: &str = "docs/zh-CN";
 const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
 /// A list of terms, which is in Chinese only.
 const TERMS: &str = "TERMS.md";
-/// The table of contents: its titles are those of the pages, so nothing in it is old.
+/// The table of contents: its titles are those of the pages, so it is old only if it lacks one.
 const CONTENTS: &str = "/SUMMARY.md";
 
 pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
@@ -69,8 +69,15 @@ pub fn is_about_translation(marker: &Marker) -> bool {
 /// Nothing for a page that translates the English page as it is today. `Ok` has what its translator can do
 /// about it, `Err` what is wrong with the page.
 pub fn age(page: &Page, root: &Path) -> Option<Result<Problem, Problem>> {
-    let english = english(page).filter(|it| !it.ends_with(CONTENTS))?;
+    let english = english(page)?;
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
+    if english.ends_with(CONTENTS) {
+        let text = std::fs::read_to_string(root.join(&english)).unwrap_or_default();
+        let mut targets =
+            text.lines().filter_map(|line| line.split_once("](")?.1.strip_suffix(')'));
+        let missing = targets.find(|target| !page.text.contains(&format!("{target})")))?;
+        return Some(Ok(problem(1, format!("{english} lists {missing}, too"))));
+    }
     let (markers, _) = markers(&page.text);
     let how = format!("just docs --translated {}", page.name);
     let Some(marker) = markers.iter().find(|it| is_about_translation(it)) else {
@@ -167,6 +174,12 @@ mod tests {
         assert_eq!(age(&chinese(&fixture), &root), None);
         let text = chinese(&fixture).text;
         assert_eq!(text.matches("translates(").count(), 1, "{text}");
+        fixture.write("docs/src/SUMMARY.md", "- [A](a.md)\n  - [B](cases/b.md)\n- [C]()\n");
+        fixture
+            .write("docs/zh-CN/src/SUMMARY.md", "- [B（英文）](../../src/cases/b.md)\n- [C]()\n");
+        let contents = Page::read(&root, "docs/zh-CN/src/SUMMARY.md").unwrap();
+        let lacking = age(&contents, &root).unwrap().unwrap();
+        assert!(lacking.what.ends_with("lists a.md, too"), "{lacking}");
         let error = translated(&root, "docs/src/README.md").unwrap_err().to_string();
         assert_eq!(error, "name a page below docs/zh-CN, not docs/src/README.md");
     }
