@@ -2,6 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
+use console::style;
 use lab_stats::Speedup;
 
 /// Formats `5405.3` as `5,405`.
@@ -103,6 +104,12 @@ pub fn column(indent: usize, label: &str, text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines = textwrap::wrap(&text, whole_words(80_usize.saturating_sub(indent).max(20)));
     format!("{label}{}", lines.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// A name, and next to it what it is about, in at most 80 columns.
+pub fn heading(name: &str, about: &str) -> String {
+    let label = format!("{}  ", style(name).bold().cyan());
+    column(console::measure_text_width(&label), &label, about)
 }
 
 /// A message of at most 80 columns. Lines that are indented stay as they are: they are quotations.

@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use lab_display::{err, out};
+use lab_display::{err, out, paragraph};
 use lab_measure::{
     Progress,
     bench::{self, Engine},
@@ -108,7 +108,8 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
         match count::system_calls(launch, asks).await {
             Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
             Err(error) => {
-                progress.aside(|| err!("note: no system calls of the {name}: {error:#}"));
+                let note = format!("note: no system calls of the {name}: {error:#}");
+                progress.aside(|| err!("{}", paragraph(&note)));
             }
         }
     }

@@ -96,7 +96,7 @@ async fn count_all(
     for case in cases {
         let mut counted = Counted::new();
         for variant in &case.variants {
-            err!("counting {}-{variant}", case.name);
+            err!("counting {}: {variant}", case.shown);
             let (counts, note) = count::measure(workspace, case, variant, &[]).await?;
             // The same for every variant, so print it once.
             if let Some(note) = note.filter(|note| !notes.contains(note)) {
@@ -118,7 +118,7 @@ fn print_case(case: &Case, counted: &Counted) {
         1 => "a visit is one request".to_owned(),
         requests => format!("a visit is {requests} requests"),
     };
-    out!("\n{}  {visit}; the median of {}", style(&case.name).bold().cyan(), case.count.visits);
+    out!("\n{}  {visit}; the median of {}", style(&case.shown).bold().cyan(), case.count.visits);
     let named = case.variants.iter().filter_map(|v| Some((v.as_str(), counted.get(v)?.named())));
     let named: Vec<_> = named.collect();
     let named: Vec<_> = named.iter().map(|(variant, counts)| (*variant, counts)).collect();

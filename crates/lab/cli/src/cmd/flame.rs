@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
-use lab_display::{Table, out};
+use lab_display::{Table, heading, out};
 use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
@@ -213,7 +213,7 @@ async fn draw(
 
 /// Prints what the page says, without its pictures.
 fn report(page: &Page, all: &Observations, path: &Path) {
-    out!("\n{}  {}", style(&page.case).bold().cyan(), page.title);
+    out!("\n{}", heading(&page.case, &page.title));
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", lab_display::paragraph(&section.lead));

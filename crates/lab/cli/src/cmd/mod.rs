@@ -133,6 +133,6 @@ fn without_values(mut error: clap::Error) -> clap::Error {
 /// Opens a page in the browser. That none can be started doesn't undo what the page shows.
 fn open(page: &Path) {
     if open::that_detached(page).is_err() {
-        err!("no browser could be started; open {} yourself", page.display());
+        err!("no browser could be started: open the page yourself");
     }
 }

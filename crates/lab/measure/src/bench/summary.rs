@@ -1,7 +1,7 @@
 //! A comparison as tables and sentences for the terminal.
 
 use console::style;
-use lab_display::{NONE, factor, out, paragraph, plural};
+use lab_display::{NONE, factor, heading, out, paragraph, plural};
 use lab_model::{
     Case, CaseRecord, Record, notes,
     tables::{confidence, summary, tables},
@@ -10,7 +10,7 @@ use lab_stats::Verdict;
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
-    out!("{}  {title}", style(&case.case).bold().cyan());
+    out!("{}", heading(&case.case, title));
     out!("{}", case.load);
     let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
     out!("{} of runs, {} s each{layouts}\n", plural(case.pairs, "pair"), case.measurement_s);

@@ -99,13 +99,14 @@ impl Subjects {
             unusable.map(|(profiler, obstacle)| format!("{profiler}: {obstacle}")).collect();
         let spans = match &self.spans {
             Some(file) => SpanSource::File(file),
-            None if self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits) => SpanSource::Server,
+            None if self.shows(Exhibit::Timeline) || self.shows(Exhibit::Waits) => {
+                SpanSource::Server
+            }
             None => SpanSource::Nowhere,
         };
         let threads = self.shows(Exhibit::Threads);
         let instruments = Instruments { sampler: self.has_sampler, threads, spans };
-        let watch =
-            Watch { comparison: &self.comparison, profilers, instruments, window, scratch };
+        let watch = Watch { comparison: &self.comparison, profilers, instruments, window, scratch };
         let observe = async |profiler| self.observe(&watch, profiler, progress).await;
         let note = |notice| {
             progress.note(&format!("note: {notice}"));
