@@ -30,7 +30,7 @@ chapters! {
     measuring: "measuring.md",
     tariffs: "exercises/tariffs.md",
     catalogue: "exercises/catalogue.md",
-    presence: "exercises/presence.md",
+    workshop: "exercises/workshop.md",
     timesheet: "exercises/timesheet.md",
     receipts: "exercises/receipts.md",
     quotes: "exercises/quotes.md",

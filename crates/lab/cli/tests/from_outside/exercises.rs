@@ -240,7 +240,7 @@ const TELLING: [(&str, &[&str]); 7] = [
     ("parsing", &["pars", "seriali", "deseriali"]),
     ("computing", &["cache", "memo", "recompute"]),
     ("blocking", &["block", "worker"]),
-    ("waiting", &["wait", "sequential", "timeout"]),
+    ("waiting", &["wait", "sequential", "timeout", "batch"]),
 ];
 
 #[test]

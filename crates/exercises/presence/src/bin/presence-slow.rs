@@ -1,1 +1,0 @@
-case_server::main!(|options| Ok(presence::slow::routes(options)));

@@ -1,0 +1,1 @@
+case_server::main!(|options| Ok(workshop::slow::routes(options)));
