@@ -61,6 +61,9 @@ pub struct Case {
     pub load: Load,
     /// Arrivals per second in the open loop; without it, half of what the slowest variant can answer.
     pub arrivals_per_s: Option<f64>,
+    /// What the tables call a visit.
+    #[serde(default = "super::document::a_request")]
+    pub visit: String,
     /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
     /// their own come from other clients, and only their answers count.
     #[serde(rename = "request")]

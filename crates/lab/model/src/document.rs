@@ -53,6 +53,9 @@ impl Record {
 pub struct CaseRecord {
     /// The name of the case; `compare` for a record of `lab compare`.
     pub case: String,
+    /// What a user of this case asks for again and again; a `page` may be several requests.
+    #[serde(default = "a_request")]
+    pub visit: String,
     /// The load in words.
     pub load: String,
     pub users: usize,
@@ -130,6 +133,17 @@ pub struct VariantRecord {
     pub exact: BTreeMap<String, f64>,
     /// This variant over the baseline; `None` for the baseline.
     pub speedup: Option<Speedups>,
+}
+
+impl VariantRecord {
+    /// What this metric is about: of the median run, or of all requests. More is better.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::Throughput => Some(self.throughput_rps),
+            Metric::Cpu => Some(1.0 / self.cpu_us_per_request?),
+            Metric::Latency(at) => Some(1.0 / self.open_loop.as_ref()?.latency_ms.by.get(at)?),
+        }
+    }
 }
 
 /// What became of all requests: `sent = ok + wrong + failed + unfinished`.
@@ -242,15 +256,6 @@ impl Metric {
         [Self::Throughput, Self::Cpu].into_iter().chain(latencies.map(Self::Latency))
     }
 
-    /// The name in a narrow column.
-    pub fn short(self) -> &'static str {
-        match self {
-            Self::Throughput => "req/s",
-            Self::Cpu => "CPU/req",
-            Self::Latency(percentile) => percentile.name(),
-        }
-    }
-
     /// The name in tables and sentences.
     pub fn name(self) -> String {
         match self {
@@ -323,7 +328,24 @@ pub struct Run {
     pub outcome: Outcome,
 }
 
+/// The usual visit of a user.
+pub fn a_request() -> String {
+    "request".to_owned()
+}
+
 impl CaseRecord {
+    /// The name of a metric in a narrow column: `req/s`, or `pages/s` where a visit is a page.
+    pub fn short(&self, metric: Metric) -> String {
+        let is_request = self.visit == "request";
+        match metric {
+            Metric::Throughput if is_request => "req/s".to_owned(),
+            Metric::Throughput => format!("{}s/s", self.visit),
+            Metric::Cpu if is_request => "CPU/req".to_owned(),
+            Metric::Cpu => format!("CPU/{}", self.visit),
+            Metric::Latency(percentile) => percentile.name().to_owned(),
+        }
+    }
+
     pub fn variant(&self, name: &str) -> Option<&VariantRecord> {
         self.variants.iter().find(|variant| variant.variant == name)
     }

@@ -24,7 +24,7 @@ pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> T
         let [cpu, cpu_noise] = case.cpu_in_words();
         vec![
             case.case.clone(),
-            format!("{}: {}", case.metric.short(), case.speedup.shown(case.metric)),
+            format!("{}: {}", case.short(case.metric), case.speedup.shown(case.metric)),
             noise_or_none(&case.control.speedup, case.metric),
             cpu,
             cpu_noise,
@@ -81,7 +81,8 @@ pub fn claims(case: &CaseRecord) -> Table {
         case.load,
         interval([case])
     );
-    let head = [layer, "req/s", &over, "CPU/req", &over].map(str::to_owned);
+    let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|it| case.short(it));
+    let head = [layer, &rps, &over, &cpu, &over].map(str::to_owned);
     Table::new(caption, columns(head), case.variants.iter().map(row))
 }
 
@@ -135,8 +136,8 @@ pub fn pair(case: &CaseRecord) -> Table {
     let rps = sides.map(|it| significant(it.throughput_rps));
     let cpu = sides.map(|it| it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)));
     let mut rows = vec![
-        row("req/s", rps, factor(Metric::Throughput)),
-        row("CPU per request", cpu, factor(Metric::Cpu)),
+        row(&case.short(Metric::Throughput), rps, factor(Metric::Throughput)),
+        row(&format!("CPU per {}", case.visit), cpu, factor(Metric::Cpu)),
     ];
     let closed = sides.map(|it| it.latency_ms);
     let open =

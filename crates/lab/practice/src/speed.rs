@@ -20,7 +20,7 @@ use crate::{
 
 /// How long `slow` is asked for the answers to the drawn requests. It answers fewer of them in a run, so a cache
 /// that is empty at the start of a run is of no use.
-const ASKED: Duration = Duration::from_millis(1_500);
+pub(super) const ASKED: Duration = Duration::from_millis(1_500);
 /// The least and the most requests, if `slow` is very slow or very quick.
 const BOUNDS: (usize, usize) = (32, 8_192);
 /// How many requests are asked for together, by users with as many each.
@@ -52,8 +52,12 @@ impl<'a> Load<'a> {
         Ok(Self { servers, case, wait, asks })
     }
 
-    /// Measures one variant against another.
-    pub async fn compare(&self, variants: [&str; 2], effort: Effort) -> anyhow::Result<CaseRecord> {
+    /// Measures variants, the last one against the first; one alone gets the two runs of its control.
+    pub async fn compare<const N: usize>(
+        &self,
+        variants: [&str; N],
+        effort: Effort,
+    ) -> anyhow::Result<CaseRecord> {
         let names = variants.map(str::to_owned);
         let mut comparison = Comparison::of_case(self.servers.workspace(), &self.case, &names)?;
         for subject in &mut comparison.subjects {
@@ -64,7 +68,7 @@ impl<'a> Load<'a> {
         }
         comparison.engine.options.in_turn = !self.asks.is_empty();
         let progress = Progress::planned(comparison.length(effort));
-        comparison.record(variants[1], effort, &progress).await
+        comparison.record(variants[N - 1], effort, &progress).await
     }
 }
 

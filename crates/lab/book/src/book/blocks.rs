@@ -58,6 +58,15 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         card(&text, from, Path::new(&to)).map_err(|error| failed(error.context(name)))
     });
     let its = Arc::clone(sources);
+    // `9 + 7`: the minutes to read a page, and for its commands.
+    env.add_function("minutes", move |page: &str| {
+        let text = read(&its.root, &format!("{CHAPTERS}/{page}"))?;
+        let row = text.lines().find_map(|line| line.strip_prefix("| time | "));
+        let row = row.ok_or_else(|| failed(format!("{page} has no row `| time | …`")))?;
+        let numbers = row.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
+        Ok::<_, Error>(numbers.collect::<Vec<_>>().join(" + "))
+    });
+    let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
         let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
         let diff = diff(&its.root, a, b).map_err(failed)?;

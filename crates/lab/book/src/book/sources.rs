@@ -62,8 +62,14 @@ impl Sources {
             }
             record.cases.sort_by(|one, other| one.case.cmp(&other.case));
         }
+        let cases = workspace.cases()?;
+        // Older records don't say it.
+        for measured in record.iter_mut().flat_map(|record| &mut record.cases) {
+            let case = cases.iter().find(|case| case.name == measured.case);
+            case.iter().for_each(|case| measured.visit.clone_from(&case.visit));
+        }
         let benches = dir.clone().and_then(|dir| read(&dir.join("benches.json")).map_err(why));
-        Ok(Self { root, cases: workspace.cases()?, dir, record, benches, anew })
+        Ok(Self { root, cases, dir, record, benches, anew })
     }
 
     pub fn record(&self) -> anyhow::Result<&Record> {

@@ -73,7 +73,7 @@ fn bars_are_as_long_as_the_median_run() {
 #[test]
 fn a_case_that_a_latency_decides_shows_the_latencies_of_its_runs() {
     let mut case = recorded().cases.remove(1);
-    case.metric = Metric::all().find(|it| it.short() == "p50").unwrap();
+    case.metric = Metric::all().find(|it| <&str>::from(*it) == "latency-p50").unwrap();
     case.open_runs = case.runs.clone();
     let chart = deciding(&case);
     assert!(chart.alt.starts_with("P50 latency of hot-clone") && chart.alt.contains(" ms ("));

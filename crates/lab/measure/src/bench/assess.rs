@@ -58,6 +58,7 @@ impl Comparison {
         let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
         let mut record = CaseRecord {
             case: self.name.clone(),
+            visit: self.visit.clone(),
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
             users: self.load.users,
             think_ms: self.load.think_ms,

@@ -77,13 +77,18 @@ impl Effort {
     /// The expected length of all runs of so many servers. `has_rate`: a case says how many requests arrive.
     pub fn length(self, servers: usize, load: Load, has_rate: bool) -> Duration {
         let pairs = schedule(servers, self.pairs, self.seed).len();
-        let closed = if self.closed_in_pairs(has_rate) { pairs } else { servers };
+        // As long as the other runs, where they are those of the open loop.
+        let in_open_loop = Self { measurement: self.open_loop, ..self };
+        let (closed, once) = match self.closed_in_pairs(has_rate) {
+            true => (pairs, self),
+            false => (servers, in_open_loop),
+        };
         let open = match self.decides_in_open_loop() {
             true => pairs,
             false if self.open_loop.is_zero() => 0,
             false => servers,
         };
-        self.closed_loop(load).run() * closed as u32 + self.run() * open as u32
+        once.closed_loop(load).run() * closed as u32 + in_open_loop.run() * open as u32
     }
 
     /// The warm-up of the closed loop lasts until all users have begun. Otherwise their first requests are

@@ -86,7 +86,7 @@ fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdi
             outcome: run(random, lags[slot.subject], stalls[slot.subject]),
         })
         .collect();
-    let p99 = Metric::all().find(|it| it.short() == "p99").unwrap();
+    let p99 = Metric::all().find(|it| <&str>::from(*it) == "latency-p99").unwrap();
     let noise = control("slow", &runs);
     let found = over("slow", "fixed", &runs);
     let shipped = judge(found.of(p99), noise.of(p99), 0.1).verdict;

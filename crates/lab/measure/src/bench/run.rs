@@ -21,6 +21,8 @@ use crate::Progress;
 pub struct Comparison {
     /// The name in progress and messages.
     pub name: String,
+    /// What the tables call a visit.
+    pub visit: String,
     pub load: Load,
     pub engine: Engine,
     /// The servers; the first is the baseline.
@@ -53,6 +55,7 @@ impl Comparison {
         lab_system::allow_connections(load.users * load.connections)?;
         Ok(Self {
             name: name.to_owned(),
+            visit: "request".to_owned(),
             load,
             engine: Engine::lab()?,
             subjects,
@@ -84,7 +87,8 @@ impl Comparison {
         };
         let subjects = variants.iter().map(subject).collect::<anyhow::Result<_>>()?;
         let comparison = Self::new(&case.shown, case.load, subjects)?;
-        Ok(Self { background, arrivals_per_s: case.arrivals_per_s, ..comparison })
+        let (visit, arrivals_per_s) = (case.visit.clone(), case.arrivals_per_s);
+        Ok(Self { visit, background, arrivals_per_s, ..comparison })
     }
 
     /// The requests of a visit to the baseline. Those of the others may have other paths.
