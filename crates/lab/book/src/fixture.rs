@@ -39,8 +39,8 @@ impl Fixture {
         fixture.write("crates/toy/src/slow.rs", "//! Slow.\n\nfn read() {\n    wait();\n}\n");
         fixture.write("crates/toy/src/fixed.rs", "//! Fixed.\n\nfn read() {}\n");
         fixture.write("docs/src/README.md", "# T\n");
-        let card = "<!-- card -->\n| | |\n|---|---|\n| Trap | [it](toy.md) |\n<!-- /card -->\n";
-        fixture.write("docs/src/cases/toy.md", card);
+        let page = "| time | 9 minutes to read, 7 for the commands |\n\n<!-- card -->\n| | |\n|---|---|\n| Trap | [it](toy.md) |\n<!-- /card -->\n";
+        fixture.write("docs/src/cases/toy.md", page);
         fixture.write("docs/record/2026-01-01-a/record.json", "an older one, that nobody reads");
         let newest = |file: &str| format!("docs/record/2026-11-21-a/{file}");
         fixture.write(&newest("record.json"), &record(280.0).to_string());

@@ -112,3 +112,22 @@ impl Effort {
         matches!(self.metric, Metric::Latency(_)) && !self.open_loop.is_zero()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lab_model::Percentile;
+
+    use super::*;
+
+    #[test]
+    fn the_length_counts_the_runs_of_an_open_loop_that_decides_with_their_own_time() {
+        let load = Load { users: 1, think_ms: 0, connections: 1 };
+        let quick = Effort::usual(true, 7);
+        let p99 = Percentile::all().find(|it| it.name() == "p99").unwrap();
+        let latency = quick.for_case(Metric::Latency(p99));
+        assert_eq!(quick.length(2, load, true), quick.run() * 14);
+        // Six pairs and two runs of the control; and, once each, both servers in the closed loop.
+        let open = Effort { measurement: SHORTEST_OPEN_LOOP, ..quick };
+        assert_eq!(latency.length(2, load, true), open.run() * 16);
+    }
+}
