@@ -76,6 +76,8 @@ figures! {
     LostShare: Share(Throughput),
     /// CPU time per request at the last level, as a multiple of that at the peak.
     CpuGrowth: Number,
+    /// What other programs and the host took at the last level.
+    OthersShare: Share(Cores),
     /// 1 if the load generator limits the peak, and 0 otherwise.
     GeneratorLimited: Number,
 
@@ -152,6 +154,7 @@ figures! {
     WritesPerRequest: PerRequest,
     OpensPerRequest: PerRequest,
     FlushesPerRequest: PerRequest,
+    FutexCallsPerRequest: PerRequest,
     StartsPerRequest: PerRequest,
     PageFaultsPerRequest: PerRequest,
 

@@ -39,9 +39,9 @@ pub struct Measured {
     pub levels: Vec<Level>,
     /// Connections that the system refused during all levels, because the accept queue was full.
     pub refused_connections: Option<u64>,
-    /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: a client that
-    /// acknowledges at once; and its control, the usual client once more.
-    pub quick_ack: Option<[Outcome; 2]>,
+    /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: by turns a client
+    /// that acknowledges at once and, as its control, the usual one.
+    pub quick_ack: Vec<[Outcome; 2]>,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     pub outbound: Outbound,
@@ -83,8 +83,7 @@ impl Triage<'_> {
         let subject = self.comparison.subjects.first().context("there is a server")?;
         let stages = Session::with(&subject.launch, async |Session { server, .. }| {
             server.ensure_it_can_be_timed()?;
-            let (target, pid) = (server.target(), server.studied_pid()?);
-            let on = Loaded { triage: self, target, url: server.url(), pid };
+            let on = Loaded { triage: self, server, pid: server.studied_pid()? };
             anyhow::Ok((on.stages().await?, server.is_own()))
         });
         let (stages, exits) = stages.await?;

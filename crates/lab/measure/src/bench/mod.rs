@@ -4,7 +4,7 @@ mod assess;
 mod effort;
 mod engine;
 mod markdown;
-mod neighbours;
+pub mod neighbours;
 mod ratios;
 mod run;
 mod summary;

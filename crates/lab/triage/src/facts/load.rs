@@ -73,6 +73,9 @@ impl Facts {
         if let (Some(peak), Some(last)) = (cost(peak), cost(last)) {
             self.put(Figure::CpuGrowth, last / peak);
         }
+        if let Some(others) = last.others {
+            self.put(Figure::OthersShare, others);
+        }
         if let Some(us) = measured.at(WATCHED).and_then(Outcome::cpu_us_per_request) {
             self.put(Figure::CpuMs, us / 1e3 / measured.asks.max(1) as f64);
         }
@@ -118,24 +121,29 @@ impl Facts {
 
     /// Answers that waited for a delayed acknowledgement.
     fn delays(&mut self, measured: &Measured) {
-        let (Some(outcome), Some([quick, again])) = (measured.at(WATCHED), &measured.quick_ack)
-        else {
+        let turns = &measured.quick_ack;
+        let Some(outcome) = measured.at(WATCHED).filter(|_| !turns.is_empty()) else {
             self.put(Figure::DelayedShare, 0.0);
             return;
         };
-        let [usual, again, quick] = [outcome, again, quick].map(delayed);
-        for (figure, (delayed, all)) in [
-            (Figure::DelayedShare, usual),
-            (Figure::DelayedAgainShare, again),
-            (Figure::DelayedQuickShare, quick),
-        ] {
-            self.put(figure, delayed as f64 / all.max(1) as f64);
-        }
+        let share = |outcome| {
+            let (delayed, all) = delayed(outcome);
+            delayed as f64 / all.max(1) as f64
+        };
+        let interval = |outcome| {
+            let (delayed, all) = delayed(outcome);
+            wilson(delayed, all)
+        };
+        let [quick, again] = [0, 1].map(|client| turns.iter().map(move |turn| &turn[client]));
+        let fewest = again.clone().map(share).fold(f64::INFINITY, f64::min);
+        self.put(Figure::DelayedShare, share(outcome));
+        self.put(Figure::DelayedAgainShare, fewest);
+        self.put(Figure::DelayedQuickShare, quick.clone().map(share).fold(0.0, f64::max));
         // The worst case that the intervals allow: few delays with the usual client, by the run that has
-        // fewer, and many with the other.
-        let few = [usual, again].map(|(delayed, all)| wilson(delayed, all)[0]);
-        let many = wilson(quick.0, quick.1)[1];
-        let removed = 1.0 - many / few[0].min(few[1]);
+        // fewest, and many with the other, by the run that has most.
+        let few = again.map(|it| interval(it)[0]).fold(interval(outcome)[0], f64::min);
+        let many = quick.map(|it| interval(it)[1]).fold(0.0, f64::max);
+        let removed = 1.0 - many / few;
         self.put(Figure::QuickAckRemovesLeastShare, removed.max(-1.0));
         // As a share of the time that all answers took together.
         let of = |is: &dyn Fn(f64) -> bool| -> f64 {
@@ -155,6 +163,7 @@ impl Facts {
                 Figure::FlushesPerRequest,
                 &["syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync"],
             ),
+            (Figure::FutexCallsPerRequest, &["syscalls:sys_enter_futex"]),
             (Figure::StartsPerRequest, &["syscalls:sys_enter_clone", "syscalls:sys_enter_clone3"]),
             (Figure::PageFaultsPerRequest, &["page-faults"]),
         ] {

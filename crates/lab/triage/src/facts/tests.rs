@@ -21,7 +21,7 @@ fn outcome(modes: &[(u64, u64)]) -> Outcome {
 fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
     let mut levels = Vec::new();
     for (users, outcome) in outcomes {
-        levels.push(Level::new(users, outcome, &levels));
+        levels.push(Level::new(users, outcome, None, &levels));
     }
     let profiler = Profiler { name: "", label: "", kernel: Kernel::Frames };
     let observation = Observation {
@@ -37,7 +37,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         cores: 2,
         asks: 1,
         levels,
-        quick_ack: None,
+        quick_ack: Vec::new(),
         threads: None,
         outbound: Outbound::default(),
         refused_connections: None,
@@ -76,19 +76,24 @@ fn figures_are_of_a_request_and_not_of_a_visit() {
 
 #[test]
 fn the_interval_decides_how_many_delays_a_quick_client_removes() {
-    let removed = |quick: &[(u64, u64)], again: &[(u64, u64)]| {
-        let usual = outcome(&[(1, 600), (44, 400)]);
+    type Modes = [(u64, u64)];
+    let of_turns = |turns: &[[&Modes; 2]]| {
         let experiment = Measured {
-            quick_ack: Some([outcome(quick), outcome(again)]),
-            ..measured(vec![(WATCHED, usual)])
+            quick_ack: turns.iter().map(|turn| turn.map(outcome)).collect(),
+            ..measured(vec![(WATCHED, outcome(&[(1, 600), (44, 400)]))])
         };
         facts(&experiment).get(Figure::QuickAckRemovesLeastShare).unwrap()
     };
+    let removed = |quick: &Modes, again: &Modes| of_turns(&[[quick, again]]);
     // 68 % of the delays are gone, and other delays of this length are not.
     let least = removed(&[(1, 872), (44, 128)], &[(1, 590), (44, 410)]);
     assert!((0.5..0.68).contains(&least), "{least}");
     // The control shows that they come and go.
     assert!(removed(&[(1, 872), (44, 128)], &[(1, 880), (44, 120)]) < 0.0);
+    // Programs that took the cores in all runs but one do not come and go with the client.
+    let (calm, busy) = ([(1, 999), (44, 1)], [(1, 600), (44, 400)]);
+    assert!(of_turns(&[[&calm, &busy], [&calm, &busy]]) > 0.9);
+    assert!(of_turns(&[[&calm, &busy], [&busy, &busy]]) < 0.0);
     // So few answers say nothing.
     assert!(removed(&[(1, 7), (44, 2)], &[(1, 6), (44, 4)]) < 0.2);
     assert_eq!(removed(&[(44, 9)], &[(1, 9)]), -1.0);
@@ -114,7 +119,7 @@ fn work_behind_a_delayed_acknowledgement_counts_with_a_client_that_acknowledges_
     let usual = || Outcome { server_cpu: used(100), ..outcome(&[(44, 300)]) };
     let quick = Outcome { server_cpu: used(900), ..outcome(&[(5, 3000)]) };
     let experiment = Measured {
-        quick_ack: Some([quick, usual()]),
+        quick_ack: vec![[quick, usual()]],
         ..measured(vec![(1, outcome(&[(44, 20)])), (WATCHED, usual())])
     };
     let facts = facts(&experiment);

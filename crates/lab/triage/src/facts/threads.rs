@@ -87,8 +87,8 @@ impl Facts {
         self.put(Figure::WantedCores, wanted);
         self.put(Figure::WantedCoreShare, wanted / measured.cores as f64);
         // A server whose answers wait for acknowledgements is idle meanwhile. This is what it uses without them.
-        let quick = measured.quick_ack.as_ref().and_then(|[quick, _]| cores(quick));
-        self.put(Figure::BusyCores, quick.unwrap_or_default().max(wanted));
+        let quick = measured.quick_ack.iter().filter_map(|[quick, _]| cores(quick));
+        self.put(Figure::BusyCores, quick.fold(wanted, f64::max));
     }
 
     /// The share of all cores that neither the server nor the generator wanted.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_model::Outcome;
+use lab_model::{Neighbours, Outcome};
 
 use super::WATCHED;
 
@@ -20,16 +20,24 @@ const LONGEST: Duration = Duration::from_secs(4);
 pub struct Level {
     pub users: usize,
     pub outcome: Outcome,
+    /// The share of all cores that others took.
+    pub others: Option<f64>,
     /// Requests that have no answer, if the level was long enough for two answers to each user.
     pub lost: u64,
 }
 
 impl Level {
-    pub fn new(users: usize, outcome: Outcome, before: &[Self]) -> Self {
+    pub fn new(
+        users: usize,
+        outcome: Outcome,
+        others: Option<Neighbours>,
+        before: &[Self],
+    ) -> Self {
         let best = peak(before).max(outcome.throughput());
         let is_long = users == 1 || twice(users, best) <= outcome.measured.as_secs_f64();
         let lost = if is_long { outcome.lost } else { 0 };
-        Self { users, outcome, lost }
+        let others = others.and_then(|it| Some(it.programs? + it.stolen + it.throttled));
+        Self { users, outcome, others, lost }
     }
 
     /// How long a level lasts; `None` if it would have more users than answers. What is counted then depends on

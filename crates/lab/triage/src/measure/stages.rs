@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use http::Uri;
 use lab_display::plural;
 use lab_measure::{
-    bench::generate,
+    bench::{generate, neighbours::Before},
     count::{Counter, SYSTEM_CALLS},
     watch::{Instruments, Watch, first_that_works},
 };
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome, Target};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome};
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::watch_threads;
+use lab_servers::Server;
 use lab_system::process;
 
 use super::{
@@ -29,10 +29,12 @@ const GRACE: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(500);
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(1500);
+/// How often each of the two clients gets its turn.
+const TURNS: usize = 2;
 /// A server that uses this share of a core has enough samples, unless the profiler got too little time.
 const WORKS: f64 = 0.2;
 /// What is counted for each request, by the events of `perf stat`.
-const EVENTS: [&str; 9] = [
+const EVENTS: [&str; 10] = [
     SYSTEM_CALLS,
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
@@ -41,14 +43,14 @@ const EVENTS: [&str; 9] = [
     "syscalls:sys_enter_fdatasync",
     "syscalls:sys_enter_clone",
     "syscalls:sys_enter_clone3",
+    "syscalls:sys_enter_futex",
     "page-faults",
 ];
 
 /// The server under load.
 pub struct Loaded<'a> {
     pub triage: &'a Triage<'a>,
-    pub target: Target,
-    pub url: &'a Uri,
+    pub server: &'a Server,
     pub pid: u32,
 }
 
@@ -56,7 +58,7 @@ pub struct Loaded<'a> {
 pub struct Stages {
     pub idle: Option<ThreadStates>,
     pub climb: Climb,
-    pub quick_ack: Option<[Outcome; 2]>,
+    pub quick_ack: Vec<[Outcome; 2]>,
     pub profile: Profile,
     pub counter: anyhow::Result<Counting>,
 }
@@ -127,6 +129,7 @@ impl Loaded<'_> {
             let load = self.load(users, WARM_UP, length);
             let answered = climb.levels.last().map(|level| level.users);
             let limited = || too_many(users, answered);
+            let before = Before::look(self.server);
             let outcome = if users == WATCHED {
                 let watch = self.watch(length);
                 let (outcome, seen) =
@@ -140,7 +143,8 @@ impl Loaded<'_> {
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
             ensure!(is_answered, "no right answer: {first_fault}");
-            climb.levels.push(Level::new(users, outcome, &climb.levels));
+            let others = before.until_now();
+            climb.levels.push(Level::new(users, outcome, others, &climb.levels));
         }
         let refused = process::refused_connections(self.pid);
         climb.refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
@@ -159,17 +163,22 @@ impl Loaded<'_> {
         Ok((states, Outbound { connections, round_trips_per_s: per_s }))
     }
 
-    /// Whether answers are delayed because the client acknowledges late.
-    async fn quick_ack(&self, levels: &[Level]) -> anyhow::Result<Option<[Outcome; 2]>> {
+    /// Whether answers are delayed because the client acknowledges late. Other programs come and go, so the two
+    /// clients take turns.
+    async fn quick_ack(&self, levels: &[Level]) -> anyhow::Result<Vec<[Outcome; 2]>> {
         let watched = levels.iter().find(|level| level.users == WATCHED);
         if !watched.is_some_and(|level| may_be_delayed(&level.outcome)) {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.triage.progress.step("a client that acknowledges at once");
         let usual = self.load(WATCHED, WARM_UP, WATCH);
         let options = EngineOptions { quick_ack: true, ..usual.options };
         let quick = LoadPlan { options, ..usual.clone() };
-        Ok(Some([generate(&quick).await?, generate(&usual).await?]))
+        let mut turns = Vec::new();
+        for _ in 0..TURNS {
+            turns.push([generate(&quick).await?, generate(&usual).await?]);
+        }
+        Ok(turns)
     }
 
     /// Where CPU time goes, by the first profiler that works.
@@ -181,8 +190,8 @@ impl Loaded<'_> {
         let mut notices = Vec::new();
         let record = async |profiler| {
             progress.step("recording a profile");
-            let plan = watch.plan(self.target.clone(), self.pid, Arrivals::ClosedLoop(load));
-            watch.under_load(profiler, "server", self.url, plan).await
+            let plan = watch.plan(self.server.target(), self.pid, Arrivals::ClosedLoop(load));
+            watch.under_load(profiler, "server", self.server.url(), plan).await
         };
         let note = |notice| notices.push(notice);
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
@@ -205,7 +214,7 @@ impl Loaded<'_> {
             warm_up,
             measurement,
             grace: GRACE,
-            ..LoadPlan::new(self.target.clone(), comparison.asks().to_vec(), arrivals)
+            ..LoadPlan::new(self.server.target(), comparison.asks().to_vec(), arrivals)
         }
     }
 }
