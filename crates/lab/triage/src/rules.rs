@@ -280,6 +280,23 @@ mod tests {
         }
     }
 
+    /// Figures of a server that compiles a regular expression for each request, measured, and one assumed share
+    /// of others.
+    #[test]
+    fn contention_for_the_allocator_is_a_consequence_and_contention_costs_cpu_time() {
+        use Figure::*;
+        let falls = [(AfterPeakShare, 0.28), (PeakUsers, 8.0), (OthersShare, 0.02)];
+        let (costs, same) = ([(CpuGrowth, 2.2)], [(CpuGrowth, 1.0)]);
+        let work = [(RegexCpuShare, 0.5), (BusyCores, 2.0)];
+        for (figures, suspects) in [
+            ([&falls[..], &costs].concat(), &["contention"][..]),
+            ([&falls[..], &same].concat(), &[]),
+            ([&falls[..], &costs, &work].concat(), &["regex"]),
+        ] {
+            assert_eq!(ids(&facts(&figures.into_iter().collect())), suspects);
+        }
+    }
+
     #[test]
     fn rules_refer_to_rules_and_chapters_that_exist() {
         let rules = Rules::read().unwrap();
