@@ -3,8 +3,9 @@
 
 First, all servers are saturated at once. Then each gets random arrivals at a third of the rate that it answered. For
 every 100 visits, and at least twice a second, a client comes that is broken: it sends its request byte by byte, stops in
-the middle, closes its side within a body, or sends garbage or a header of a megabyte. The load pauses after each minute,
-and once all clients are gone, memory and open descriptors are read.
+the middle, closes its side within a body, or sends garbage or a header of a megabyte. Runs of `lab compare` and `bench`
+get a signal, or their supervisor is killed. The load pauses after each minute, and once all clients are gone, memory and
+open descriptors are read.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run, serving
 from harness.report import SHORT, add_options, number, positive, save, say, table
 from soak import broken
+from soak.troubles import Troubles
 
 SHARE = 1 / 3
 # Broken clients: a share of the visits, and at least so many per second.
@@ -34,6 +36,8 @@ BROKEN, LEAST_BROKEN = 0.01, 2
 # In seconds: a window with its end takes a minute. A slow client needs about two of these seconds.
 WINDOW, STRAGGLERS, QUIET = 57, 2.5, 0.5
 SATURATION, WARM_UP, GRACE = 10, 2, 30
+# No trouble begins so close to the end of a window, in seconds.
+TROUBLE = 10
 # How long a visit may take before arrivals wait for a free connection, in seconds.
 ROOM = 0.25
 # How much more the second half may have, as a factor and a constant: a step of the allocator, and a pool's idle connections.
@@ -156,16 +160,18 @@ async def soak(chosen, directory, windows, window):
             scratch.mkdir()
             allow_connections(case.users * case.connections)
             soaked.append(Soaked(case, *stack.enter_context(serving(case, "fixed", chosen.bin_dir, scratch)), scratch, chosen.bin_dir))
+        troubles = Troubles(str(chosen.bin_dir), directory)
+        stack.callback(troubles.stopped.set)
         say(f"{len(soaked)} servers, all saturated at once")
         await asyncio.gather(*(asyncio.to_thread(it.saturate, window if chosen.short else SATURATION) for it in soaked))
         for turn in range(windows):
             say(f"window {turn + 1} of {windows}: {', '.join(f'{it.name} {number(it.rate)}/s' for it in soaked)}")
             loads = [asyncio.to_thread(it.soak, window, turn) for it in soaked]
-            await asyncio.gather(*loads, *(it.meet_broken_clients(window) for it in soaked))
+            await asyncio.gather(*loads, *(it.meet_broken_clients(window) for it in soaked), asyncio.to_thread(troubles.make, window - TROUBLE))
             await asyncio.sleep(QUIET)
             for it in soaked:
                 it.look()
-        return soaked, [f"{it.name}: {fault}" for it in soaked for fault in it.faults(chosen.short)]
+        return soaked, troubles, [f"{it.name}: {fault}" for it in soaked for fault in it.faults(chosen.short)] + troubles.faults
 
 
 def main():
@@ -180,20 +186,20 @@ def main():
     # The same clients in each run.
     random.seed(1)
     with tempfile.TemporaryDirectory() as directory:
-        soaked, faults = asyncio.run(soak(chosen, Path(directory), windows, window))
+        soaked, troubles, faults = asyncio.run(soak(chosen, Path(directory), windows, window))
 
     load = (["", "visits/s", "answered", "lost", "broken clients", "MiB", "2nd half", "descriptors", "2nd half"], [row for it in soaked for row in it.rows()])
     ends = sum((it.ends for it in soaked), Counter())
     how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items()) if name == kind.__name__) for kind in broken.KINDS}
     clients = (["client", "how it ended"], [[kind.replace("_", "-"), end or "-"] for kind, end in how.items()])
-    print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}")
+    print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}\n\n{table(*troubles.table())}")
     notes = ["memory is the highest after a window, and descriptors are the median, in the first half and in the second"] + [SHORT] * chosen.short
     print("".join(f"\nnote: {note}" for note in notes))
     servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
     sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}
              for it in soaked for index, server in enumerate(it.servers)}
     record = {"windows": windows, "window_s": window, "load": servers, "after_each_window": sizes, "faults": faults, "notes": notes}
-    save("soak", record, chosen, [], load=load, clients=clients)
+    save("soak", record, chosen, [], load=load, clients=clients, troubles=troubles.table())
     if faults:
         raise Problem("; ".join(faults))
     return 0

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cases import BIN_DIR, Problem
+from harness.processes import below
 from harness.report import say
 
 # How each call fails.
@@ -42,7 +43,7 @@ MINUTES, SHORT_MINUTES = 10, 0.8
 # Up to here each call fails in turn, and then one in each power of two.
 EACH = 8
 # What all processes below a run have in their environment.
-MARK = "LAB_TORTURE"
+MARK = ("LAB_TORTURE", str(os.getpid()))
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Torture:
         follow = ["-f", "--seccomp-bpf"] if verb.follows else []
         strace = ["strace", *follow, "-qq", "-o", str(log), *trace, "--", str(self.lab), *verb.arguments]
         # A backtrace has many lines, which are no second error.
-        environment = os.environ | {MARK: str(self.seed), "RUST_BACKTRACE": "0"}
+        environment = os.environ | dict([MARK]) | {"RUST_BACKTRACE": "0"}
         done = subprocess.run(
             strace, cwd=self.directory, env=environment, timeout=PATIENCE, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace",
@@ -142,22 +143,11 @@ def turns(most: int) -> list[int]:
 def processes() -> list[str]:
     """The processes of a run that are still there a moment later. Ends them."""
     end = time.monotonic() + 5
-    while (found := marked()) and time.monotonic() < end:
+    while (found := below(*MARK)) and time.monotonic() < end:
         time.sleep(0.05)
     for pid in found:
         os.kill(pid, 9)
     return list(found.values())
-
-
-def marked() -> dict[int, str]:
-    found = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"\0{MARK}=".encode() in b"\0" + (path / "environ").read_bytes():
-                found[int(path.name)] = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            pass
-    return found
 
 
 def main() -> int:
