@@ -3,8 +3,8 @@
 
 strace lets the Nth openat, write, fsync and so on of each process fail, for N = 1 to 8, 16, 32, ... as far as `lab`
 gets, in random order until the time is over. After each run, `lab` must have ended with an exit code of its own and
-with at most one error. No process is left, every record in the directory can be read, and two equal servers never get a
-verdict.
+with at most one error. No process is left, `lab` reads every record in the directory, two equal servers never get a
+verdict, and a right fix is never judged as wrong.
 """
 
 import argparse
@@ -20,10 +20,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cases import BIN_DIR, Problem
+from harness.cases import BIN_DIR, ROOT, Problem, find_binary
 from harness.processes import below
 from harness.report import say
 
@@ -55,17 +55,34 @@ class Verb:
     wrong: frozenset[int] = frozenset()
     # Whether a short form has the time for it.
     is_quick: bool = True
-    # Whether its servers are disturbed, too. Not those that cargo builds.
+    # Whether its servers are disturbed, too. Not those that are judged: they may fail.
     follows: bool = True
 
 
-def verbs(server: str) -> list[Verb]:
+# What `lab practice check` judges: a right fix.
+EXERCISE = "lock-scope"
+
+
+def prepare(bin_dir: Path, directory: Path) -> list[str]:
+    """A workspace with one exercise and its servers; returns the options that name them."""
+    source, servers = directory / "crates" / EXERCISE / "src", directory / "bin"
+    source.mkdir(parents=True)
+    servers.mkdir()
+    shutil.copy(ROOT / "crates" / EXERCISE / "case.toml", source.parent)
+    for variant, of in (("slow", "slow"), ("fixed", "fixed"), ("mine", "fixed")):
+        shutil.copy(ROOT / "crates" / EXERCISE / "src" / f"{of}.rs", source / f"{variant}.rs")
+        shutil.copy(find_binary(bin_dir, f"{EXERCISE}-{of}"), servers / f"{EXERCISE}-{variant}")
+    return ["--root", str(directory), "--bin-dir", str(servers)]
+
+
+def verbs(server: str, exercise: list[str]) -> list[Verb]:
     load = ["--users", "2", "--think-ms", "2", "--get", "/cpu?rounds=10"]
     short = ["--pairs", "1", "--measurement", "0.2", "--warm-up", "0.1", "--open-loop", "0"]
     sides = ["--baseline", server, "--candidate", server]
     return [
         Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
         Verb("report", ["report"]),
+        Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False),
         Verb("triage", ["triage", server, "--get", "/cpu?rounds=10"], is_quick=False),
         Verb("flame", ["flame", "--exec", server, "--get", "/cpu?rounds=10", "--seconds", "1"], is_quick=False),
     ]
@@ -75,7 +92,12 @@ def verbs(server: str) -> list[Verb]:
 class Torture:
     lab: Path
     directory: Path
-    seed: int
+    # The options of its workspace.
+    exercise: list[str]
+    # How the runs ended, as (verb, exit code).
+    ends: Counter[tuple[str, int]] = field(default_factory=Counter)
+    # The records that have been read.
+    read: set[Path] = field(default_factory=set)
 
     def run(self, verb: Verb, trace: list[str]) -> tuple[subprocess.CompletedProcess[str], str]:
         """A run of `lab` under strace; also returns what strace wrote."""
@@ -96,7 +118,7 @@ class Torture:
         if done.returncode not in CODES - verb.wrong or done.returncode == 2:
             raise Problem(f"`lab {verb.name}` fails without any torture: {done.stderr.strip()[-300:]}")
         most: Counter[str] = Counter()
-        for (_, call), count in Counter(re.findall(r"^(\d+) +(\w+)\(", log, re.MULTILINE)).items():
+        for (_, call), count in Counter(re.findall(r"^(\d+ +|)(\w+)\(", log, re.MULTILINE)).items():
             most[call] = max(most[call], count)
         return most
 
@@ -109,7 +131,8 @@ class Torture:
         except subprocess.TimeoutExpired:
             yield f"does not end within {PATIENCE} s"
             return
-        if f" {BEGUN}(" not in log or WAKER.search(log):
+        self.ends[verb.name, done.returncode] += 1
+        if f"{BEGUN}(" not in log or WAKER.search(log):
             return
         if done.returncode not in CODES or done.returncode in verb.wrong:
             yield f"exit code {done.returncode}: {done.stderr.strip()[-400:]}"
@@ -120,10 +143,20 @@ class Torture:
             yield f"left behind: {', '.join(left)}"
         yield from self.broken_records()
 
+    def unread(self, *arguments: str) -> Iterator[str]:
+        """What `lab` says if it cannot read a file."""
+        done = subprocess.run([self.lab, *arguments], cwd=self.directory, capture_output=True, text=True, errors="replace")
+        if done.returncode:
+            yield f"`lab {' '.join(arguments)}` fails: {done.stderr.strip()[-300:]}"
+
     def broken_records(self) -> Iterator[str]:
         results = self.directory / "target" / "lab"
-        for path in results.rglob("*"):
-            if path.suffix == ".json":
+        for path in set(results.rglob("*")) - self.read:
+            if path.parent.name == "runs" and path.suffix == ".json":
+                yield from self.unread("report", str(path), "--output", os.devnull)
+                # What was kept once stays as it is.
+                self.read.add(path)
+            elif path.suffix == ".json":
                 try:
                     json.loads(path.read_text())
                 except ValueError as error:
@@ -132,6 +165,7 @@ class Torture:
                 yield f"{path.relative_to(results)} is left"
         if results.is_dir() and (page := results / "report.html").is_file() and "</html>" not in page.read_text():
             yield "report.html is half written"
+        yield from self.unread("practice", "exercises", *self.exercise)
 
 
 def turns(most: int) -> list[int]:
@@ -155,7 +189,7 @@ def main() -> int:
     parser.add_argument("minutes", type=float, nargs="?", default=MINUTES, help=f"how long [{MINUTES}]")
     parser.add_argument("--short", action="store_true", help=f"{60 * SHORT_MINUTES:.0f} s, without the long verbs")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeat the order of an earlier run")
-    parser.add_argument("--only", metavar="VERB", help="torture this verb alone: compare, report, triage or flame")
+    parser.add_argument("--only", metavar="VERB", help="torture this verb alone: compare, report, check, triage or flame")
     parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=BIN_DIR, help="where `lab` is")
     chosen = parser.parse_args()
     if not shutil.which("strace"):
@@ -164,12 +198,14 @@ def main() -> int:
     say(f"--seed {chosen.seed}")
     end = time.monotonic() + 60 * (SHORT_MINUTES if chosen.short else chosen.minutes)
     with tempfile.TemporaryDirectory() as name:
-        torture = Torture(chosen.bin_dir / "lab", Path(name), chosen.seed)
-        server = str(chosen.bin_dir / "hot-clone-fixed")
-        wanted = [verb for verb in verbs(server) if chosen.only in (None, verb.name) and verb.is_quick >= chosen.short]
+        directory = Path(name)
+        exercise = prepare(chosen.bin_dir, directory / "course")
+        torture = Torture(chosen.bin_dir / "lab", directory, exercise)
+        every = verbs(find_binary(chosen.bin_dir, "hot-clone-fixed"), exercise)
+        wanted = [verb for verb in every if chosen.only in (None, verb.name) and verb.is_quick >= chosen.short]
         points = []
         # The report needs a record.
-        torture.reach(verbs(server)[0])
+        torture.reach(every[0])
         for verb in wanted:
             points += [(verb, call, nth) for call, most in torture.reach(verb).items() for nth in turns(most)]
         # How far a verb gets differs a little from run to run, and the order must not depend on that.
@@ -182,6 +218,9 @@ def main() -> int:
                 failed += 1
                 print(f"lab {verb.name}, {call} {nth} fails with {CALLS[call]}: {fault}", flush=True)
             done += 1
+    for verb in wanted:
+        codes = ", ".join(f"{code}: {count}" for (name, code), count in sorted(torture.ends.items()) if name == verb.name)
+        print(f"lab {verb.name} ended with exit code {codes or '-'}")
     print(f"{done} of {len(points)} failures of {len(wanted)} verbs: {failed} faults (--seed {chosen.seed})")
     return 1 if failed else 0
 

@@ -5,18 +5,21 @@
 
 pub mod page;
 pub mod picture;
+mod printed;
 mod table;
 mod words;
 
+pub use printed::{all_printed, printed};
 pub use table::{Table, count_table};
 pub use words::*;
 
-/// Like `println!`, but does not panic if the reader is gone, as after `| head`.
+/// Like `println!`, but does not panic if the reader is gone, as after `| head`. Whatever else fails is kept
+/// for [`all_printed`].
 #[macro_export]
 macro_rules! out {
     ($($part:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($part)*);
+        $crate::printed(writeln!(std::io::stdout(), $($part)*));
     }};
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn compare(
     };
     let found = match asked.await {
         Ok(found) => found.concat(),
-        Err(error) => return Ok(Err(failure(&error))),
+        Err(error) => return failure(error).map(Err),
     };
     let right = answers(slow, &several, Duration::ZERO, false).await?.concat();
     for ((ask, found), right) in several.iter().cycle().zip(&found).zip(&right) {

@@ -1,5 +1,7 @@
 //! How an answer differs from the right one: by its status, its content type, or the place in its body.
 
+use std::io::{self, ErrorKind};
+
 use lab_load::{Fetched, NO_ANSWER};
 
 /// How many bytes of a body are shown before the first difference, and from there on.
@@ -30,8 +32,26 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
     (one != other).then(|| [format!("content type `{one}`"), format!("`{other}`")])
 }
 
+/// What a server can do to a connection. Any other error of the system is none of the server's.
+const BY_THE_SERVER: [ErrorKind; 6] = [
+    ErrorKind::ConnectionRefused,
+    ErrorKind::ConnectionReset,
+    ErrorKind::ConnectionAborted,
+    ErrorKind::BrokenPipe,
+    ErrorKind::UnexpectedEof,
+    ErrorKind::TimedOut,
+];
+
 /// Why there is no answer, and what was needed.
-pub(super) fn failure(error: &anyhow::Error) -> [String; 2] {
+///
+/// # Errors
+///
+/// The error itself, if the server is not to blame for it, as for a full disk.
+pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
+    let mut of_system = error.chain().filter_map(|it| it.downcast_ref::<io::Error>());
+    if of_system.any(|it| !BY_THE_SERVER.contains(&it.kind())) {
+        return Err(error);
+    }
     let found = format!("{error:#}");
     let needed = match found.contains(NO_ANSWER) {
         true => {
@@ -40,7 +60,7 @@ pub(super) fn failure(error: &anyhow::Error) -> [String; 2] {
         }
         false => "an answer",
     };
-    [found, needed.to_owned()]
+    Ok([found, needed.to_owned()])
 }
 
 /// A body at the first byte that differs, with what comes before it.
@@ -86,6 +106,16 @@ mod tests {
         // Bytes that are no text differ, too, also from the sign that stands for them.
         assert!(how(200, b"\xff", b"\xfe").is_some());
         assert!(how(200, "\u{fffd}".as_bytes(), b"\xfe").is_some());
+    }
+
+    #[test]
+    fn only_what_a_server_can_do_is_its_failure() {
+        let of = |kind| failure(anyhow::Error::new(io::Error::from(kind)).context("no answer"));
+        assert_eq!(of(ErrorKind::ConnectionReset).unwrap()[1], "an answer");
+        assert!(failure(anyhow::anyhow!("it exited")).is_ok());
+        for kind in [ErrorKind::StorageFull, ErrorKind::PermissionDenied, ErrorKind::OutOfMemory] {
+            assert!(of(kind).is_err(), "{kind}");
+        }
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(super) async fn counts(
     let case = Case { count, ..case };
     let counts = match count::measure(counting, &case, MINE, &before).await {
         Ok((counts, _)) => counts,
-        Err(error) => return Ok(Err(failure(&error))),
+        Err(error) => return failure(error).map(Err),
     };
     let visit = match &asks(&case.counted())[..] {
         [one] => format!("`{} {}`", one.method, one.path),
@@ -151,7 +151,7 @@ pub(super) async fn overtaking(
     };
     let launch = Launch::of_case(workspace, &case, MINE)?;
     if let Err(error) = Session::ask(&launch, race).await {
-        return Ok(Err(failure(&error)));
+        return failure(error).map(Err);
     }
     if let Some(refused) = wait.refuse_early(earliest.get().as_secs_f64() * 1e3) {
         return Ok(Err(refused));

@@ -1,5 +1,5 @@
 //! Thousands of broken requests to every server of every case. None panics, or answers with a fault of
-//! its own: a broken request is the client's fault.
+//! its own: a broken request is the client's fault. And each answers next to many idle connections.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -31,6 +31,8 @@ use tokio::{
 /// How many clients ask one server at once, and how many requests each of them sends.
 const CLIENTS: u64 = 100;
 const REQUESTS: u64 = 20;
+/// How many clients connect to each server and send nothing.
+const IDLE: usize = 1500;
 /// What is put between the bytes of a good request. Chance alone finds few of these.
 const PARTS: [&[u8]; 16] = [
     b"\r\n",
@@ -93,6 +95,23 @@ async fn exchange(address: SocketAddr, request: &[u8], half_close: bool) -> Vec<
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     answer
+}
+
+/// What a server answers while many connections are idle.
+async fn next_to_idle_ones(service: Erased<Incoming>, method_and_path: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let never = Box::pin(std::future::pending());
+    let server = tokio::spawn(serve(listener, service, Limits::default(), never));
+    let mut idle = Vec::new();
+    for _ in 0..IDLE {
+        idle.push(TcpStream::connect(address).await.unwrap());
+    }
+    let request =
+        format!("{method_and_path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    let answer = exchange(address, request.as_bytes(), false).await;
+    server.abort();
+    String::from_utf8_lossy(&answer[..answer.len().min(12)]).into_owned()
 }
 
 /// Breaks a good request in many ways, and returns how often a server answered with each class of
@@ -198,8 +217,17 @@ fn no_broken_request_is_the_servers_fault() {
             PANICS.fetch_add(1, Relaxed);
             report(panic);
         }));
+        // Both ends of each connection are in this process.
+        let files = (2 * IDLE + 1000) as u64;
+        assert!(rlimit::increase_nofile_limit(files).unwrap() >= files, "`ulimit -Hn {files}`");
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let database = runtime.block_on(Options::default().connect()).unwrap();
+        for (service, request, body) in servers(&upstream, &database) {
+            let answer = runtime.block_on(next_to_idle_ones(service, request));
+            // A login without a body is refused.
+            let right = if body.is_empty() { "HTTP/1.1 2" } else { "HTTP/1.1 4" };
+            assert!(answer.starts_with(right), "{request}: {answer}");
+        }
         for (service, request, body) in servers(&upstream, &database) {
             let classes = runtime.block_on(classes(service, request, body));
             // Some requests are still good. Most changes of one with a body hit the body.

@@ -2,7 +2,7 @@
 
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use lab_display::{err, out, paragraph};
 use lab_measure::{
     Progress,
@@ -10,7 +10,8 @@ use lab_measure::{
     count,
 };
 use lab_model::{
-    Build, EngineOptions, Metric, Record, Store, Workspace, ensure_writable, notes, write_whole,
+    Build, CaseRecord, EngineOptions, Metric, Record, Store, Workspace, ensure_writable, notes,
+    write_whole,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
@@ -75,11 +76,27 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     options.markdown.as_deref().map_or(Ok(()), ensure_writable)?;
-    let record = interruptible(measure(places, options))?;
-    record.map_or_else(|| Ok(interrupted("nothing was written")), |it| report(&store, options, &it))
+    let mut record = Record::new(options.effort.quick, Build::unknown());
+    let end = interruptible(measure(places, options, &mut record.cases));
+    // Print and keep a comparison that was complete before an error or Ctrl-C.
+    let Some(case) = record.cases.first() else {
+        end?;
+        return Ok(interrupted("nothing was written"));
+    };
+    report(&store, options, &record, case)?;
+    if end?.is_none() {
+        return Ok(interrupted("the finished comparison is kept"));
+    }
+    ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
+    Ok(ExitCode::from(exit_code(case.verdict)))
 }
 
-async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
+/// Adds the record of the comparison as soon as its runs are done.
+async fn measure(
+    places: &Places,
+    options: &Options,
+    records: &mut Vec<CaseRecord>,
+) -> anyhow::Result<()> {
     let engine = engine(places, options).await?;
     let files = Scratch::new()?;
     let Options { server, load, .. } = options;
@@ -101,8 +118,9 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
     }
     let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
-    let mut case = comparison.record(CANDIDATE, effort, &progress).await?;
-    for (subject, variant) in comparison.subjects.iter().zip(&mut case.variants) {
+    records.push(comparison.record(CANDIDATE, effort, &progress).await?);
+    let variants = records.iter_mut().flat_map(|case| &mut case.variants);
+    for (subject, variant) in comparison.subjects.iter().zip(variants) {
         let Subject { name, launch, asks, .. } = subject;
         progress.run("system calls", name, count::LONGEST);
         match count::system_calls(launch, asks).await {
@@ -113,8 +131,7 @@ async fn measure(places: &Places, options: &Options) -> anyhow::Result<Record> {
             }
         }
     }
-    let record = Record::new(options.effort.quick, Build::unknown());
-    Ok(Record { cases: vec![case], ..record })
+    Ok(())
 }
 
 /// What makes the load, if it is not `lab` itself.
@@ -141,9 +158,13 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
     Ok(Some(engine))
 }
 
-/// Prints and keeps the record; returns the exit code of the verdict.
-fn report(store: &Store, options: &Options, record: &Record) -> anyhow::Result<ExitCode> {
-    let case = record.cases.first().context("there is one comparison")?;
+/// Prints and keeps the record.
+fn report(
+    store: &Store,
+    options: &Options,
+    record: &Record,
+    case: &CaseRecord,
+) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
     let kept = store.keep(record);
     let comment = options.markdown.as_ref();
@@ -169,8 +190,7 @@ fn report(store: &Store, options: &Options, record: &Record) -> anyhow::Result<E
     }
     err!("  Results    {}", kept?.display());
     commented.transpose()?;
-    ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
-    Ok(ExitCode::from(exit_code(case.verdict)))
+    Ok(())
 }
 
 /// A pull request passes unless it is slower, or the measurement does not decide.

@@ -7,13 +7,13 @@ use lab_display::out;
 use lab_model::LoadPlan;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::{block_on, closed};
+use super::{block_on, closed, interrupt::piped_stdin};
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
 /// [`lab_model::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let outcome = block_on(async {
-        let mut stdin = BufReader::new(tokio::io::stdin());
+        let mut stdin = BufReader::new(piped_stdin()?);
         let mut plan = String::new();
         stdin.read_line(&mut plan).await.context("cannot read the load plan")?;
         let plan: LoadPlan = serde_json::from_str(&plan).context("the load plan is invalid")?;

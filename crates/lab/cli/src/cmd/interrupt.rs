@@ -2,6 +2,8 @@
 
 use std::{
     future::{Future, poll_fn},
+    io::stdin,
+    os::fd::AsFd as _,
     process::ExitCode,
     task::Poll,
     time::Duration,
@@ -16,6 +18,7 @@ use nix::{
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
+    net::unix::pipe,
     signal::unix::{SignalKind, signal},
     time::{sleep, timeout},
 };
@@ -59,9 +62,17 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the Tokio runtime")?;
     let result = runtime.block_on(work);
-    // A blocked read of standard input must not keep the process alive.
+    // A blocked thread must not keep the process alive.
     runtime.shutdown_background();
     result
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, as on a full disk. The system's
+/// default is to kill the process, and with it the figures.
+pub fn survive_file_limit() {
+    let kind = SignalKind::from_raw(Signal::SIGXFSZ as i32);
+    // The handler stays when the runtime ends. Without it, all else works.
+    let _ = block_on(async { Ok(signal(kind)?) });
 }
 
 /// Listens from now on; completes on Ctrl-C, on SIGTERM, and when the terminal closes.
@@ -121,6 +132,13 @@ async fn all_killed(others: &[u32]) {
 pub fn interrupted(left: &str) -> ExitCode {
     err!("\ninterrupted: the servers are stopped and {left}");
     ExitCode::from(130)
+}
+
+/// Standard input, for a verb that `lab` itself starts. Only a pipe can be read without a thread, which may
+/// not start.
+pub fn piped_stdin() -> anyhow::Result<pipe::Receiver> {
+    let stdin = stdin().as_fd().try_clone_to_owned()?;
+    pipe::Receiver::from_owned_fd(stdin).context("standard input has to be a pipe")
 }
 
 /// Completes when `input` closes: a process that was started with a pipe as its standard input

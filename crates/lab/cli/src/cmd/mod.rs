@@ -24,6 +24,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context as _;
 use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
@@ -85,6 +86,7 @@ enum Command {
 }
 
 pub fn run() -> ExitCode {
+    interrupt::survive_file_limit();
     let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
     let result = match lab.command {
         Command::List => list::run(&lab.places),
@@ -100,7 +102,9 @@ pub fn run() -> ExitCode {
         Command::Generate => generate::run(),
         Command::Supervise(options) => supervise::run(&options),
     };
-    match result {
+    // What is kept in a file has been kept by now, and a line above says where.
+    let printed = || lab_display::all_printed().context("standard output is incomplete");
+    match result.and_then(|code| printed().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
             complain(&error);

@@ -11,11 +11,7 @@
 //! server has ended is adopted and ended here.
 
 use std::{
-    io::stdin,
-    os::{
-        fd::AsFd as _,
-        unix::process::{CommandExt as _, ExitStatusExt as _},
-    },
+    os::unix::process::{CommandExt as _, ExitStatusExt as _},
     pin::pin,
     process::{ExitCode, Stdio},
     time::Duration,
@@ -31,11 +27,11 @@ use nix::{
     },
     unistd::{Pid, getpgid},
 };
-use tokio::{net::unix::pipe, process::Command, time::timeout};
+use tokio::{process::Command, time::timeout};
 
 use super::{
     block_on, closed,
-    interrupt::{all_ended, descendants, signalled},
+    interrupt::{all_ended, descendants, piped_stdin, signalled},
 };
 
 /// How long the server and its children may take to end after SIGTERM.
@@ -67,8 +63,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     block_on(async {
         // Whatever can fail comes before the server: nobody would end it.
         let signalled = signalled()?;
-        let stdin = pipe::Receiver::from_owned_fd(stdin().as_fd().try_clone_to_owned()?);
-        let stdin = stdin.context("`lab` gives its supervisors a pipe as standard input")?;
+        let stdin = piped_stdin()?;
         // The server ends with the thread that starts it, which is the main one.
         let mut server = Command::new(lab_itself()?)
             .args(["supervise", "--adopt", &std::process::id().to_string(), "--"])

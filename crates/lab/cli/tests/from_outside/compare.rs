@@ -3,8 +3,9 @@
 use std::{
     cell::RefCell,
     ffi::OsStr,
-    os::unix::ffi::OsStrExt as _,
+    os::unix::{ffi::OsStrExt as _, process::ExitStatusExt as _},
     process::{Command, Output, Stdio},
+    thread::scope,
 };
 
 use lab_system::process::{self, is_alive, pids};
@@ -178,20 +179,42 @@ fn bad_options_are_errors_before_a_server_starts() {
     assert!(toy.started().is_empty());
 }
 
+/// The signals that end a program, and that `lab` does not handle.
+const DEADLY: [Signal; 14] = [
+    Signal::SIGKILL,
+    Signal::SIGQUIT,
+    Signal::SIGABRT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGVTALRM,
+    Signal::SIGPROF,
+    Signal::SIGIO,
+    Signal::SIGXCPU,
+    Signal::SIGSYS,
+    Signal::SIGTRAP,
+    Signal::SIGILL,
+    Signal::SIGFPE,
+];
+
 #[test]
 fn servers_and_generator_end_when_lab_is_killed() {
     let toy = Toy::new(&[]);
     // A shell between `lab` and the server, as with `npm start`.
     let command = format!("sh -c '{}; true'", server(&toy, ""));
-    let all = RefCell::new(Vec::new());
     let is_generator = |pid| process::command(pid).is_some_and(|it| it.ends_with(" generate"));
-    let is_measured = |lab| {
-        all.replace(pids(lab));
-        all.borrow().iter().any(|pid| is_generator(*pid))
+    let check = |signal| {
+        let all = RefCell::new(Vec::new());
+        let is_measured = |lab| {
+            all.replace(pids(lab));
+            all.borrow().iter().any(|pid| is_generator(*pid))
+        };
+        let mut lab = with_itself(&toy, &command, &[&CALM[..], &["--measurement=60"]].concat());
+        let output = interrupt(&mut lab, signal, is_measured);
+        assert_eq!(output.status.signal(), Some(signal as i32), "{}", stderr(&output));
+        wait_until("all have ended", || !all.borrow().iter().any(|pid| is_alive(*pid)));
     };
-    let mut lab = with_itself(&toy, &command, &["--measurement", "60"]);
-    interrupt(&mut lab, Signal::SIGKILL, is_measured);
-    wait_until("all have ended", || !all.borrow().iter().any(|pid| is_alive(*pid)));
+    scope(|scope| DEADLY.iter().for_each(|signal| drop(scope.spawn(|| check(*signal)))));
 }
 
 #[test]
@@ -211,6 +234,19 @@ fn every_server_has_ended_when_lab_says_that_it_was_interrupted() {
         assert!(toy.all_servers_ended(), "{command}: {}", stderr(&output));
         fails(&output, 130, "interrupted: the servers are stopped and nothing was written");
     }
+}
+
+#[test]
+fn a_comparison_whose_runs_are_done_is_kept() {
+    let toy = Toy::new(&[]);
+    // Its system calls are counted last.
+    toy.program("programs/perf", PERF);
+    let mut lab = short(&toy, &server(&toy, ""));
+    lab.env("PATH", toy.path_variable());
+    let output = interrupt(&mut lab, Signal::SIGINT, |_| toy.path("attached").exists());
+    fails(&output, 130, "interrupted: the servers are stopped and the finished comparison is kept");
+    prints(&output, "throughput (decides)");
+    assert_eq!(toy.results().len(), 1);
 }
 
 #[test]
@@ -246,6 +282,22 @@ fn a_note_that_nobody_can_read_costs_no_measurement() {
     drop(lab.stderr.take());
     ends(&lab.wait_with_output().unwrap(), 3);
     assert_eq!(toy.results().len(), 2);
+}
+
+#[test]
+fn figures_that_are_not_printed_are_an_error_and_kept() {
+    let toy = Toy::new(&[]);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for json in [&["--json"][..], &[]] {
+        let output = short(&toy, &server(&toy, "")).args(json).stdout(full()).output().unwrap();
+        fails(&output, 2, "error: standard output is incomplete: No space left on device");
+        says(&output, "  Results    ");
+    }
+    assert_eq!(toy.results().len(), 2);
+    // A reader that has gone, as `head` does, has what it wanted.
+    let mut lab = short(&toy, &server(&toy, "")).spawn().unwrap();
+    drop(lab.stdout.take());
+    ends(&lab.wait_with_output().unwrap(), 3);
 }
 
 #[test]

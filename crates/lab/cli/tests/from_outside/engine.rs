@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::toy::{
-    SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, prints, stderr,
+    SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, prints, stderr, stdout,
 };
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
@@ -23,10 +23,11 @@ case "$TROUBLE" in
     loses-count) sent=7 ;;
     invents-one) more='"fifths": [49, 49],' ;;
     too-long) measured=60 ;;
+    paints) notes='\u001b]0;owned\u0007it sees\u001b[2J no bodies'; more='"invalid": "\u001b[31mlate",' ;;
     lost) more='"invalid": "worker-2 was killed by SIGKILL after 3 s, so the load was lighter",' ;;
 esac
 echo '{"measured_s": '${measured:-0.5}', "sent": '${sent:-100}', "ok": 100, "ok_in_time": 98, '$more' "surplus": 1,
-    "engine": {"name": "Mine", "version": "9.8.7", "workers": 2, "notes": ["it sees no bodies"]}}'
+    "engine": {"name": "Mine", "version": "9.8.7", "workers": 2, "notes": ["'"${notes:-it sees no bodies}"'"]}}'
 "#;
 /// The page of the course that describes the protocol, with an engine in Python.
 const PAGE: &str =
@@ -103,6 +104,16 @@ fn a_lost_worker_is_named_and_decides_nothing() {
     prints(&output, "worker-2 was killed");
     prints(&output, "limited baseline and candidate");
     prints(&output, "note: it sees no bodies");
+}
+
+#[test]
+fn a_terminal_obeys_no_word_of_an_engine() {
+    let toy = Toy::new(&[]);
+    let output = run(&toy, "paints", &[]);
+    ends(&output, 3);
+    prints(&output, "note: it sees no bodies");
+    prints(&output, "limited by the generator: late");
+    assert!(!stdout(&output).contains(|it: char| it.is_control() && it != '\n'));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod compare;
 mod engine;
 mod exercises;
 mod flame;
+mod limits;
 mod malicious;
 mod packages;
 mod practice;

@@ -107,6 +107,7 @@ impl Engine {
         if self.args.is_empty() {
             // One that does not name itself has the name of its file.
             outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));
+            make_plain(&mut outcome);
         }
         Ok(outcome)
     }
@@ -147,6 +148,17 @@ impl Engine {
             (false, "") => bail!("the engine `{}` failed without a word ({status})", self.name),
             (false, words) => bail!("the engine `{}` failed: {words}", self.name),
         }
+    }
+}
+
+/// Cleans what another program says in words: a terminal would obey its control characters.
+fn make_plain(outcome: &mut Outcome) {
+    let Outcome { first_fault, invalid, engine, .. } = outcome;
+    let words = engine.iter_mut().flat_map(|engine| {
+        [&mut engine.name, &mut engine.version].into_iter().chain(&mut engine.notes)
+    });
+    for words in words.chain(first_fault).chain(invalid) {
+        *words = lab_system::plain(words);
     }
 }
 
