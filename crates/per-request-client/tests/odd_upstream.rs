@@ -4,11 +4,17 @@
 
 mod trusting;
 
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
 use axum::{body::Body, http::Request};
+use case_server::{Erased, Limits, serve};
 use http_body_util::BodyExt as _;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
 };
 use tower::util::ServiceExt as _;
 use trusting::{proxies, trusting};
@@ -49,6 +55,70 @@ fn nobody_is_switched_to_another_protocol_unasked() {
         for (variant, proxy) in proxies(&upstream(answer).await) {
             let Ok(response) = proxy.oneshot(Request::get("/").body(Body::empty()).unwrap()).await;
             assert_eq!(response.status(), 502, "{variant}");
+        }
+    });
+}
+
+/// Keeps all that it reads, and answers each time. Returns the URL.
+async fn recording(read: Arc<Mutex<Vec<u8>>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let read = Arc::clone(&read);
+            tokio::spawn(async move {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = stream.read(&mut bytes).await {
+                    read.lock().unwrap().extend(&bytes[..count]);
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+                    stream.write_all(answer).await.unwrap();
+                }
+            });
+        }
+    });
+    url
+}
+
+/// A request inside a body, a header or a target, for a proxy or a site that mistakes where the outer one ends.
+const SMUGGLED: [&str; 13] = [
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 33\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 33\nconnection: content-length\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "HEAD / HTTP/1.1\nhost: a\ncontent-length: 33\nexpect: 100-continue\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 0\ncontent-length: 33\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 5\ntransfer-encoding: chunked\n\n25\nGET /forged HTTP/1.1\nhost: a\nx: y\n\n0\n\n",
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 33\ntransfer-encoding : chunked\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\ncontent-length: 33\ntransfer-encoding: xchunked\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\nupgrade: h2c\nconnection: upgrade\ncontent-length: 33\n\nGET /forged HTTP/1.1\nhost: a\n\n",
+    "GET / HTTP/1.1\nhost: a\nx: y\n GET /forged HTTP/1.1\n\n",
+    "GET / HTTP/1.1\nhost: a\nx: y\rGET /forged HTTP/1.1\r\n\n",
+    "GET / HTTP/1.1\nhost: a\nx: y\0\rGET /forged HTTP/1.1\n\n",
+    "GET /%0d%0aGET%20/forged HTTP/1.1\nhost: a\n\n",
+    "GET /\tHTTP/1.1\rGET /forged HTTP/1.1\nhost: a\n\n",
+];
+
+#[test]
+fn no_request_is_smuggled_to_the_upstream() {
+    trusting(async |_| {
+        let read = Arc::default();
+        for (variant, proxy) in proxies(&recording(Arc::clone(&read)).await) {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let never = Box::pin(std::future::pending());
+            // What follows a request is no head: soon, the proxy waits no longer for its end.
+            let limits = Limits { head: Duration::from_millis(50), ..Limits::default() };
+            tokio::spawn(serve(listener, Erased::new(proxy), limits, never));
+            // One that is forwarded comes last, so what the others left in a connection would come with it.
+            for request in SMUGGLED.into_iter().chain(["GET /last HTTP/1.1\nhost: a\n\n"]) {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(request.replace('\n', "\r\n").as_bytes()).await.unwrap();
+                let _ = stream.read_to_end(&mut Vec::new()).await;
+            }
+            let read = String::from_utf8(std::mem::take(&mut *read.lock().unwrap())).unwrap();
+            let read = read.replace('\r', "\n");
+            assert!(read.contains("GET /last HTTP/1.1\n"), "{variant}: {read}");
+            let is_forged = |line: &str| line.trim_start().starts_with("GET /forged");
+            assert!(!read.lines().any(is_forged), "{variant}: {read}");
         }
     });
 }

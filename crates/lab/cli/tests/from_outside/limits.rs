@@ -9,7 +9,7 @@ use crate::{
 
 /// What a shell does before it becomes `lab compare`; then the exit code, and what is part of the message.
 const SHELLS: [(&str, i32, &str); 8] = [
-    ("ulimit -f 1;", 2, "runs: File too large"),
+    ("ulimit -f 1;", 2, "json: File too large"),
     ("ulimit -n 24;", 2, "and only 24 are allowed: raise the hard limit"),
     ("mkdir gone && cd gone && rmdir ../gone;", 2, "cannot read the current directory"),
     (r"mv crates $(printf 'b\377d') && cd b*d;", 3, "  Results    "),
