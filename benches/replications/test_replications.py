@@ -7,6 +7,8 @@ import importlib.util
 import io
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-from harness import cases, engines, report
+from harness import cases, engines, processes, report
 from harness.processes import started, stat_fields, wait_for, wait_for_url
 from hotspot import run as hotspot
 from memory import run as memory
@@ -26,6 +28,7 @@ from mystery import run as mystery
 from proxy import waterfall
 from soak import broken
 from soak import run as soak
+from soak import troubles
 from varnish import profiles, servers
 
 # Its modules import each other, as they do for the recipe.
@@ -483,6 +486,40 @@ class Soak(unittest.TestCase):
             return [*answered, await broken.visit(broken.slow, host, b"\r\n\r\n")]
 
         self.assertEqual(asyncio.run(ends()), ["400", "closed", "closed", "refused"])
+
+
+class Troubles(unittest.TestCase):
+    SAID = "measuring\n\ninterrupted: the servers are stopped and nothing was written\n"
+
+    def wrong(self, kind, code, said):
+        return " ".join(troubles.Troubles("", Path()).wrong("compare", kind, code, said))
+
+    def test_a_run_that_says_how_it_ended_has_no_fault(self):
+        self.assertEqual(self.wrong(signal.SIGTERM, 130, self.SAID), "")
+        self.assertEqual(self.wrong(signal.SIGKILL, 2, "note: a\nerror: it ended\n  why?\n  | its last line\n"), "")
+
+    def test_another_code_and_another_message_are_faults(self):
+        self.assertIn("exit code 143 instead of 130", self.wrong(signal.SIGTERM, 143, self.SAID))
+        self.assertIn("exit code 130 instead of 2", self.wrong(signal.SIGKILL, 130, self.SAID))
+        for said in ("", "error: a\nerror: b\n", "error: a\n  b\n  c\n", self.SAID):
+            self.assertIn("not one error of at most two lines", self.wrong(signal.SIGKILL, 2, said))
+
+    def test_a_process_is_found_by_its_environment_and_its_port_by_its_socket(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            child = subprocess.Popen(["sleep", "60"], env=os.environ | {"LAB_HERE": "1"}, pass_fds=[listener.fileno()])
+            self.addCleanup(child.wait)
+            self.addCleanup(child.kill)
+            while "sleep 60" not in processes.below("LAB_HERE", "1").values():
+                time.sleep(0.01)
+            self.assertEqual(processes.below("LAB_HERE", "1"), {child.pid: "sleep 60"})
+            ports = processes.listening([child.pid])
+        self.assertEqual(len(ports), 1)
+        self.assertEqual(ports & processes.listening(), ports)
+        child.kill()
+        child.wait()
+        self.assertFalse(processes.below("LAB_HERE", "1") or ports & processes.listening())
 
 
 class Locust(unittest.TestCase):
