@@ -57,8 +57,9 @@ class Verb:
     is_quick: bool = True
     # Whether its servers are disturbed, too. Not those that are judged: they may fail.
     follows: bool = True
-    # The calls whose failure could also be the server's, which is then judged rightly.
-    of_servers: frozenset[str] = frozenset()
+    # What is printed if a wrong verdict has another cause: a server that refuses a connection is to blame for
+    # that, and on a busy machine, quick requests overtake slow ones anyway.
+    excused: re.Pattern[str] | None = None
 
 
 # What `lab practice check` judges: a right fix.
@@ -84,7 +85,7 @@ def verbs(server: str, exercise: list[str]) -> list[Verb]:
     return [
         Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
         Verb("report", ["report"]),
-        Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False, of_servers=frozenset({"connect"})),
+        Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False, excused=re.compile("refused|mechanism +not yet")),
         Verb("triage", ["triage", server, "--get", "/cpu?rounds=10"], is_quick=False),
         Verb("flame", ["flame", "--exec", server, "--get", "/cpu?rounds=10", "--seconds", "1"], is_quick=False),
     ]
@@ -136,7 +137,7 @@ class Torture:
         if f"{BEGUN}(" not in log or WAKER.search(log):
             return
         self.ends[verb.name, done.returncode] += 1
-        is_wrong = done.returncode in verb.wrong and call not in verb.of_servers
+        is_wrong = done.returncode in verb.wrong and not (verb.excused and verb.excused.search(done.stdout))
         if done.returncode not in CODES or is_wrong:
             yield f"exit code {done.returncode}: {done.stderr.strip()[-400:]}"
         own = [line for line in done.stderr.splitlines() if not line.startswith("  | ")]
