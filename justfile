@@ -21,7 +21,7 @@ apart := "--config profile.release.package.lab-load.opt-level=0 " + \
     "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 # The case's servers with a driver that no other recipe needs.
 with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
-python := "PYTHONDONTWRITEBYTECODE=1 python3"
+python := "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=benches/replications:benches/engines python3"
 replications := python + " benches/replications"
 # In their short forms, all but the MongoDB drivers, which take ten minutes to build. Those in one string run at the same
 # time: none of them judges a speed.
@@ -262,22 +262,22 @@ replicate *NAME_AND_FLAGS:
 # Load one server with every load generator in turn
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
-    @PYTHONPATH=benches/replications {{ python }} benches/replications/crosscheck/run.py {{ CASE }} {{ FLAGS }}
+    @{{ python }} benches/replications/crosscheck/run.py {{ CASE }} {{ FLAGS }}
 
 # Load all fixed servers for an hour, next to broken clients
 [group('check')]
 soak *MINUTES_AND_FLAGS: _build
-    @PYTHONPATH=benches/replications {{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
+    @{{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
 
 # Fail one system call in each run of `lab`, for ten minutes
 [group('check')]
 torture *MINUTES_AND_FLAGS: _build
-    @PYTHONPATH=benches/replications {{ python }} benches/replications/torture/run.py {{ MINUTES_AND_FLAGS }}
+    @{{ python }} benches/replications/torture/run.py {{ MINUTES_AND_FLAGS }}
 
 # What the replications compute, without their tools.
 _replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
-    @PYTHONPATH=benches/replications {{ python }} benches/replications/test_replications.py
+    @{{ python }} benches/replications/test_replications.py
 
 # Start a case of your own
 [group('course')]

@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 # By name: the script and the arguments that it gets first, about how long it takes, what it does, and its tools. A tool
 # in brackets is only needed for a part.
 REPLICATIONS = {
-    "locust": ("locust", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
+    "locust": ("swarm", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
     "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies", "node npm chromium openssl (strace)"),
     "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
     "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver", "cargo javac mvn wrk"),
@@ -51,8 +51,6 @@ def main():
     directory, first, *_ = REPLICATIONS[name]
     script = HERE / directory / "run.py"
     sys.argv = [str(script), *first, *sys.argv[2:]]
-    # Python would put it there if it started the script itself.
-    sys.path.insert(0, str(script.parent))
     runpy.run_path(str(script), run_name="__main__")
 
 

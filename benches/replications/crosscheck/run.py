@@ -8,15 +8,14 @@ import argparse
 import contextlib
 import os
 import statistics
-import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
-import stall
+from crosscheck import stall
 from harness import cases, engines
 from harness.cases import Problem, find_binary
-from harness.processes import allow_connections, run, serving
+from harness.processes import allow_connections, run
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio, save, say, span, spread, table
+from harness.sessions import serving
 from harness.tools import TOOLS
 
 ENGINES = ["wrk", "oha", "ab", "k6", "lab"]
@@ -54,16 +53,20 @@ def options():
 
 
 @contextlib.contextmanager
-def target(case, chosen, connections, under=()):
-    """A server, as a function that loads it with an engine. `lab` checks its answers before and after, because some engines check little."""
-    with tempfile.TemporaryDirectory() as directory, serving(case, chosen.variant, chosen.bin_dir, Path(directory), under=under) as (servers, url):
+def target(case: cases.Case, chosen: argparse.Namespace, connections: int) -> Iterator[Callable[..., dict]]:
+    """A server, as a function that loads it with an engine. `lab` checks its answers before and after, because some
+    engines check little."""
+    # With stalls, the answers take so little time that a slow answer is a stall.
+    flags = ["--first", *["--counted"] * chosen.stalls]
+    with serving(chosen.bin_dir, f"{case.name}-{chosen.variant}", *flags) as session:
+
         def measure(engine, rate=None, options=None, users=connections, seconds=chosen.seconds):
-            arrivals = {"closed_loop": {"users": users, "think_ms": 0, "connections": 1}}
+            arrivals = {"closed_loop": {"users": users}}
             if rate:
-                arrivals = {"open_loop": {"rate_per_s": rate, "connections": users, **({} if engine == "lab" else {"spacing": "even"})}}
-            plan = engines.plan_for(case, arrivals, seconds, grace=10 if rate else 1, options=options)
-            plan["requests"] = plan["requests"][:1]
-            return engines.load(engine, plan, servers, url, chosen.bin_dir, Path(directory))
+                spacing = {} if engine == "lab" else {"spacing": "even"}
+                arrivals = {"open_loop": {"rate_per_s": rate, "connections": users, **spacing}}
+            grace = 10 if rate else 1
+            return session.load(seconds, engine=engine, arrivals=arrivals, grace_s=grace, options=options)
 
         def check():
             outcome = measure("lab", users=1, seconds=0.1)
@@ -71,7 +74,8 @@ def target(case, chosen, connections, under=()):
                 raise Problem(f"{chosen.variant}: {outcome['first_fault']}")
 
         check()
-        yield measure
+        with stall.repeated(session.servers[0].pid) if chosen.stalls else contextlib.nullcontext():
+            yield measure
         check()
 
 
@@ -134,7 +138,7 @@ def stalls(case, chosen, connections, names):
         if engine not in names:
             continue
         say(f"{name}: {chosen.seconds} s")
-        with target(case, chosen, connections, [sys.executable, str(Path(stall.__file__))]) as measure:
+        with target(case, chosen, connections) as measure:
             results[name] = engines.figures(measure(engine, rate if is_open else None, options))
         rate = rate or min(results[name]["req_per_s"] / 2, RATE)
     head = ["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"]
@@ -154,9 +158,6 @@ def stalls(case, chosen, connections, names):
 def main():
     chosen = options()
     case = cases.read(chosen.case)
-    if chosen.stalls:
-        # Their answers take so little time that a slow answer is a stall.
-        case = case.counted()
     case.check_variants(chosen.variant)
     find_binary(chosen.bin_dir, "lab")
     wanted = dict.fromkeys([*(chosen.engine or ENGINES), "lab"])
@@ -175,8 +176,7 @@ def main():
 
     run_all = stalls if chosen.stalls else crosscheck
     how, shown, remarks, results, more = run_all(case, chosen, connections, names)
-    request = case.requests[0]
-    print(f"\n{case.name}-{chosen.variant}: {request.method} {request.path}, {connections} connections, {how}\n\n{table(*shown)}")
+    print(f"\n{case.name}-{chosen.variant}: {connections} connections, {how}\n\n{table(*shown)}")
     if chosen.short:
         remarks.append(SHORT)
     if len(case.requests) > 1:

@@ -1,9 +1,8 @@
-"""A case as its case.toml describes it: servers, load, requests, and the right answers."""
+"""A case as its case.toml describes it: the variants, the load, and the requests."""
 
 import os
 import tomllib
-import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,66 +17,36 @@ class Problem(Exception):
 @dataclass
 class Request:
     path: str
-    method: str = "GET"
-    status: int = 200
-    answer: str | None = None
-    bytes: int | None = None
-    crc32: str | None = None
-    # The file of the body, next to the case file, and the rate at which other clients ask: not sent here.
-    body: str | None = None
-    rate_per_s: float | None = None
+    method: str
+    bytes: int | None
 
-    def message(self, host):
-        """The bytes that `lab` sends for this request: no headers but the necessary ones, because each costs the server work."""
+    def message(self, host: str) -> bytes:
+        """The bytes that `lab` sends for this request: only the necessary headers, because each costs the server work."""
         return f"{self.method} {self.path} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
-
-    def fault(self, status, content):
-        """What is wrong with an answer, or None."""
-        if status != self.status:
-            return f"status {status} instead of {self.status}"
-        if self.answer is not None:
-            return None if content == self.answer.encode() else f"wrong answer: {content[:60]!r}"
-        if len(content) != self.bytes or zlib.crc32(content) != int(self.crc32, 16):
-            return f"wrong answer: {len(content)} bytes, CRC-32 {zlib.crc32(content):08x}"
-        return None
 
 
 @dataclass
 class Case:
     name: str
-    variants: list
+    variants: list[str]
     users: int
     think_ms: int
     connections: int
-    requests: list
-    args: list = field(default_factory=list)
-    env: dict = field(default_factory=dict)
-    companions: list = field(default_factory=list)
-    count: dict = field(default_factory=dict)
+    # Those of a visit. Other clients send the others.
+    requests: list[Request]
+    # What is different when the case is counted.
+    count: dict
 
-    def check_variants(self, *variants):
+    def check_variants(self, *variants: str) -> None:
         for variant in variants:
             if variant not in self.variants:
                 raise Problem(f"{self.name} has no variant `{variant}`; it has {', '.join(self.variants)}")
 
-    def counted(self):
-        """The case as `lab count` runs it: with fewer or smaller requests, and without waits."""
-        changed = self.count
-        companions = [
-            {**companion, "args": [*companion.get("args", []), *changed.get("companion_args", {}).get(companion["name"], [])]}
-            for companion in self.companions
-        ]
-        requests = [Request(**request) for request in changed.get("request", [])]
-        return replace(
-            self, args=changed.get("args", self.args), env={**self.env, **changed.get("env", {})}, companions=companions,
-            requests=requests or self.requests,
-        )
 
-
-def parse(name, text):
-    """The parts of a case file that a load generator needs."""
+def parse(name: str, text: str) -> Case:
     data = tomllib.loads(text)
     load = data["load"]
+    requests = [it for it in data["request"] if "rate_per_s" not in it]
     return Case(
         name=name,
         variants=data["variants"],
@@ -85,15 +54,12 @@ def parse(name, text):
         think_ms=load.get("think_ms", 0),
         # As in `lab`, a user has one connection unless the case says otherwise.
         connections=load.get("connections", 1),
-        requests=[Request(**request) for request in data["request"] if "rate_per_s" not in request],
-        args=data.get("args", []),
-        env=data.get("env", {}),
-        companions=data.get("companion", []),
+        requests=[Request(it["path"], it.get("method", "GET"), it.get("bytes")) for it in requests],
         count=data.get("count", {}),
     )
 
 
-def read(name):
+def read(name: str) -> Case:
     """The case with this name or alias."""
     files = sorted((ROOT / "crates").glob("*/case.toml"))
     for file in files:
@@ -103,7 +69,7 @@ def read(name):
     raise Problem(f"no case `{name}`; the cases are {', '.join(file.parent.name for file in files)}")
 
 
-def find_binary(bin_dir, name):
+def find_binary(bin_dir: str | Path, name: str) -> str:
     path = Path(bin_dir) / name
     if not path.is_file():
         raise Problem(f"no {name} in {bin_dir}; `cargo build --release --workspace` builds it")

@@ -1,4 +1,4 @@
-"""Child processes that never outlive the script: a case's servers, and the load generators."""
+"""Child processes that never outlive the script: other servers than a case's, and the tools."""
 
 import contextlib
 import os
@@ -8,9 +8,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.cases import Problem, find_binary
+from harness.cases import Problem
 
 # Loading the certificate authorities takes a debug build a second; nothing takes this long.
 START_SECONDS = 30
@@ -19,25 +20,22 @@ START_SECONDS = 30
 class Process:
     """A child in a process group of its own, so that Ctrl-C reaches only the script, which stops the child."""
 
-    def __init__(self, name, command, scratch, env=None, line=None):
+    def __init__(self, name: str, command: list, scratch: Path, env: dict | None = None):
         self.name = name
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True, env={**os.environ, **(env or {})}
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                env={**os.environ, **(env or {})},
             )
-        if line is not None:
-            # Its standard input stays open, because some children stop when it closes.
-            self.child.stdin.write(f"{line}\n".encode())
-            self.child.stdin.flush()
 
-    def output(self):
+    def output(self) -> str:
         return self.out.read_text(errors="replace")
 
-    def running(self):
+    def running(self) -> bool:
         return self.child.poll() is None
 
-    def died(self):
+    def died(self) -> str:
         """A sentence about an exit that nobody asked for, with the last error that the child wrote."""
         # A script reports that its child was killed as 128 and the signal.
         status = self.child.returncode if self.child.returncode <= 128 else 128 - self.child.returncode
@@ -45,7 +43,7 @@ class Process:
         lines = self.err.read_text(errors="replace").strip().splitlines()
         return ": ".join([f"{self.name} {how}", *(line.strip() for line in lines[-1:])])
 
-    def family(self):
+    def family(self) -> list[int]:
         """The ids of the child and of all processes below it, such as the workers of a master. Empty without /proc."""
         parents = {int(path.name): int(fields[1]) for path in Path("/proc").glob("[0-9]*") if (fields := stat_fields(path.name))}
         family = [self.child.pid] if self.child.pid in parents else []
@@ -53,18 +51,12 @@ class Process:
             family += [pid for pid, parent in parents.items() if parent == member]
         return family
 
-    def cpu_seconds(self):
+    def cpu_seconds(self) -> float | None:
         """The CPU time of the family so far, or None on a system without /proc."""
         used = [fields for pid in self.family() if (fields := stat_fields(pid))]
         return sum(int(fields[11]) + int(fields[12]) for fields in used) / os.sysconf("SC_CLK_TCK") if used else None
 
-    def finish(self, seconds):
-        """Lets a server stop by itself, so that the tool it runs under can write its results."""
-        self.child.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.child.wait(timeout=seconds)
-
-    def stop(self):
+    def stop(self) -> None:
         try:
             if self.running():
                 self.child.terminate()
@@ -79,16 +71,15 @@ class Process:
             # The workers of a master that was killed live on.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.child.pid, signal.SIGKILL)
-            self.child.stdin.close()
 
 
-def used_by_children():
+def used_by_children() -> float:
     """The CPU time of all children that ended so far, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def stat_fields(pid):
+def stat_fields(pid: int | str) -> list[str] | None:
     """What /proc says about a process, from its state on; None if it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -121,16 +112,16 @@ def listening(pids=None):
 
 
 @contextlib.contextmanager
-def started(name, command, scratch, env=None, line=None):
-    """A child that stops at the end. `line` is what it reads first."""
-    process = Process(name, command, scratch, env, line)
+def started(name: str, command: list, scratch: Path, env: dict | None = None) -> Iterator[Process]:
+    """A child that stops at the end."""
+    process = Process(name, command, scratch, env)
     try:
         yield process
     finally:
         process.stop()
 
 
-def wait_for_url(server):
+def wait_for_url(server: Process) -> str:
     """The URL that a server prints once it accepts connections."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
@@ -144,45 +135,8 @@ def wait_for_url(server):
     raise Problem(f"{server.name} did not print `listening on URL` within {START_SECONDS} s")
 
 
-@contextlib.contextmanager
-def serving(case, variant, bin_dir, scratch, address=None, under=()):
-    """A variant's server behind its URL, with its companions; all of them stop at the end.
-
-    Other machines reach the server at `address`; without one, only this machine reaches it.
-    `under` is the command of a tool that runs the server, such as Valgrind.
-    """
-    # The case's own files only: a server may read all that is in this directory.
-    files = scratch / "files"
-    files.mkdir()
-    known = {"scratch": str(files)}
-
-    def fill(text):
-        for name, value in known.items():
-            text = text.replace(f"{{{name}}}", value)
-        return text
-
-    def start(name, binary, args, env, under=()):
-        # A server whose standard input closes stops, so even a killed script leaves none behind.
-        command = [*under, find_binary(bin_dir, binary), "--exit-with-parent", *map(fill, args)]
-        server = stack.enter_context(started(name, command, scratch, {key: fill(value) for key, value in env.items()}))
-        return server, wait_for_url(server)
-
-    with contextlib.ExitStack() as stack:
-        others = []
-        for companion in case.companions:
-            other, known[companion["name"]] = start(companion["name"], companion["bin"], companion.get("args", []), {})
-            others.append(other)
-        name = f"{case.name}-{variant}"
-        where = ["--addr", f"{address}:0"] if address else []
-        server, url = start(name, name, [*where, *case.args], case.env, under)
-        yield [server, *others], url
-
-
-def wait_for(load, servers, seconds, watch=lambda: None):
-    """Waits for the first of the processes `load` to finish; any other death on the way is an error.
-
-    Meanwhile it calls `watch` ten times a second, which may raise a problem of its own.
-    """
+def wait_for(load: list[Process], servers: list[Process], seconds: float) -> None:
+    """Waits for the first of the processes `load` to finish; any other death on the way is an error."""
     end = time.monotonic() + seconds
     while True:
         # Check the servers first: what the generator complains about is only a consequence.
@@ -195,13 +149,12 @@ def wait_for(load, servers, seconds, watch=lambda: None):
             # At the end, workers leave with status 0 before their master does.
             if not worker.running() and worker.child.returncode:
                 raise Problem(worker.died())
-        watch()
         if time.monotonic() > end:
             raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)
 
 
-def free_port(wanted=0):
+def free_port(wanted: int = 0) -> int:
     """A free port, or the wanted one if it is free."""
     with socket.socket() as probe:
         # A port that only waits for late packets of an earlier run is free.
@@ -213,18 +166,18 @@ def free_port(wanted=0):
         return probe.getsockname()[1]
 
 
-def allow_connections(count):
+def allow_connections(count: int) -> None:
     """Raises the limit on open files, which the servers and the generators inherit."""
     # A proxy has two sockets per connection; the rest is for files.
     needed = 2 * count + 100
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
-        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed; raise it with `ulimit -Hn {needed}`")
+        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed: `ulimit -Hn {needed}`")
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def run(main):
+def run(main: Callable[[], int]) -> None:
     """Runs a script: one line for a problem, and the same clean stop for Ctrl-C, SIGTERM and SIGHUP."""
 
     def interrupt(*_):

@@ -6,28 +6,26 @@ two counts is divided by the difference of the visits: starting and stopping can
 """
 
 import argparse
-import http.client
 import json
 import os
 import re
+import shlex
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 import tomllib
-import urllib.parse
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness import cases, report
 from harness.cases import ROOT, TARGET, Problem
-from harness.processes import run, serving
+from harness.processes import run
+from harness.sessions import serving
 from harness.tools import require
 
-# Valgrind makes a server some 50 times slower, and a whole page can then take seconds.
-PATIENCE = 60
+# The signal that ends the server must not end its tool, which then writes its file.
+UNDER = ["env", "--ignore-signal=TERM"]
 # The functions of glibc's allocator, as cachegrind names them: `_int_malloc`, `unlink_chunk.constprop.0`.
 ALLOCATOR = r"(_int_|_mid_)?(malloc|free|realloc|calloc|memalign)\b|(cfree|malloc_consolidate|unlink_chunk|sysmalloc|systrim)\b"
 # What opendir() of glibc allocates, as DHAT shows. Heaptrack's stacks have no sizes.
@@ -109,73 +107,16 @@ def options():
     return parser.parse_args()
 
 
-def descendants(pid):
-    """The process and all below it: a tool may be a script that starts the server."""
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return [pid, *(below for child in file.read().split() for below in descendants(int(child)))]
-
-
-def asleep(pid):
-    """Whether all threads of a process sleep."""
-    try:
-        stats = [Path(f"/proc/{pid}/task/{thread}/stat").read_text() for thread in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        stats = []  # A thread ended in this moment, or the process.
-    states = {stat.rpartition(")")[2].split()[0] for stat in stats}
-    if "Z" in states or not os.path.exists(f"/proc/{pid}"):
-        raise ConnectionError("a process of the server ended")
-    return states == {"S"}
-
-
-def wait_until_idle(pids):
-    """Waits as `lab count` does, because a server still cleans up after its answer."""
-    in_a_row, end = 0, time.monotonic() + PATIENCE
-    while in_a_row < 2:
-        if time.monotonic() > end:
-            raise Problem("the server keeps working after its answer, so nothing can be counted")
-        time.sleep(0.001)
-        in_a_row = in_a_row + 1 if all(map(asleep, pids)) else 0
-
-
-def visit(case, url, servers, visits):
-    """Sends the case's requests one after the other on one connection, and checks each answer."""
-    host = urllib.parse.urlsplit(url).netloc
-    pids = [pid for server in servers for pid in descendants(server.child.pid)]
-    address, port = host.split(":")
-    with socket.create_connection((address, int(port)), timeout=PATIENCE) as connection:
-        for request in case.requests * visits:
-            connection.sendall(request.message(host))
-            answer = http.client.HTTPResponse(connection, method=request.method)
-            answer.begin()
-            fault = request.fault(answer.status, answer.read())
-            if fault:
-                raise Problem(f"{request.path}: {fault}")
-            wait_until_idle(pids)
-    # A server that stops while it closes a connection allocates now more, now less.
-    wait_until_idle(pids)
-
-
-def count(tool, case, variant, visits, chosen, keep):
+def count(tool: Tool, server: str, visits: int, bin_dir: str, keep: Path) -> tuple[dict, Path]:
     """What the tool counts in a whole run with so many visits, and the path of its file, which goes to `keep`."""
     with tempfile.TemporaryDirectory() as directory:
-        profile = Path(directory) / "profile"
-        profile.mkdir()
-        with serving(case, variant, chosen.bin_dir, Path(directory), under=tool.under(str(profile / f"{case.name}-{variant}"))) as (servers, url):
-            try:
-                visit(case, url, servers, visits)
-            except (OSError, http.client.HTTPException) as error:
-                # Check the server first: what the client complains about is only a consequence.
-                servers[0].finish(5)
-                raise Problem(servers[0].died() if servers[0].child.returncode else f"{case.name}-{variant}: no answer: {error}") from error
-            finally:
-                # The tool writes its file at the end, and some of them only after a normal end.
-                servers[0].finish(PATIENCE)
-            if servers[0].child.returncode:
-                raise Problem(servers[0].died())
+        under = shlex.join([*UNDER, *tool.under(f"{directory}/{server}")])
+        with serving(bin_dir, server, "--counted", "--under", under) as session:
+            session.ask(visits=visits)
         # Heaptrack takes the best compressor that it finds, so only it knows how its file is called.
-        file = next(profile.iterdir(), None)
+        file = next(Path(directory).iterdir(), None)
         if file is None:
-            raise Problem(f"{tool.program} wrote no file about {case.name}-{variant}")
+            raise Problem(f"{tool.program} wrote no file about {server}")
         counts = tool.read(file)
         keep.mkdir(parents=True, exist_ok=True)
         return counts, shutil.move(file, keep / file.name)
@@ -224,24 +165,25 @@ def instruction_table(rows):
 def main():
     chosen = options()
     tool, name = TOOLS[chosen.tool], chosen.tool
-    case = cases.read(chosen.case).counted()
+    case = cases.read(chosen.case)
+    requests = len(case.count.get("request", case.requests))
     require(tool.program)
     # The first visit sets up what the later ones use.
-    few, many = 2, 3 if chosen.short else 2 + max(4, 20 // len(case.requests))
+    few, many = 2, 3 if chosen.short else 2 + max(4, 20 // requests)
     exact = tomllib.loads((ROOT / "crates" / case.name / "counts.toml").read_text(encoding="utf-8"))
     keep = TARGET / "lab" / "replications" / f"{name}-{case.name}"
     rows = {}
     for variant in ["slow", "fixed"] if chosen.short else case.variants:
         report.say(f"{case.name}-{variant}: {few} and then {many} visits under {name}")
-        runs, files = zip(*(count(tool, case, variant, visits, chosen, keep) for visits in (few, many)))
+        runs, files = zip(*(count(tool, f"{case.name}-{variant}", visits, chosen.bin_dir, keep) for visits in (few, many)))
         rows[variant] = {"per_visit": per_visit(*runs, many - few), "file": os.path.relpath(files[1], TARGET)}
         if "allocations" in runs[0]:
             rows[variant]["exact"] = {name: exact[variant][name] for name in ("allocations", "bytes")}
             rows[variant]["ratio"] = {name: rows[variant]["per_visit"][name] / count for name, count in rows[variant]["exact"].items()}
 
     table, notes = instruction_table(rows) if name == "cachegrind" else allocation_table(rows, name)
-    if len(case.requests) > 1:
-        notes.append(f"a visit is {len(case.requests)} requests")
+    if requests > 1:
+        notes.append(f"a visit is {requests} requests")
     tolerance = case.count.get("tolerance_percent")
     if tolerance and name != "cachegrind":
         notes.append(f"these counts vary from run to run: `lab count` accepts {tolerance.get('bytes', 1)} % for bytes; see docs/src/counts.md")

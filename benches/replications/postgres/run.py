@@ -16,15 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from harness import cases, engines
 from harness.cases import Problem
-from harness.processes import free_port, run, serving, started, wait_for_url
+from harness.processes import free_port, run, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
+from harness.sessions import Session, serving
 from harness.tools import require
 
 CASE = "query-per-row"
@@ -38,7 +37,8 @@ PLACES = {"SQLite": "sqlite", "near": "loopback", "1 ms away": "far"}
 DELAY = Path(__file__).with_name("delay.py")
 # With what the proxy itself takes, a round trip is about 1 ms; the run measures and prints it.
 ONE_WAY_MS = 0.35
-COUNTED = 10
+# Long enough for some requests.
+COUNTED_SECONDS = 0.2
 # Nothing here has to survive a power cut.
 SETTINGS = {"shared_preload_libraries": "pg_stat_statements", "fsync": "off", "listen_addresses": "127.0.0.1", "max_connections": "40"}
 
@@ -118,29 +118,30 @@ def start_postgres(program, scratch, stack):
     raise Problem("PostgreSQL does not accept connections")
 
 
-def statements(case, url, database):
+def statements(session: Session, database: Connection) -> float:
     """How many statements PostgreSQL executes for one request."""
-    executed = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE 'SELECT % FROM orders%' OR query LIKE 'SELECT % FROM customers%'"
-    request = case.requests[0]
+    executed = (
+        "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements "
+        "WHERE query LIKE 'SELECT % FROM orders%' OR query LIKE 'SELECT % FROM customers%'"
+    )
     before = int(database.ask(executed)[0])
-    for _ in range(COUNTED):
-        with urllib.request.urlopen(url.rstrip("/") + request.path, timeout=30) as answer:
-            if fault := request.fault(answer.status, answer.read()):
-                raise Problem(f"{request.path}: {fault}")
-    return (int(database.ask(executed)[0]) - before) / COUNTED
+    outcome = checked(session.load(COUNTED_SECONDS, arrivals={"closed_loop": {"users": 1}}, grace_s=10))
+    return (int(database.ask(executed)[0]) - before) / outcome["sent"]
 
 
-def measure(case, name, where, database, chosen, seconds):
+def checked(outcome: dict) -> dict:
+    if outcome["first_fault"] or not outcome["ok"]:
+        raise Problem(outcome["first_fault"] or "no answer")
+    return outcome
+
+
+def measure(name: str, where: int | None, database: Connection, bin_dir: str, seconds: float) -> dict:
     """One run of a server with its database: what lab measured, and the statements of a request."""
     variant, pool = SERVERS[name]
-    case = replace(case, args=[*case.args, *pool, *(["--database-url", f"postgres://postgres@127.0.0.1:{where}/postgres"] if where else [])])
-    with tempfile.TemporaryDirectory() as directory, serving(case, variant, chosen.bin_dir, Path(directory)) as (servers, url):
-        counted = statements(case, url, database) if where else None
-        arrivals = {"closed_loop": {"users": case.users, "think_ms": case.think_ms, "connections": case.connections}}
-        plan = engines.plan_for(case, arrivals, seconds, warm_up=0.5)
-        outcome = engines.load("lab", plan, servers, url, chosen.bin_dir, Path(directory))
-        if outcome["first_fault"] or not outcome["ok"]:
-            raise Problem(f"{name}: {outcome['first_fault'] or 'no answer'}")
+    url = ["--database-url", f"postgres://postgres@127.0.0.1:{where}/postgres"] if where else []
+    with serving(bin_dir, f"{CASE}-{variant}", args=[*pool, *url]) as session:
+        counted = statements(session, database) if where else None
+        outcome = checked(session.load(seconds, warm_up_s=0.5))
         return {**engines.figures(outcome), "statements": counted}
 
 
@@ -168,7 +169,7 @@ def main():
         for turn in range(rounds):
             for place, name in in_turn([(place, name) for place in places for name in SERVERS], turn):
                 say(f"round {turn + 1}: {place}, {name}")
-                runs.setdefault((place, name), []).append(measure(case, name, places[place], database, chosen, seconds))
+                runs.setdefault((place, name), []).append(measure(name, places[place], database, chosen.bin_dir, seconds))
 
     rows, lines = [], []
     for (place, name), them in runs.items():

@@ -18,13 +18,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import browser
-import waterfall
 from harness import cases
 from harness.cases import ROOT, TARGET, Problem, find_binary
 from harness.processes import run, started, wait_for_url
 from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table, write
 from harness.tools import TOOLS, require
+from proxy import browser, waterfall
 
 HERE = Path(__file__).resolve().parent
 MODULES = TARGET / "replicate-proxy"
@@ -144,7 +143,7 @@ def command_of(row, site, node, scratch, bin_dir):
     trace = [TOOLS["strace"].find("strace"), *STRACE, *row.strace] if row.strace else []
     # As in the case: the system's authorities, and the site's own.
     env = {"SSL_CERT_FILE": str(scratch / "cert.pem"), "SSL_CERT_DIR": "/etc/ssl/certs"}
-    return [*trace, find_binary(bin_dir, f"{CASE}-{row.proxy}"), "--exit-with-parent", "--upstream", site.url], env
+    return [*trace, find_binary(bin_dir, f"{CASE}-{row.proxy}"), "--upstream", site.url], env
 
 
 def check(row, timings, site):

@@ -23,10 +23,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import cases, engines
+from harness import cases
 from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run, serving
+from harness.processes import allow_connections, run
 from harness.report import SHORT, add_options, number, positive, save, say, table
+from harness.sessions import Session, serving
 from soak import broken
 from soak.troubles import Troubles
 
@@ -49,14 +50,12 @@ class Soaked:
     """A server under load, with those that it needs."""
 
     case: cases.Case
-    servers: list
-    url: str
-    scratch: Path
-    bin_dir: str
+    session: Session
     rate: float = 0
     sent: int = 0
     ok: int = 0
     first_fault: str | None = None
+    panic: str | None = None
     kinds: itertools.cycle = field(default_factory=lambda: itertools.cycle(broken.KINDS))
     # How broken clients ended, as (kind, end).
     ends: Counter = field(default_factory=Counter)
@@ -66,15 +65,10 @@ class Soaked:
 
     @property
     def name(self):
-        return self.servers[0].name
-
-    def load(self, arrivals, seconds, warm_up=0):
-        plan = engines.plan_for(self.case, arrivals, seconds, warm_up, GRACE)
-        return engines.load("lab", plan, self.servers, self.url, self.bin_dir, self.scratch)
+        return self.session.servers[0].name
 
     def saturate(self, seconds):
-        case = self.case
-        outcome = self.load({"closed_loop": {"users": case.users, "think_ms": case.think_ms, "connections": case.connections}}, seconds, WARM_UP)
+        outcome = self.session.load(seconds, warm_up_s=WARM_UP, grace_s=GRACE)
         if outcome["first_fault"] or not outcome["ok_in_time"]:
             raise Problem(f"{self.name}: {outcome['first_fault'] or 'no answer'}")
         self.rate = SHARE * outcome["ok_in_time"] / outcome["measured_s"]
@@ -83,13 +77,14 @@ class Soaked:
         each = self.case.connections
         connections = max(4, math.ceil(self.rate * ROOM)) * each
         arrivals = {"rate_per_s": self.rate, "connections": connections, "connections_per_user": each, "spacing": {"random": {"seed": seed}}}
-        outcome = self.load({"open_loop": arrivals}, seconds)
+        outcome = self.session.load(seconds, arrivals={"open_loop": arrivals}, grace_s=GRACE)
         self.sent += outcome["sent"]
         self.ok += outcome["ok"]
         self.first_fault = self.first_fault or outcome["first_fault"]
+        self.panic = outcome["panic"]
 
     async def meet(self, kind):
-        host = self.url.partition("://")[2].strip("/")
+        host = self.session.url.partition("://")[2].strip("/")
         end = await broken.visit(kind, host, random.choice(self.case.requests).message(host))
         self.ends[kind.__name__, end] += 1
 
@@ -105,28 +100,28 @@ class Soaked:
             await asyncio.gather(*done)
 
     def look(self):
-        self.mib.append([int(re.search(r"VmRSS:\s+(\d+)", proc(server, "status").read_text())[1]) / 1024 for server in self.servers])
-        self.descriptors.append([len(os.listdir(proc(server, "fd"))) for server in self.servers])
+        self.mib.append([int(re.search(r"VmRSS:\s+(\d+)", proc(server, "status").read_text())[1]) / 1024 for server in self.session.servers])
+        self.descriptors.append([len(os.listdir(proc(server, "fd"))) for server in self.session.servers])
 
     def faults(self, short):
         """Why this server did not hold."""
+        if self.panic:
+            yield self.panic
         if self.ok < self.sent:
             yield f"{self.sent - self.ok} of {self.sent} visits got no right answer: {self.first_fault or 'unfinished'}"
         for (kind, end), count in self.ends.items():
             if end in ("open", "refused") or end.startswith("5") or (kind == "slow" and end != "200"):
                 yield f"{count} {kind} clients ended with `{end}`"
-        for index, server in enumerate(self.servers):
-            if "panicked" in server.err.read_text(errors="replace"):
-                yield f"{server.name} panicked"
+        for index, server in enumerate(self.session.servers):
             # A short run ends before memory and the pools of connections have their sizes.
             if not short and grew(sizes := halves(self.mib, index, max), *MORE_MIB):
                 yield "{} grew from {:.1f} to {:.1f} MiB".format(server.name, *sizes)
-            has_pool = len(self.servers) > 1
+            has_pool = len(self.session.servers) > 1
             if not (short and has_pool) and grew(sizes := halves(self.descriptors, index, usual), *MORE_DESCRIPTORS):
                 yield "{} grew from {:.1f} to {:.1f} descriptors".format(server.name, *sizes)
 
     def rows(self):
-        for index, server in enumerate(self.servers):
+        for index, server in enumerate(self.session.servers):
             load = [number(self.rate), f"{self.ok:,}", f"{self.sent - self.ok:,}", f"{self.ends.total():,}"]
             sizes = [number(size) for size in halves(self.mib, index, max)] + [f"{size}" for size in halves(self.descriptors, index, usual)]
             yield [server.name, *(load if index == 0 else ["-"] * 4), *sizes]
@@ -137,7 +132,7 @@ usual = statistics.median_high
 
 
 def proc(server, name):
-    return Path(f"/proc/{server.child.pid}/{name}")
+    return Path(f"/proc/{server.pid}/{name}")
 
 
 def halves(samples, index, of):
@@ -156,10 +151,9 @@ async def soak(chosen, directory, windows, window):
     with contextlib.ExitStack() as stack:
         soaked = []
         for name in sorted(file.parent.name for file in (ROOT / "crates").glob("*/case.toml")):
-            scratch, case = directory / name, cases.read(name)
-            scratch.mkdir()
+            case = cases.read(name)
             allow_connections(case.users * case.connections)
-            soaked.append(Soaked(case, *stack.enter_context(serving(case, "fixed", chosen.bin_dir, scratch)), scratch, chosen.bin_dir))
+            soaked.append(Soaked(case, stack.enter_context(serving(chosen.bin_dir, f"{name}-fixed"))))
         troubles = Troubles(str(chosen.bin_dir), directory)
         stack.callback(troubles.stopped.set)
         say(f"{len(soaked)} servers, all saturated at once")
@@ -197,7 +191,7 @@ def main():
     print("".join(f"\nnote: {note}" for note in notes))
     servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
     sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}
-             for it in soaked for index, server in enumerate(it.servers)}
+             for it in soaked for index, server in enumerate(it.session.servers)}
     record = {"windows": windows, "window_s": window, "load": servers, "after_each_window": sizes, "faults": faults, "notes": notes}
     save("soak", record, chosen, [], load=load, clients=clients, troubles=troubles.table())
     if faults:

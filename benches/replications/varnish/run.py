@@ -14,13 +14,13 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-import profiles
 from harness import engines
 from harness.cases import ROOT, Problem
 from harness.processes import allow_connections, run, started, used_by_children, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
-from servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
+from varnish import profiles
+from varnish.servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
 REQUESTS = 10_000  # as in the article
 # slow loads the certificate authorities for each request, so it gets fewer requests.

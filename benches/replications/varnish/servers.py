@@ -160,7 +160,7 @@ def start_all(stack, scratch, nginx, varnishd, bin_dir):
     # no-reuse is fixed with a new connection to the backend for each request.
     for variant in ("fixed", "no-reuse", "slow"):
         program = find_binary(bin_dir, f"per-request-client-{variant}")
-        process = stack.enter_context(started(variant, [program, "--exit-with-parent", "--upstream", f"http://127.0.0.1:{backend}"], scratch))
+        process = stack.enter_context(started(variant, [program, "--upstream", f"http://127.0.0.1:{backend}"], scratch))
         servers.append(Server(variant, f"our {variant} proxy", process, wait_for_url(process) + "/"))
     for server in servers:
         check(server)

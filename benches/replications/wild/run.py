@@ -20,13 +20,13 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import data
 from harness import engines, tools
 from harness.cases import ROOT, TARGET, Problem
 from harness.processes import free_port, run, started, wait_for
 from harness.report import SHORT, add_options, number, save, say, table
 from harness.tools import TOOLS, require
 from harness.verbs import lab
+from wild import data
 
 HERE = Path(__file__).parent
 # An installed program knows its path, so links are followed.

@@ -93,6 +93,15 @@ impl Workspace {
         Ok(picked)
     }
 
+    /// The case or exercise, and its variant, of the server with this name.
+    pub fn server_named(&self, name: &str) -> anyhow::Result<Option<(Case, String)>> {
+        let variant = |case: Case| {
+            let found = case.variants.iter().find(|variant| case.server(variant) == name)?.clone();
+            Some((case, found))
+        };
+        Ok(self.cases_and_exercises()?.into_iter().find_map(variant))
+    }
+
     /// [`Workspace::cases_named`], each with the variant `mine` if the reader has begun one. Without names
     /// there is no such variant, so no record to publish has one.
     pub fn cases_with_mine(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {

@@ -95,6 +95,11 @@ impl Output {
         panic::last(&String::from_utf8_lossy(&self.shared.printed().tail))
     }
 
+    /// The same output for another reader.
+    pub fn shared(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), readers: Vec::new() }
+    }
+
     /// The last lines, as the end of an error message.
     ///
     /// The last of them may still be in the pipe, so this reads on for a moment. A process that the

@@ -45,6 +45,7 @@ pub struct Server {
     name: String,
     /// The process of its supervisor; absent if it was not started here.
     supervisor: Option<u32>,
+    output: Option<Output>,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
@@ -89,11 +90,6 @@ impl Supervisor {
         output.follow(process.stdout.take().context("stdout is a pipe")?);
         output.follow(process.stderr.take().context("stderr is a pipe")?);
         Ok(Self { name: launch.name.clone(), stdin: process.stdin.take(), process, output })
-    }
-
-    /// The last panic that the server printed. A panic ends a request, and the server goes on.
-    pub fn panic(&self) -> Option<String> {
-        Some(format!("{} panicked at {}", self.name, self.output.panic()?))
     }
 
     /// Waits until the server exits, which is always an error; reports its status and last lines.
@@ -151,6 +147,7 @@ impl Server {
                 let server = Self {
                     name,
                     supervisor: None,
+                    output: None,
                     busy_with: None,
                     url: url.clone(),
                     target: target.clone(),
@@ -206,6 +203,7 @@ impl Server {
         let server = Self {
             name,
             supervisor: Some(pid),
+            output: Some(supervisor.output.shared()),
             busy_with,
             url,
             target,
@@ -275,6 +273,11 @@ impl Server {
     /// Whether it was started here, and exits when it is stopped.
     pub fn is_own(&self) -> bool {
         self.supervisor.is_some()
+    }
+
+    /// The last panic that it printed. A panic ends a request, and the server goes on.
+    pub fn panic(&self) -> Option<String> {
+        Some(format!("{} panicked at {}", self.name, self.output.as_ref()?.panic()?))
     }
 
     /// Waits until its port is free again. What listens outside the process tree may take a moment, such as a

@@ -45,7 +45,7 @@ impl Session {
     ) -> anyhow::Result<T> {
         let (session, mut supervisors) = Self::open(launch).await?;
         let done = watch(&mut supervisors, work(&session)).await;
-        let done = match supervisors.last().and_then(Supervisor::panic) {
+        let done = match session.server.panic() {
             Some(panic) => done.context(panic),
             None => done,
         };

@@ -62,11 +62,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Store::new(&workspace.results()).ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
-        // Servers that the reader put in a directory are taken as they are.
-        if places.bin_dir.is_none() {
-            let wanted = cases.iter().map(|case| (case, options.variants(case)));
-            record.build = current::build(&workspace, &wanted.collect::<Vec<_>>()).await?;
-        }
+        let wanted: Vec<_> = cases.iter().map(|case| (case, options.variants(case))).collect();
+        let build = current::build(&workspace, &wanted);
+        record.build = places.build_unless_given(Build::unknown(), build).await?;
         measure(&workspace, &cases, options, &mut record.cases).await
     });
     // Print and keep what was measured before an error or Ctrl-C.

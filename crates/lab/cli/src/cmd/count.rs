@@ -46,10 +46,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         false => workspace.cases_with_mine(&options.cases)?,
     };
     let counted = interruptible(async {
-        let counting = match places.bin_dir {
-            Some(_) => workspace.clone(),
-            None => instrumented::build(&workspace, &cases, Instrumentation::Counts).await?,
-        };
+        let build = instrumented::build(&workspace, &cases, Instrumentation::Counts);
+        let counting = places.build_unless_given(workspace.clone(), build).await?;
         count_all(&counting, &cases, options).await
     })?;
     let Some(counted) = counted else { return Ok(interrupted("nothing was written")) };

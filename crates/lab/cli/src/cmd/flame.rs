@@ -103,10 +103,9 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     let ordinary = places.workspace()?;
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_with_mine(names)?;
-    // Servers that the reader put in a directory are taken as they are.
-    let build = async |instrumentation, cases: &[Case]| match places.bin_dir {
-        Some(_) => Ok(ordinary.clone()),
-        None => instrumented::build(&ordinary, cases, instrumentation).await,
+    let build = async |instrumentation, cases: &[Case]| {
+        let build = instrumented::build(&ordinary, cases, instrumentation);
+        places.build_unless_given(ordinary.clone(), build).await
     };
     let workspace = build(Instrumentation::Spans, &cases).await?;
     let allocating = cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations));
@@ -116,10 +115,8 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         cases => Some(build(Instrumentation::Heap, cases).await?),
     };
     // Read now, since the next commit may come while the servers are watched.
-    let built = match places.bin_dir {
-        Some(_) => Build::unknown(),
-        None => Build::of(ordinary.root(), ordinary.bin_dir()),
-    };
+    let built = async { Ok(Build::of(ordinary.root(), ordinary.bin_dir())) };
+    let built = places.build_unless_given(Build::unknown(), built).await?;
     let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");

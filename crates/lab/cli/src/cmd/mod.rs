@@ -9,6 +9,7 @@ mod flame;
 mod generate;
 mod interrupt;
 mod list;
+mod load;
 mod own_server;
 mod places;
 mod practice;
@@ -80,6 +81,9 @@ enum Command {
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
+    /// Put load on a server of a case; each line of standard input is a run
+    #[command(hide = true)]
+    Load(load::Options),
     /// Run a server, and end it with `lab`
     #[command(hide = true)]
     Supervise(supervise::Options),
@@ -100,6 +104,7 @@ pub fn run() -> ExitCode {
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Generate => generate::run(),
+        Command::Load(options) => load::run(&lab.places, &options),
         Command::Supervise(options) => supervise::run(&options),
     };
     // What is kept in a file has been kept by now, and a line above says where.

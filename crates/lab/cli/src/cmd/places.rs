@@ -24,6 +24,15 @@ impl Places {
         Workspace::find(self.root.as_deref(), self.bin_dir.as_deref())
     }
 
+    /// What `build` builds, or `given` if `--bin-dir` names servers, which are taken as they are.
+    pub async fn build_unless_given<T>(
+        &self,
+        given: T,
+        build: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        if self.bin_dir.is_some() { Ok(given) } else { build.await }
+    }
+
     /// The program that draws the standard flame graph: next to the servers' binaries, or on the
     /// `PATH`. If it is missing, a line says how to get it.
     pub fn flamegraph(&self) -> anyhow::Result<Option<PathBuf>> {

@@ -12,7 +12,7 @@ use lab_measure::{
     bench::Comparison,
     watch::{Progress, Subjects},
 };
-use lab_model::{Output, without_secrets};
+use lab_model::{Build, Output, without_secrets};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
@@ -152,14 +152,9 @@ async fn of_running(
 /// The server of a case with this name, and the case's requests.
 async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Comparison>> {
     let Ok(workspace) = places.workspace() else { return Ok(None) };
-    for case in workspace.cases_and_exercises()? {
-        if let Some(variant) = case.variants.iter().find(|variant| case.server(variant) == server) {
-            let variants = [variant.clone()];
-            if places.bin_dir.is_none() {
-                current::build(&workspace, &[(&case, variants.to_vec())]).await?;
-            }
-            return Comparison::of_case(&workspace, &case, &variants).map(Some);
-        }
-    }
-    Ok(None)
+    let Some((case, variant)) = workspace.server_named(server)? else { return Ok(None) };
+    let wanted = [(&case, vec![variant])];
+    places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
+    let [(_, variants)] = wanted;
+    Comparison::of_case(&workspace, &case, &variants).map(Some)
 }

@@ -5,7 +5,7 @@ use std::{fs, io, path::Path, process::ExitCode};
 use anyhow::Context as _;
 use lab_display::out;
 use lab_measure::bench::{asks, visit_once};
-use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Workspace};
 use lab_servers::{Launch, current};
 
 use super::{Places, interrupted, interruptible};
@@ -22,10 +22,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let cases = workspace.cases_named(&options.cases)?;
     let verified = interruptible(async {
-        if places.bin_dir.is_none() {
-            let wanted = cases.iter().map(|case| (case, case.variants.clone()));
-            current::build(&workspace, &wanted.collect::<Vec<_>>()).await?;
-        }
+        let wanted: Vec<_> = cases.iter().map(|case| (case, case.variants.clone())).collect();
+        let build = current::build(&workspace, &wanted);
+        places.build_unless_given(Build::unknown(), build).await?;
         let mut all_right = true;
         for case in &cases {
             let asks = asks(case);

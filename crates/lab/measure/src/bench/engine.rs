@@ -15,6 +15,7 @@ use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     process::Command,
@@ -79,24 +80,37 @@ impl Engine {
     /// Puts the load of `plan` on its server; `note` gets the engine's notes as they come. Dropping
     /// the future ends the engine.
     pub async fn run(&self, plan: &LoadPlan, note: &dyn Fn(&str)) -> anyhow::Result<Outcome> {
+        Ok(self.run_with(plan, json!(plan.options), note).await?.0)
+    }
+
+    /// [`Self::run`], with options that may be the engine's own. Also returns all that it printed.
+    pub async fn run_with(
+        &self,
+        plan: &LoadPlan,
+        options: Value,
+        note: &dyn Fn(&str),
+    ) -> anyhow::Result<(Outcome, Value)> {
         let name = &self.name;
         let users = match plan.arrivals {
             Arrivals::ClosedLoop(load) => load.users,
             Arrivals::OpenLoop(load) => load.connections,
         };
         let limit = plan.warm_up + plan.measurement + plan.grace + SLACK + RAMP * users as u32;
-        let line = serde_json::to_string(plan)? + "\n";
+        // Somebody has to start the workers on the other machines first.
+        let has_limit = options["listen"].is_null();
+        let mut line = json!(plan);
+        line["options"] = options;
+        let line = format!("{line}\n");
         let began = Instant::now();
         let process = self.process(Some(&line), note);
-        let printed = match plan.options.listen {
-            // Somebody has to start the workers on the other machines first.
-            Some(_) => process.await?,
-            None => timeout(limit, process).await.ok().with_context(|| {
+        let printed = match has_limit {
+            false => process.await?,
+            true => timeout(limit, process).await.ok().with_context(|| {
                 format!("the engine `{name}` did not finish within {} s", limit.as_secs())
             })??,
         };
-        let mut outcome: Outcome = serde_json::from_str(&printed)
-            .with_context(|| format!("the outcome of the engine `{name}` cannot be read"))?;
+        let unreadable = || format!("the outcome of the engine `{name}` cannot be read");
+        let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unreadable)?;
         outcome
             .check(plan, began.elapsed())
             .with_context(|| format!("the outcome of the engine `{name}` cannot be true"))?;
@@ -109,7 +123,7 @@ impl Engine {
             outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));
             make_plain(&mut outcome);
         }
-        Ok(outcome)
+        Ok((outcome, serde_json::from_str(&printed).with_context(unreadable)?))
     }
 
     /// Starts the engine, and returns what it prints. Its standard input stays open until it has

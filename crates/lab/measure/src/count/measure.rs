@@ -127,6 +127,21 @@ impl Gauges {
     }
 }
 
+/// Makes visits over one connection. Each request waits until all servers sleep, and so does the return.
+pub async fn visit_in_steps(session: &Session, asks: &[Ask], visits: u32) -> anyhow::Result<()> {
+    let servers = std::iter::once(&session.server).chain(&session.companions);
+    let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
+    // A tool that runs the server may be a script.
+    let pids: Vec<_> = pids.into_iter().flat_map(process::pids).collect();
+    let mut visitor = Visitor::open(session.server.target(), asks).await?;
+    for _ in 0..visits {
+        visitor.visit_in_steps(async || idle(&pids).await).await?;
+    }
+    drop(visitor);
+    // A server that stops while it closes a connection allocates now more, now less.
+    idle(&pids).await
+}
+
 /// Between two looks at the threads: as short as Tokio's timer allows.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How many looks in a row must find all threads asleep. One may miss the moment in which a thread

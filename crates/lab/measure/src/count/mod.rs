@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use measure::measure;
+pub use measure::{measure, visit_in_steps};
 pub use system_calls::{Counter, LONGEST, SYSTEM_CALLS, system_calls};
 
 /// What one visit costs a variant.

@@ -45,10 +45,8 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     };
     let all = async || {
         let mut marks = Vec::new();
-        let servers = match places.bin_dir {
-            None => Servers::build(workspace, &cases, !options.fast).await?,
-            Some(_) => Servers::built(workspace),
-        };
+        let build = Servers::build(workspace, &cases, !options.fast);
+        let servers = places.build_unless_given(Servers::built(workspace), build).await?;
         for case in &cases {
             marks.push(check_one(workspace, &servers, case, options).await?);
         }

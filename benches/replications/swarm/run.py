@@ -9,13 +9,12 @@ import argparse
 import json
 import os
 import re
-import tempfile
-from pathlib import Path
 
 from harness import cases, engines
 from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, free_port, run, serving
+from harness.processes import allow_connections, free_port, run
 from harness.report import LIMIT, SHORT, add_options, number, percent, positive, save, say, table
+from harness.sessions import serving
 from harness.tools import require
 
 # What the article says. Its users wait 0.5 s, as the case's users do.
@@ -185,10 +184,11 @@ def tell(case, chosen, load, rows):
 
 
 def measure(case, variant, chosen, load, options):
-    with tempfile.TemporaryDirectory() as directory, serving(case, variant, chosen.bin_dir, Path(directory), chosen.listen) as (servers, url):
-        arrivals = {"closed_loop": {"users": load["users"], "think_ms": load["think_ms"], "connections": case.connections}}
-        plan = engines.plan_for(case, arrivals, load["seconds"], grace=0, options=options)
-        outcome = engines.load("locust", plan, servers, url, chosen.bin_dir, Path(directory), forever=bool(chosen.listen))
+    arrivals = {"closed_loop": {"users": load["users"], "think_ms": load["think_ms"], "connections": case.connections}}
+    # Other machines reach the server at this address; without one, only this machine reaches it.
+    where = ["--addr", f"{chosen.listen}:0"] if chosen.listen else []
+    with serving(chosen.bin_dir, f"{case.name}-{variant}", args=where) as session:
+        outcome = session.load(load["seconds"], engine="locust", arrivals=arrivals, grace_s=0, options=options)
     if outcome["first_fault"]:
         raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: {outcome['first_fault']}")
     if not outcome["ok"]:

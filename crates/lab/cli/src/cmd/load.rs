@@ -1,0 +1,115 @@
+//! `lab load`: a server of a case under load, for programs.
+//!
+//! Prints where the server is, as a line of JSON. Each line of standard input is then a load plan without what
+//! the server and its case decide; it may name an `engine`. The answer is a line with what that engine printed.
+//! A line such as `{"visits":3}` asks for visits of one request at a time.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use lab_display::{err, out};
+use lab_measure::{
+    bench::{Engine, asks},
+    count::visit_in_steps,
+};
+use lab_model::{Arrivals, Ask, Build, LoadPlan, Request, Workspace};
+use lab_servers::{Launch, Session, current};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
+
+use super::{Places, interrupted, interruptible};
+
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The server, such as `lock-scope-slow`
+    pub server: String,
+    /// The case as `lab count` runs it, with fewer or smaller requests
+    #[arg(long)]
+    pub counted: bool,
+    /// Leave out all but the first request of a visit
+    #[arg(long)]
+    pub first: bool,
+    /// The command of a tool that runs the server
+    #[arg(long, value_name = "COMMAND")]
+    pub under: Option<String>,
+    /// More arguments of the server
+    #[arg(last = true)]
+    pub args: Vec<String>,
+}
+
+/// Serves until standard input closes, which also ends a run.
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    let workspace = places.workspace()?;
+    let found = workspace.server_named(&options.server)?;
+    let (case, variant) = found.with_context(|| format!("no case has a `{}`", options.server))?;
+    let done = interruptible(async {
+        let wanted = [(&case, vec![variant.clone()])];
+        places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
+        let case = if options.counted { case.counted() } else { case.clone() };
+        let mut launch = Launch::of_case(&workspace, &case, &variant)?;
+        launch.args.extend(options.args.iter().cloned());
+        if let Some(under) = &options.under {
+            let tool = Launch::of_command("tool", under)?;
+            let server = launch.program.display().to_string();
+            launch.args = [tool.args, vec![server], launch.args].concat();
+            launch.program = tool.program;
+        }
+        let own = |(request, _): &(&Request, Ask)| request.rate_per_s.is_none();
+        let asks = case.requests.iter().zip(asks(&case)).filter(own).map(|(_, ask)| ask);
+        let asks: Vec<_> = asks.take(if options.first { 1 } else { usize::MAX }).collect();
+        Session::ask(&launch, async |session| {
+            let names = launch.companions.iter().map(|(name, _)| name);
+            let mut servers = vec![json!([launch.name, session.server.studied_pid()?])];
+            for (name, server) in names.zip(&session.companions) {
+                servers.push(json!([name, server.studied_pid()?]));
+            }
+            out!("{}", json!({ "url": session.server.url().to_string(), "servers": servers }));
+            let mut lines = BufReader::new(stdin()).lines();
+            while let Some(line) = lines.next_line().await? {
+                let line = serde_json::from_str(&line).context("a line has to be JSON")?;
+                tokio::select! {
+                    answer = answer(&workspace, session, Arrivals::ClosedLoop(case.load), &asks, line) => out!("{}", answer?),
+                    _ = lines.next_line() => break,
+                }
+            }
+            Ok(())
+        })
+        .await
+    })?;
+    Ok(if done.is_some() { ExitCode::SUCCESS } else { interrupted("the rest is left out") })
+}
+
+async fn answer(
+    workspace: &Workspace,
+    session: &Session,
+    usual: Arrivals,
+    asks: &[Ask],
+    mut line: Value,
+) -> anyhow::Result<Value> {
+    if let Some(visits) = line["visits"].as_u64() {
+        visit_in_steps(session, asks, visits.try_into()?).await?;
+        return Ok(json!({}));
+    }
+    session.server.ensure_it_can_be_timed()?;
+    let engine = match line["engine"].take() {
+        Value::String(name) if name != "lab" => Engine::find(&name, Some(workspace.root()))?,
+        _ => Engine::lab()?,
+    };
+    let plan = LoadPlan {
+        server_pid: session.server.studied_pid().ok(),
+        ..LoadPlan::new(session.server.target(), asks.to_vec(), usual)
+    };
+    let options = match line["options"].take() {
+        Value::Null => json!({}),
+        options => options,
+    };
+    let mut whole = json!(plan);
+    for (key, value) in line.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null()) {
+        whole[key] = value.clone();
+    }
+    let plan: LoadPlan = serde_json::from_value(whole).context("the load plan is invalid")?;
+    let (outcome, mut printed) = engine.run_with(&plan, options, &|note| err!("{note}")).await?;
+    printed["lost"] = outcome.lost.into();
+    printed["panic"] = json!(session.server.panic());
+    Ok(printed)
+}
