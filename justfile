@@ -1,25 +1,12 @@
-# The habits of this workspace. `just` alone lists them; each is a line or two over cargo.
-
-# `exec`, so that a signal to `just` alone reaches what it runs.
+# The habits of this workspace. `just` alone lists them; CONTRIBUTING.md says why the builds are as they are.
 lab := "exec cargo run --release --quiet --bin lab --"
 lab_from_anywhere := "exec cargo run --release --quiet --manifest-path '" + justfile_directory() / "Cargo.toml' --bin lab --"
 book := "exec cargo run --release --quiet --bin lab-book --"
-
-# Every build names the whole workspace, even if it builds one binary: so cargo chooses the same features of
-# the dependencies each time, and compiles them once.
 release := "--release --workspace"
-# `lab bench` would build these too, but after `lab` instead of next to it. The names of cases have a hyphen.
-# Those of exercises don't, so the first table doesn't wait for them.
 servers := "--bin '*-*-slow' --bin '*-*-fixed' --bin tls-site"
-# Measuring and testing share that build. Left out are three packages whose tests stop Tokio's clock: with
-# them, cargo would build Tokio and everything above it once more.
 shared := "--workspace --exclude lock-scope --exclude quotes --exclude lab-load"
-# Their tests, and those of the instruments in a server, are a second build. `benches` is named for the
-# features that its dependencies have in the first one. The generator is optimized only where it generates
-# load: its own tests would take half of this build.
 apart := "--config profile.release.package.lab-load.opt-level=0 " + \
     "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
-# The case's servers with a driver that no other recipe needs.
 with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
 python := "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=benches/replications:benches/engines python3"
 replications := python + " benches/replications"

@@ -11,6 +11,7 @@ pub mod fixed;
 #[rustfmt::skip]
 pub mod mine;
 pub mod reply;
+#[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
 pub mod slow;
 pub mod steps {
     //! Single changes, each measured alone.

@@ -9,6 +9,7 @@ pub mod fixed;
 #[cfg(feature = "mine")]
 #[rustfmt::skip]
 pub mod mine;
+#[expect(clippy::redundant_iter_cloned, reason = "the fault that this case is about")]
 pub mod slow;
 
 use std::{collections::HashMap, convert::Infallible, sync::Arc};

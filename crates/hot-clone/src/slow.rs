@@ -1,7 +1,5 @@
 //! Every round parses the ids and adds them up.
 
-#![expect(clippy::redundant_iter_cloned, reason = "the fault that this case is about")]
-
 use warp::{Filter, Reply, filters::BoxedFilter};
 
 use crate::{Clients, first_clients, user_ids, with};

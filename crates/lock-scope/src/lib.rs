@@ -8,6 +8,7 @@ pub mod fixed;
 #[cfg(feature = "mine")]
 #[rustfmt::skip]
 pub mod mine;
+#[expect(clippy::await_holding_invalid_type, reason = "the fault that this case is about")]
 pub mod slow;
 pub mod steps {
     //! A change that looks like a fix, as a variant of its own.

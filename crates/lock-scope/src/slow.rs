@@ -17,7 +17,6 @@ pub fn routes(downstream: Duration) -> BoxedFilter<(impl Reply,)> {
     read.or(write).recover(case_server::explain).boxed()
 }
 
-#[expect(clippy::await_holding_invalid_type, reason = "the fault that this case is about")]
 async fn read(clients: Clients, downstream: Duration) -> String {
     let clients = clients.lock().await;
     let user_ids = user_ids(&clients);

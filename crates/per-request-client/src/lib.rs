@@ -8,6 +8,7 @@ mod forward;
 #[cfg(feature = "mine")]
 #[rustfmt::skip]
 pub mod mine;
+#[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
 pub mod slow;
 pub mod steps {
     //! The two changes between slow and fixed, each measured alone.

@@ -14,7 +14,6 @@ pub fn routes(upstream: Upstream) -> anyhow::Result<Router> {
     Ok(Router::new().fallback(reverse_proxy).with_state(upstream))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the fault that this case is about")]
 async fn reverse_proxy(
     State(upstream): State<Upstream>,
     request: Request,

@@ -141,7 +141,7 @@ fn serve(options: &Options, seed: u32, said: impl FnOnce(&str)) -> anyhow::Resul
     let logs = tempfile::Builder::new().prefix("mystery-log-").tempdir_in(dir)?;
     let routes = shop::routes(&stock, &logs.path().join("audit.log"), &faults)?;
     tokio::runtime::Runtime::new()?.block_on(async {
-        let stop = case_server::stop_requested(false)?;
+        let stop = case_server::stop_requested()?;
         let listener = TcpListener::from_std(listener)?;
         let url = format!("http://{}", listener.local_addr()?);
         println!("listening on {url}");

@@ -8,7 +8,7 @@ use lab_stats::{Judgement, Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Build, Listener, Machine, Neighbours, Outcome, Spacing, decline,
+    BASELINE, Build, CANDIDATE, Listener, Machine, Neighbours, Outcome, Spacing, decline,
     outcome::is_zero,
     own_command,
     percentile::{ByPercentile, Percentile, factors},
@@ -83,6 +83,9 @@ pub struct CaseRecord {
     pub reason: String,
     /// The baseline first.
     pub variants: Vec<VariantRecord>,
+    /// The variant that the verdict is about; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<String>,
     /// The candidate over the baseline.
     pub speedup: Speedups,
     pub control: Control,
@@ -354,12 +357,13 @@ impl CaseRecord {
     pub fn sides(&self) -> Option<(&VariantRecord, &VariantRecord)> {
         let [baseline, others @ ..] = &self.variants[..] else { return None };
         // A case may have variants that go further than its fix.
-        let candidate = others.iter().find(|it| it.variant == "fixed").or(others.last())?;
+        let name = self.candidate.as_deref().unwrap_or(CANDIDATE);
+        let candidate = others.iter().find(|it| it.variant == name).or(others.last())?;
         Some((baseline, candidate))
     }
 
     pub fn names(&self) -> [&str; 2] {
-        self.sides().map_or(["slow", "fixed"], |(one, other)| [&one.variant, &other.variant])
+        self.sides().map_or([BASELINE, CANDIDATE], |(one, other)| [&one.variant, &other.variant])
     }
 
     /// The share of one core that the baseline used, if it used so little that its CPU time per request

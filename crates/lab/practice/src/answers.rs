@@ -10,8 +10,7 @@ use lab_model::{Answer, Ask, Case, Change, Criteria, Expected};
 use lab_servers::{Launch, Scratch, Session, answers};
 
 use crate::{
-    check::Found,
-    difference::{difference, failure},
+    difference::{Found, difference, failure},
     draw::Draw,
 };
 

@@ -18,15 +18,13 @@ use tokio::time::timeout;
 
 use crate::{
     answers, commit,
+    difference::Found,
     draw::{Draw, Phase},
     mechanism,
     servers::Servers,
     source::criteria,
     speed::{ASKED, Load},
 };
-
-/// What was measured, in words; if it is not enough, also what is needed.
-pub(super) type Found = Result<String, [String; 2]>;
 
 /// A fix that is so many times as fast as ours gets a question.
 const FAR_ABOVE: f64 = 3.0;

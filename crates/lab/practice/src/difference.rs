@@ -4,6 +4,9 @@ use std::io::{self, ErrorKind};
 
 use lab_load::{Fetched, NO_ANSWER};
 
+/// What was measured, in words; if it is not enough, also what is needed.
+pub(super) type Found = Result<String, [String; 2]>;
+
 /// How many bytes of a body are shown before the first difference, and from there on.
 const AROUND: (usize, usize) = (20, 40);
 /// How much of the body of an answer with another status is shown.

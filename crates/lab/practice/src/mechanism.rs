@@ -19,7 +19,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{answers::learned, check::Found, difference::failure, draw::Draw, servers::Servers};
+use crate::{
+    answers::learned,
+    difference::{Found, failure},
+    draw::Draw,
+    servers::Servers,
+};
 
 /// Has Tokio make one worker. With several, what each of them makes on first use, such as a thread-local, falls
 /// into the counted visit or not as chance has it.

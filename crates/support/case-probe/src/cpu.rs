@@ -25,7 +25,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
     query::number,
-    routes::{Report, TEXT, failed},
+    report::{Report, TEXT, failed},
 };
 
 /// There is one timer and one signal.

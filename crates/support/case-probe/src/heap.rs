@@ -17,7 +17,7 @@ use tracking_allocator::AllocationRegistry;
 
 use crate::{
     query::number,
-    routes::{JSON, Report, TEXT, failed},
+    report::{JSON, Report, TEXT, failed},
 };
 
 mod account;

@@ -16,6 +16,8 @@ mod query;
 #[cfg(feature = "profile")]
 mod record;
 #[cfg(feature = "routes")]
+mod report;
+#[cfg(feature = "routes")]
 mod routes;
 mod spans;
 #[cfg(feature = "count-allocations")]

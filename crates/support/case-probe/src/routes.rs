@@ -16,11 +16,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Response, StatusCode, Uri, header};
 
-/// A content type and a body, or a status and an error message.
-pub(crate) type Report = Result<(&'static str, String), (StatusCode, String)>;
-
-pub(crate) const JSON: &str = "application/json";
-pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+use crate::report::TEXT;
 
 /// Answers a request to `uri` if it is for the probe and not for the case.
 pub async fn answer(uri: &Uri) -> Option<Response<Full<Bytes>>> {
@@ -48,9 +44,4 @@ pub async fn answer(uri: &Uri) -> Option<Response<Full<Bytes>>> {
     let content_type = header::HeaderValue::from_static(content_type);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     Some(response)
-}
-
-#[cfg(feature = "profile")]
-pub(crate) fn failed(error: impl std::fmt::Display) -> (StatusCode, String) {
-    (StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }

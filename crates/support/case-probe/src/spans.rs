@@ -57,7 +57,7 @@ mod recorder {
     use crate::{
         query::number,
         record::Record,
-        routes::{JSON, Report, failed},
+        report::{JSON, Report, failed},
     };
 
     /// Twelve seconds of the busiest case, in 12 MB.

@@ -38,10 +38,6 @@ struct Flags {
     /// Seconds after which a request without an answer gets a 503
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     request_timeout: u64,
-
-    /// Stop when standard input closes, as it does when the process that started this one dies
-    #[arg(long)]
-    exit_with_parent: bool,
 }
 
 /// The options of a case that has none of its own.
@@ -61,7 +57,7 @@ macro_rules! main {
 }
 
 /// Runs a case server: parses the command line, builds the service from the case's own options `O`,
-/// serves it until Ctrl-C, SIGTERM or the end of the parent, and reports an error in one line.
+/// serves it until Ctrl-C or SIGTERM, and reports an error in one line.
 ///
 /// `about` is the first line of `--help`. `service` runs inside the Tokio runtime.
 pub fn main<O, S>(about: &'static str, service: impl FnOnce(O) -> anyhow::Result<S>) -> ExitCode
@@ -105,7 +101,7 @@ async fn listen_and_serve(
     let listener = listen(flags.addr).with_context(|| {
         format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", flags.addr)
     })?;
-    let stop = stop_requested(flags.exit_with_parent)?;
+    let stop = stop_requested()?;
     announce(listener.local_addr()?);
     let limits =
         Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
@@ -146,7 +142,7 @@ mod tests {
         for help in [command.render_help(), command.render_long_help()] {
             let help = help.to_string();
             assert!(help.starts_with("toy, slow: it waits\n\nUsage:"), "{help}");
-            assert!(help.contains("--exit-with-parent"), "{help}");
+            assert!(help.contains("--request-timeout"), "{help}");
         }
     }
 }

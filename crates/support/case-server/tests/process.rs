@@ -27,9 +27,8 @@ fn main() -> ExitCode {
         };
         return case_server::main("test", |_: NoOptions| Ok(service_fn(answer)));
     }
-    it_takes_a_free_port_and_ends_with_its_parent();
     #[cfg(unix)]
-    a_signal_ends_it_gracefully();
+    it_takes_a_free_port_and_a_signal_ends_it_gracefully();
     a_taken_port_is_an_error_that_names_a_fix();
     ExitCode::SUCCESS
 }
@@ -51,21 +50,13 @@ fn announcement(server: &mut Child) -> String {
     stdout.lines().map(Result::unwrap).find(|line| line.starts_with("listening")).unwrap()
 }
 
-fn it_takes_a_free_port_and_ends_with_its_parent() {
-    let mut server = server(&["--exit-with-parent"]);
-    let line = announcement(&mut server);
-    let port = line.strip_prefix("listening on http://127.0.0.1:").unwrap();
-    assert_ne!(port.parse::<u16>().unwrap(), 0);
-    // If the parent died, its end of the pipe would close in the same way.
-    drop(server.stdin.take());
-    assert!(server.wait().unwrap().success());
-}
-
 #[cfg(unix)]
-fn a_signal_ends_it_gracefully() {
+fn it_takes_a_free_port_and_a_signal_ends_it_gracefully() {
     for signal in ["-TERM", "-INT"] {
         let mut server = server(&[]);
-        announcement(&mut server);
+        let line = announcement(&mut server);
+        let port = line.strip_prefix("listening on http://127.0.0.1:").unwrap();
+        assert_ne!(port.parse::<u16>().unwrap(), 0);
         let pid = server.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         assert!(server.wait().unwrap().success(), "{signal}");

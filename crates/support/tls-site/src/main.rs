@@ -27,10 +27,6 @@ struct Options {
     /// machine
     #[arg(long, value_name = "N")]
     made_up_authorities: Option<u16>,
-
-    /// Stop when standard input closes, as it does when the process that started this one dies
-    #[arg(long)]
-    exit_with_parent: bool,
 }
 
 fn main() -> ExitCode {
@@ -47,7 +43,7 @@ fn run(options: Options) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the Tokio runtime")?;
     runtime.block_on(async {
         let server = Server::bind(options.addr)?;
-        let stop = case_server::stop_requested(options.exit_with_parent)?;
+        let stop = case_server::stop_requested()?;
         let bundle = Bundle::new(options.ca_bundle);
         // Before the announcement, so that a proxy that starts then can load the bundle.
         let (path, ours) = (&bundle.path, server.authority());

@@ -88,9 +88,7 @@ async fn the_site_itself_is_not_served_without_tls() {
 async fn the_process_announces_itself_and_leaves_nothing_behind() {
     let scratch = tempfile::tempdir().unwrap();
     let mut site = Command::new(env!("CARGO_BIN_EXE_tls-site"))
-        .arg("--exit-with-parent")
         .env("TMPDIR", scratch.path())
-        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -104,7 +102,8 @@ async fn the_process_announces_itself_and_leaves_nothing_behind() {
     let page = ask(url, "127.0.0.1", &authorities, &["/"]).await.remove(0);
     assert_eq!(page.len(), 14_000);
 
-    drop(site.stdin.take());
+    let pid = site.id().to_string();
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
     assert!(site.wait().unwrap().success());
     let mut help = String::new();
     stdout.read_to_string(&mut help).unwrap();

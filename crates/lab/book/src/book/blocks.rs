@@ -11,8 +11,8 @@ use minijinja::{Environment, Error, State, Value};
 
 use super::{
     card::card,
-    evaluate::failed,
     excerpt::{excerpt, fenced, language, without_module_doc},
+    failed::failed,
     page::CHAPTERS,
     sources::Sources,
     tables::table,

@@ -86,7 +86,3 @@ impl Book {
         }
     }
 }
-
-pub fn failed(why: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("{why:#}"))
-}

@@ -34,6 +34,7 @@ mod blocks;
 mod card;
 mod evaluate;
 mod excerpt;
+mod failed;
 mod filters;
 mod links;
 mod marker;

@@ -10,7 +10,7 @@ use lab_observation::top_inclusive;
 use minijinja::{Error, Value};
 use serde::Deserialize as _;
 
-use super::{evaluate::failed, filters::time_ns, sources::Sources};
+use super::{failed::failed, filters::time_ns, sources::Sources};
 
 const KINDS: [&str; 8] =
     ["benches", "counts", "counts-pair", "pair", "replication", "steps", "summary", "top"];

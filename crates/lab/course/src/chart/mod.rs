@@ -4,7 +4,6 @@
 //! 0.3 and kuva 0.6 fix the colours, so that a chart cannot follow a dark page, and neither writes a
 //! `viewBox`, a title or a description.
 
-mod crossover;
 mod deciding;
 mod parts;
 mod sweep;

@@ -6,7 +6,6 @@ use maud::html;
 
 use super::{
     Chart,
-    crossover::finding,
     parts::{self, Label},
 };
 
@@ -22,17 +21,13 @@ type Side = fn(&SweepPoint) -> &Bench;
 
 const LEFT: f64 = 76.0;
 const HEIGHT: f64 = 270.0;
-/// The width of a sentence in characters.
-const COLUMNS: usize = 58;
 
-/// Both sides over the points in their order, on a logarithmic scale, below what is found of a crossover.
+/// Both sides over the points in their order, on a logarithmic scale.
 pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let mut points = points.to_vec();
     points.sort_by(|one, other| one.parameter.total_cmp(&other.parameter));
-    let finding = finding(&points);
-    let sentence = textwrap::wrap(&finding, COLUMNS);
     let axes = format!("Up: {}", labels.time);
-    let top = 62.0 + sentence.len() as f64 * 22.0;
+    let top = 62.0;
     let bottom = top + HEIGHT;
     let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 26.0;
     let pitch = (right - LEFT - 40.0) / (points.len().max(2) - 1) as f64;
@@ -50,9 +45,6 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let sides: [(&str, Side); 2] = [("slow", |point| &point.slow), ("fixed", |point| &point.fixed)];
     let body = html! {
         text class="head" x="0" y="16" { (title) }
-        @for (index, line) in sentence.iter().enumerate() {
-            text class="finding" x="0" y=(px(40.0 + index as f64 * 22.0)) { (line) }
-        }
         text class="small muted" x="0" y=(px(top - 16.0)) { (fit(&axes, FIGURE_WIDTH)) }
         (parts::axis_below(values, &fit(&labels.parameter, right - LEFT), (LEFT, right), (top, bottom)))
         (parts::axis_left(up_ticks, (LEFT, right)))
@@ -70,7 +62,6 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
             (parts::labels(&names, right + 26.0, (top + 6.0, bottom - 6.0)))
         }
     };
-    let alt =
-        format!("{}. Across: {}; up: {}. {finding}", labels.title, labels.parameter, labels.time);
+    let alt = format!("{}. Across: {}; up: {}.", labels.title, labels.parameter, labels.time);
     Chart::new(bottom + parts::BELOW, &title, alt, body)
 }

@@ -83,9 +83,7 @@ fn a_case_that_a_latency_decides_shows_the_latencies_of_its_runs() {
 }
 
 #[test]
-fn a_sweep_names_its_crossover() {
+fn a_sweep_has_all_points() {
     let chart = drawn(CROSSING);
-    let found = "Crossover between 1 and 64:";
-    assert!(chart.svg.contains(&format!(">{found}")) && chart.alt.contains(found), "{}", chart.alt);
     assert_eq!(chart.svg.matches(r#"class="dot fixed""#).count(), CROSSING.len());
 }

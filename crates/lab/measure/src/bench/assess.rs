@@ -77,6 +77,7 @@ impl Comparison {
             verdict: Verdict::Undecided,
             reason: String::new(),
             variants,
+            candidate: Some(candidate.to_owned()),
             speedup: over_baseline(candidate),
             control: Control {
                 pairs: control_pairs_of(baseline, paired.unwrap_or(&runs)).len(),

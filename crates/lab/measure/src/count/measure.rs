@@ -1,17 +1,15 @@
 //! Counts one variant: fresh servers, one connection, one request at a time.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use lab_load::Visitor;
 use lab_model::{Ask, Case, Workspace};
 use lab_servers::{Launch, Server, Session};
 use lab_system::process;
-use tokio::time::sleep;
 
 use super::{
     Counts,
     gauge::{Gauge, Reading, growth, median_growth},
+    idle::idle,
     system_calls::{Counter, SYSTEM_CALLS},
 };
 use crate::bench::asks;
@@ -140,28 +138,4 @@ pub async fn visit_in_steps(session: &Session, asks: &[Ask], visits: u32) -> any
     drop(visitor);
     // A server that stops while it closes a connection allocates now more, now less.
     idle(&pids).await
-}
-
-/// Between two looks at the threads: as short as Tokio's timer allows.
-const PAUSE: Duration = Duration::from_millis(1);
-/// How many looks in a row must find all threads asleep. One may miss the moment in which a thread
-/// wakes another one and falls asleep itself.
-const IN_A_ROW: u32 = 2;
-/// How many looks before giving up: about ten seconds.
-const MOST: u32 = 10_000;
-
-/// Returns once all threads of all processes sleep.
-///
-/// After its answer a server may still work: it returns a connection to the pool, stores a session
-/// ticket, drops a task. A fixed pause would be too short on a busy machine.
-pub(super) async fn idle(pids: &[u32]) -> anyhow::Result<()> {
-    let mut in_a_row = 0;
-    for _ in 0..MOST {
-        sleep(PAUSE).await;
-        in_a_row = if pids.iter().all(|pid| process::is_asleep(*pid)) { in_a_row + 1 } else { 0 };
-        if in_a_row == IN_A_ROW {
-            return Ok(());
-        }
-    }
-    bail!("the server keeps working after its answer, so nothing can be counted exactly")
 }

@@ -6,6 +6,7 @@
 //! The servers are built to count; see [`lab_servers::instrumented`].
 
 mod gauge;
+mod idle;
 mod measure;
 pub mod reference;
 mod system_calls;

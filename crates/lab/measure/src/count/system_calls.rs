@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::measure::idle;
+use super::idle::idle;
 
 pub const SYSTEM_CALLS: &str = "raw_syscalls:sys_enter";
 
