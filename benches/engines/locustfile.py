@@ -200,7 +200,8 @@ def result():
         **{key: max(window[key] for window in everything) for key in ("longest_s", "grace_s")},
         "first_fault": next((window["first_fault"] for window in everything if window["first_fault"]), None),
         "processes": [
-            {"id": name, "ok_in_time": it["visits"]["ok_in_time"], "cpu_s": it["cpu_s"], "waited_s": it["waited_s"]} for name, it in windows.items()
+            {"id": name, "ok_in_time": it["visits"]["ok_in_time"], "cpu_s": it["cpu_s"],
+             "waited_s": it["waited_s"]} for name, it in windows.items()
         ],
         "master_cpu_s": own["cpu_s"] if WORKERS else 0,
         "lost_workers": [name for name, it in WORKERS.items() if not (it and it["closed"])],

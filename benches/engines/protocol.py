@@ -84,7 +84,8 @@ def content_type(request):
 
 
 def run_tool(command, env):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env={**os.environ, **env})
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                          env={**os.environ, **env})
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         refuse(f"{Path(command[0]).name} ended with status {done.returncode}: {''.join(last)}")
@@ -138,13 +139,15 @@ def cpu_times(pid):
 
 def about(name, program, *arguments, notes=(), workers=None):
     """Who measured. Some tools print their version to stderr, and some exit with an error after it."""
-    printed = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    printed = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True)
     version = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout)
     return {"name": name, "version": version.group() if version else "", "workers": workers, "notes": list(notes)}
 
 
 def counts(ok, wrong=0, failed=0, unfinished=0, **others):
-    return {"sent": ok + wrong + failed + unfinished, "ok": ok, "ok_in_time": ok, "wrong": wrong, "failed": failed, "unfinished": unfinished, **others}
+    return {"sent": ok + wrong + failed + unfinished, "ok": ok, "ok_in_time": ok, "wrong": wrong, "failed": failed,
+            "unfinished": unfinished, **others}
 
 
 def find(pattern, text, default=None):

@@ -12,12 +12,15 @@ HERE = Path(__file__).parent
 # in brackets is only needed for a part.
 REPLICATIONS = {
     "locust": ("swarm", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
-    "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies", "node npm chromium openssl (strace)"),
+    "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies",
+              "node npm chromium openssl (strace)"),
     "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
-    "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver", "cargo javac mvn wrk"),
+    "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver",
+                "cargo javac mvn wrk"),
     "wild": ("wild", [], "30 min, and 30 to install", "look at released servers with `lab triage`",
              "wrk strace (perf cargo go npm java mvn mdbook nginx lighttpd)"),
-    "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away", "postgres"),
+    "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
+                 "postgres"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
     "heaptrack": ("memory", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts", "heaptrack"),
     "dhat": ("memory", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),

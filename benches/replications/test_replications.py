@@ -119,7 +119,8 @@ class Output(unittest.TestCase):
     def check(self, outcome, *expected):
         counts = {key: outcome[key] for key in ("sent", "ok", "wrong", "failed", "unfinished")}
         self.assertEqual(counts["sent"], sum(counts.values()) - counts["sent"])
-        for value, wanted in zip((engines.figures(outcome)[key] for key in ("req_per_s", "p50_ms", "p99_ms", "failed")), expected, strict=True):
+        for value, wanted in zip((engines.figures(outcome)[key] for key in ("req_per_s", "p50_ms", "p99_ms", "failed")),
+                                 expected, strict=True):
             self.assertAlmostEqual(value, wanted, places=1)
 
     def test_wrk_units_and_errors(self):
@@ -151,8 +152,10 @@ class Output(unittest.TestCase):
 
 class Plans(unittest.TestCase):
     PLAN = {
-        "target": {"address": "127.0.0.1:1", "host": "127.0.0.1:1", "tls": None}, "arrivals": {"closed_loop": {"users": 2}}, "options": {},
-        "requests": [{"method": "GET", "path": "/", "headers": [], "body_file": None, "expected": {"status": 200, "answer": "any"}}],
+        "target": {"address": "127.0.0.1:1", "host": "127.0.0.1:1",
+                   "tls": None}, "arrivals": {"closed_loop": {"users": 2}}, "options": {},
+        "requests": [{"method": "GET", "path": "/", "headers": [], "body_file": None,
+                      "expected": {"status": 200, "answer": "any"}}],
     }
 
     def test_what_a_tool_cannot_do_is_refused(self):
@@ -172,7 +175,8 @@ class Plans(unittest.TestCase):
             protocol.only_request({**self.PLAN, **random}, "oha", open_loop=True)
 
     def test_a_plan_takes_its_bodies_along(self):
-        plan = {**self.PLAN, "warm_up_s": 0, "measurement_s": 2, "grace_s": 1, "requests": [dict(*self.PLAN["requests"])]}
+        plan = {**self.PLAN, "warm_up_s": 0, "measurement_s": 2, "grace_s": 1,
+                "requests": [dict(*self.PLAN["requests"])]}
         with tempfile.TemporaryDirectory() as directory:
             body, kit = Path(directory) / "body", Path(directory) / "kit"
             body.write_text("text")
@@ -216,7 +220,8 @@ class Proxies(unittest.TestCase):
 
     def test_shares_add_up(self):
         found = profiles.shares(profiles.parse_script(PERF))
-        self.assertEqual((found["samples"], found["shares"][profiles.NETWORK], found["shares"][profiles.OWN]), (2, 0.5, 0.5))
+        self.assertEqual((found["samples"], found["shares"][profiles.NETWORK], found["shares"][profiles.OWN]),
+                         (2, 0.5, 0.5))
         self.assertEqual([it["file"] for it in found["top"]], ["kernel", "fixed"])
 
     def test_events_that_perf_cannot_count_are_left_out(self):
@@ -231,7 +236,8 @@ class Counts(unittest.TestCase):
                          {"allocations": 4, "bytes": 33116, "opendir": opendir})
         self.assertEqual(memory.parse_dhat(json.dumps(DHAT)), {"allocations": 4, "bytes": 33116, "opendir": opendir})
         self.assertEqual(memory.parse_cachegrind(CACHEGRIND),
-                         {"instructions": 100, "allocator": 75, "functions": {"_int_malloc (malloc.c)": 75, "main": 25}})
+                         {"instructions": 100, "allocator": 75,
+                          "functions": {"_int_malloc (malloc.c)": 75, "main": 25}})
 
     def test_the_cost_of_a_visit_is_a_difference(self):
         first = {"instructions": 1000, "functions": {"setup": 900, "work": 100}}
@@ -239,7 +245,8 @@ class Counts(unittest.TestCase):
         self.assertEqual(memory.per_visit(first, second, 2), {"instructions": 101.5, "functions": {"work": 100}})
 
     def test_the_allocator_of_glibc(self):
-        for name, inside in [("malloc", True), ("_int_free", True), ("unlink_chunk.constprop.0", True), ("free_pages", False), ("main", False)]:
+        for name, inside in [("malloc", True), ("_int_free", True), ("unlink_chunk.constprop.0", True),
+                             ("free_pages", False), ("main", False)]:
             self.assertEqual(bool(memory.re.match(memory.ALLOCATOR, name)), inside, name)
 
     def test_stacks_of_perf(self):
@@ -248,7 +255,8 @@ class Counts(unittest.TestCase):
 
 class Table(unittest.TestCase):
     def test_columns_line_up(self):
-        self.assertEqual(report.table(["", "req/s"], [["slow", "19.5"], ["fixed", "1,294"]]), "       req/s\nslow    19.5\nfixed  1,294")
+        self.assertEqual(report.table(["", "req/s"], [["slow", "19.5"], ["fixed", "1,294"]]),
+                         "       req/s\nslow    19.5\nfixed  1,294")
 
 
 class Waterfall(unittest.TestCase):
@@ -302,13 +310,16 @@ class Wild(unittest.TestCase):
 
     def opinion(self, late=0, nodelay=0, per_answer=None):
         load = {"req_per_s": 1000, "p50_ms": 1, "p99_ms": 1, "failed": 0, "cores": 1.9}
-        return {"wrk": {"1": load, "16": load, "64": load}, "delayed": {"answers": 100, "late": late}, "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
+        return {"wrk": {"1": load, "16": load, "64": load}, "delayed": {"answers": 100, "late": late},
+                "strace": {"answers": 100, "per_answer": {"TCP_NODELAY": nodelay, **(per_answer or {})}}}
 
     def test_system_calls_count_once_even_if_another_thread_interrupts_them(self):
-        self.assertEqual(wild.system_calls(self.LOG), {"accept4": 1, "setsockopt": 1, "openat": 1, "write": 1, "TCP_NODELAY": 1})
+        self.assertEqual(wild.system_calls(self.LOG),
+                         {"accept4": 1, "setsockopt": 1, "openat": 1, "write": 1, "TCP_NODELAY": 1})
 
     def test_a_suspect_is_confirmed_refuted_or_open(self):
-        named = [{"id": name, "title": name, "accounts_for": None, "evidence": ""} for name in ("nagle", "opens", "allocation")]
+        named = [{"id": name, "title": name, "accounts_for": None, "evidence": ""}
+                 for name in ("nagle", "opens", "allocation")]
         suspects, missed = wild.judged({}, {"suspects": named}, self.opinion(44, 0, {"openat": 1, "fsync": 1}))
         self.assertEqual([it["verdict"] for it in suspects], ["confirmed", "refuted", "open"])
         self.assertEqual(missed, {"flush": "strace: 1.00 flushes per request"})
@@ -326,14 +337,16 @@ class Wild(unittest.TestCase):
 
     def test_one_server_that_fails_leaves_the_results_of_the_others(self):
         with contextlib.redirect_stderr(io.StringIO()):
-            results, left_out = wild.each([{"name": "a", "users": 2}, {"name": "b", "users": 0}], "name", lambda it: 1 / it["users"])
+            results, left_out = wild.each([{"name": "a", "users": 2}, {"name": "b", "users": 0}], "name",
+                                          lambda it: 1 / it["users"])
             self.assertRaises(cases.Problem, wild.each, [{"name": "b"}], "name", lambda it: it["users"])
         self.assertEqual((results, left_out), ({"a": 0.5}, {"b": "ZeroDivisionError: division by zero"}))
 
     def test_each_server_is_complete_and_its_data_the_same_every_time(self):
         for server in wild.LISTS["server"]:
             self.assertIn("{port}", server["command"])
-            self.assertTrue(server["get"].startswith("/") and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
+            self.assertTrue(server["get"].startswith("/")
+                            and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
         self.assertEqual(len(wild_data.page(40_000)), 40_000)
         self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
 
@@ -359,10 +372,12 @@ class Mystery(unittest.TestCase):
             self.assertEqual((mystery.result(it), len(it["false_alarms"])), (words, alarms), planted)
 
     def test_the_totals_add_up(self):
-        cards = {"healthy": ([], ["lock"]), "lock": (["lock"], ["lock"]), "regex": (["regex"], []), "clone+lock": (["clone", "lock"], ["lock"])}
+        cards = {"healthy": ([], ["lock"]), "lock": (["lock"], ["lock"]), "regex": (["regex"], []),
+                 "clone+lock": (["clone", "lock"], ["lock"])}
         found = mystery.totals({name: mystery.judged(*card) for name, card in cards.items()})
         self.assertEqual([found[key] for key in ("alone", "first", "named", "missed")], [2, 1, 1, 1])
-        self.assertEqual([found[key] for key in ("of_pairs", "named_of_pairs", "both_named", "false_alarms")], [2, 1, 0, 1])
+        self.assertEqual([found[key] for key in ("of_pairs", "named_of_pairs", "both_named", "false_alarms")],
+                         [2, 1, 0, 1])
 
 
 class Mongodb(unittest.TestCase):
@@ -421,7 +436,8 @@ class Processes(unittest.TestCase):
 class Soak(unittest.TestCase):
     def faults(self, short=False, **changes):
         session = unittest.mock.Mock(servers=[Server("fixed", 1)])
-        held = {"sent": 9, "ok": 9, "ends": Counter({("slow", "200"): 5, ("silent", "closed"): 5, ("garbage", "400"): 2}), "mib": [[20]] + 4 * [[40]], "descriptors": 5 * [[9]]}
+        held = {"sent": 9, "ok": 9, "ends": Counter({("slow", "200"): 5, ("silent", "closed"): 5,
+            ("garbage", "400"): 2}), "mib": [[20]] + 4 * [[40]], "descriptors": 5 * [[9]]}
         it = soak.Soaked(None, session, **{**held, **changes})
         return " ".join(it.faults(short))
 
@@ -442,7 +458,8 @@ class Soak(unittest.TestCase):
         ]:
             self.assertEqual(self.faults(**change), words)
         self.assertEqual(self.faults(short=True, mib=[[20], [30], [40]]), "")
-        self.assertEqual(self.faults(short=True, descriptors=[[9], [9], [11]]), "fixed grew from 9.0 to 11.0 descriptors")
+        self.assertEqual(self.faults(short=True, descriptors=[[9], [9], [11]]),
+                         "fixed grew from 9.0 to 11.0 descriptors")
 
     def test_a_broken_client_says_how_it_ended(self):
         async def answer(reader, writer):
@@ -498,8 +515,10 @@ class Troubles(unittest.TestCase):
 class Locust(unittest.TestCase):
     RESULT = {
         "seconds": 2.0, "grace_s": 1.0, "longest_s": 0.03, "ok": 40, "ok_in_time": 38, "wrong": 1, "failed": 1, "late": 2, "first_fault": "status 503",
-        "latency_us": [[500, 20], [30000, 20]], "percentiles_ms": {"p50": 0.5, "p99": 30}, "ages_s": [0.2, 0.9], "master_cpu_s": 0.1, "lost_workers": [],
-        "processes": [{"cpu_s": 1.4, "waited_s": 0.0, "ok_in_time": 20}, {"cpu_s": 1.0, "waited_s": 0.9, "ok_in_time": 18}],
+        "latency_us": [[500, 20], [30000, 20]], "percentiles_ms": {"p50": 0.5, "p99": 30}, "ages_s": [0.2,
+            0.9], "master_cpu_s": 0.1, "lost_workers": [],
+        "processes": [{"cpu_s": 1.4, "waited_s": 0.0, "ok_in_time": 20},
+                      {"cpu_s": 1.0, "waited_s": 0.9, "ok_in_time": 18}],
     }
 
     def setUp(self):
@@ -534,7 +553,8 @@ class Locust(unittest.TestCase):
         self.assertEqual(swarm.look(), "no worker is left: gone ended with status 3: no memory")
 
     def test_a_worker_that_does_not_start_ends_the_run(self):
-        swarm = self.swarm(self.start("gone", "echo no module named gevent >&2; exit 1"), master="echo waiting >&2; exec sleep 60")
+        swarm = self.swarm(self.start("gone", "echo no module named gevent >&2; exit 1"),
+                           master="echo waiting >&2; exec sleep 60")
         self.assertEqual(swarm.look(), "gone ended with status 1: no module named gevent, before the load began")
 
     def test_a_worker_on_another_machine_is_missed(self):
@@ -554,9 +574,11 @@ class Locust(unittest.TestCase):
         self.assertEqual((outcome["sent"], outcome["unfinished"], outcome["youngest_unfinished_s"]), (44, 2, 0.2))
         self.assertEqual(sum(count for _, count in outcome["latency_us"]), 42)
         # The busiest process has the least time left.
-        self.assertEqual((outcome["generator_cpu_s"], outcome["generator_waited_s"], outcome["total_cpu_s"]), (1.0, 0.9, 2.5))
+        self.assertEqual((outcome["generator_cpu_s"], outcome["generator_waited_s"], outcome["total_cpu_s"]),
+                         (1.0, 0.9, 2.5))
         self.assertEqual((outcome["unanswered"]["ages_s"], outcome["invalid"]), ([0.2, 0.9], None))
-        self.assertIn("Locust lost 1 of its workers", locust.outcome({**self.RESULT, "lost_workers": ["x"]}, [])["invalid"])
+        self.assertIn("Locust lost 1 of its workers",
+                      locust.outcome({**self.RESULT, "lost_workers": ["x"]}, [])["invalid"])
 
     def test_what_locust_cannot_do_is_refused(self):
         plan = {"arrivals": {"closed_loop": {}}, "options": {"listen": "192.168.1.5"}}
@@ -575,18 +597,22 @@ class Locust(unittest.TestCase):
         self.assertEqual(locust_run.from_lab(cases.read("lock-scope"), {**load, "users": 300}), {})
 
     def test_the_tables_are_narrow(self):
-        outcome = {"measured_s": 20, "ok": 9, "ok_in_time": 25888, "unfinished": 1, "percentiles_ms": {"p50": 152345, "p99": 161234}, "server_cpu_s": 1.2,
-                   "master_cpu_s": 0.2, "invalid": "worker-1 left", "processes": [{"ok_in_time": 6480, "cpu_s": 18.8, "waited_s": 1}] * 4}
+        outcome = {"measured_s": 20, "ok": 9, "ok_in_time": 25888, "unfinished": 1,
+                   "percentiles_ms": {"p50": 152345, "p99": 161234}, "server_cpu_s": 1.2,
+                   "master_cpu_s": 0.2, "invalid": "worker-1 left", "processes": [{"ok_in_time": 6480, "cpu_s": 18.8,
+                                                                                   "waited_s": 1}] * 4}
         row = locust_run.as_row("fixed", "FastHttpUser", 4, outcome)
         for shown in (locust_run.compared([row], {"fixed": 820}), locust_run.scaled([row])):
             text = report.table(*shown)
             self.assertIn("1,294", text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
-        (note, *_) = locust_run.notes({**row, "lost": None}, {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
+        (note, *_) = locust_run.notes({**row, "lost": None},
+                                      {"users": 3000, "think_ms": 500, "requests": 1, "seconds": 20}, {})
         self.assertIn("Locust is the limit, not the server: one of its processes uses 94 % of a core", note)
 
     def test_a_client_that_measured_only_fixed_is_compared_with_the_other_slow(self):
-        measured = [("slow", "HttpUser", 20), ("fixed", "HttpUser", 1000), ("fixed", "FastHttpUser", 3000), ("slow", "lab", 19)]
+        measured = [("slow", "HttpUser", 20), ("fixed", "HttpUser", 1000), ("fixed", "FastHttpUser", 3000),
+                    ("slow", "lab", 19)]
         rows = [{"variant": variant, "client": client, "req_per_s": rate} for variant, client, rate in measured]
         self.assertEqual(locust_run.speedups(rows), {"HttpUser": 50, "FastHttpUser": 150})
 

@@ -20,17 +20,22 @@ from harness.tools import TOOLS
 
 ENGINES = ["wrk", "oha", "ab", "k6", "lab"]
 CONNECTIONS = 100  # at most, as with the article's wrk and ab
-# Requests per second of an open loop: half of what the closed loop gets, but not so many that an engine becomes the limit.
+# Requests per second of an open loop: half of what the closed loop gets, but not so many that an engine becomes the
+# limit.
 RATE = 200
 SHOWN = (("req_per_s", 1), ("p50_ms", 2), ("p99_ms", 2))
 # Each in a run of its own. Whether it is an open loop, its options, and what its latencies are.
 STALLED = {
-    "lab, closed loop": ("lab", False, {}, "counts a stall once for each connection, and not the requests that it did not send meanwhile"),
+    "lab, closed loop": ("lab", False, {},
+        "counts a stall once for each connection, and not the requests that it did not send meanwhile"),
     "ab, closed loop": ("ab", False, {}, "does the same"),
-    "wrk, closed loop": ("wrk", False, {}, "does too, but then adds the requests that its mean rate would have sent meanwhile"),
-    "oha -q": ("oha", True, {"latency_correction": False}, "counts from the moment when it sent a request, which is late if all connections wait"),
+    "wrk, closed loop": ("wrk", False, {},
+                         "does too, but then adds the requests that its mean rate would have sent meanwhile"),
+    "oha -q": ("oha", True, {"latency_correction": False},
+               "counts from the moment when it sent a request, which is late if all connections wait"),
     "oha -q --latency-correction": ("oha", True, {}, "counts from the moment when a request was due"),
-    "k6, constant-arrival-rate": ("k6", True, {}, "starts another user for each request that is due, so none is sent late"),
+    "k6, constant-arrival-rate": ("k6", True, {},
+                                  "starts another user for each request that is due, so none is sent late"),
     "lab, open loop": ("lab", True, {}, "counts from the moment when a request was due; its arrivals are random"),
 }
 
@@ -39,11 +44,13 @@ def options():
     parser = argparse.ArgumentParser(prog="just crosscheck", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="fixed", help="the server to measure [fixed]")
-    parser.add_argument("--engine", action="append", help=f"an engine to compare with lab; repeat it for several [{', '.join(ENGINES[:-1])}]")
+    parser.add_argument("--engine", action="append",
+                        help=f"an engine to compare with lab; repeat it for several [{', '.join(ENGINES[:-1])}]")
     parser.add_argument("--connections", type=positive, help="instead of the case's users, at most 100")
     parser.add_argument("--seconds", type=positive, help="length of one run [8; with --stalls 20]")
     parser.add_argument("--rounds", type=positive, default=4, help="how often each engine runs [4]; not with --stalls")
-    parser.add_argument("--stalls", action="store_true", help="stop the server for 1 s in every 10, and compare closed and open loops")
+    parser.add_argument("--stalls", action="store_true",
+                        help="stop the server for 1 s in every 10, and compare closed and open loops")
     add_options(parser, "1 s a run; with --stalls 5 s")
     chosen = parser.parse_args()
     chosen.seconds = chosen.seconds or (20 if chosen.stalls else 8)
@@ -117,17 +124,21 @@ def crosscheck(case, chosen, connections, names):
     marked = {}
     for name, it in results.items():
         it["outside_lab"] = outside(it, by_lab)
-        marked[name] = {key: number(it[key]["median"], digits) + ("*" if key in it["outside_lab"] else " ") for key, digits in SHOWN}
+        marked[name] = {key: number(it[key]["median"], digits) + ("*" if key in it["outside_lab"] else " ") for key,
+                        digits in SHOWN}
     head = ["", "req/s ", "lowest to highest", "over lab", "p50 ms ", "p99 ms ", "own CPU", "server", "failed"]
     rows = [
-        [name, marked[name]["req_per_s"], f"{number(it['req_per_s']['lowest'])} to {number(it['req_per_s']['highest'])}",
+        [name, marked[name]["req_per_s"],
+         f"{number(it['req_per_s']['lowest'])} to {number(it['req_per_s']['highest'])}",
          "" if name == "lab" else span(it["over_lab"]["req_per_s"]), marked[name]["p50_ms"], marked[name]["p99_ms"],
          percent(it["generator_cores"]), percent(it["server_cores"]), str(it["failed"])]
         for name, it in results.items()
     ]
-    remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"] for it in results.values()) else []
+    remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"]
+                                                                           for it in results.values()) else []
     remarks += [remark for name in names for remark in [note(name, results[name]), *notes[name]] if remark]
-    remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that hides")
+    remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that "
+                   "hides")
     return f"{chosen.rounds} rounds of {chosen.seconds} s", (head, rows), remarks, results, {"runs": runs}
 
 
@@ -143,7 +154,8 @@ def stalls(case, chosen, connections, names):
         rate = rate or min(results[name]["req_per_s"] / 2, RATE)
     head = ["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"]
     rows = [
-        [name, *(number(it[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(it["generator_cores"]), str(it["failed"])]
+        [name, *(number(it[key]) for key in ("req_per_s", "p50_ms", "p99_ms")), percent(it["generator_cores"]),
+         str(it["failed"])]
         for name, it in results.items()
     ]
     first = stall.EVERY / 100
@@ -152,7 +164,8 @@ def stalls(case, chosen, connections, names):
         f"1 % of all moments are the first {1000 * first:.0f} ms of a stall; a request that is due then waits at least "
         f"{1000 * (stall.STALL - first):.0f} ms, so the true p99 is at least that"
     )
-    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", (head, rows), remarks, results, {"rate": rate}
+    return f"open loops at {rate:.0f} req/s, a stall of {stall.STALL} s in every {stall.EVERY}", (head,
+        rows), remarks, results, {"rate": rate}
 
 
 def main():
@@ -182,7 +195,8 @@ def main():
     if len(case.requests) > 1:
         remarks.append(f"this is the first of the case's {len(case.requests)} requests; these tools load no whole page")
     print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": chosen.seconds, "results": results, **more,
+    record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": chosen.seconds,
+              "results": results, **more,
               "left_out": missing, "notes": remarks}
     name = f"crosscheck-stalls-{case.name}" if chosen.stalls else f"crosscheck-{case.name}"
     save(name, record, chosen, [name for name in names if name in TOOLS], load=shown)

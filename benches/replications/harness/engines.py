@@ -23,7 +23,8 @@ def script(name: str) -> ModuleType:
 def figures(outcome: dict) -> dict:
     """What the tables show of an outcome."""
     seconds = outcome["measured_s"]
-    latencies = outcome.get("percentiles_ms") or {f"p{percent}": percentile(outcome["latency_us"], percent) for percent in (50, 99)}
+    latencies = outcome.get("percentiles_ms") or {f"p{percent}": percentile(outcome["latency_us"], percent)
+                                                  for percent in (50, 99)}
     cores = {name: None if (used := outcome.get(key)) is None else used / seconds
              for name, key in (("server_cores", "server_cpu_s"), ("busiest_cores", "generator_cpu_s"))}
     total = outcome.get("total_cpu_s", outcome.get("generator_cpu_s"))

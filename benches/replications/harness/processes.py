@@ -45,7 +45,8 @@ class Process:
 
     def family(self) -> list[int]:
         """The ids of the child and of all processes below it, such as the workers of a master. Empty without /proc."""
-        parents = {int(path.name): int(fields[1]) for path in Path("/proc").glob("[0-9]*") if (fields := stat_fields(path.name))}
+        parents = {int(path.name): int(fields[1]) for path in Path("/proc").glob("[0-9]*")
+                   if (fields := stat_fields(path.name))}
         family = [self.child.pid] if self.child.pid in parents else []
         for member in family:
             family += [pid for pid, parent in parents.items() if parent == member]
@@ -172,7 +173,8 @@ def allow_connections(count: int) -> None:
     needed = 2 * count + 100
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
-        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed: `ulimit -Hn {needed}`")
+        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed: `ulimit -Hn "
+                      f"{needed}`")
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 

@@ -34,8 +34,10 @@ def add_options(parser, short):
     """The options that every replication has. `short` says what `--short` does."""
     parser.set_defaults(recipe=parser.prog)
     parser.add_argument("--short", action="store_true", help=f"{short}: a check, not a measurement")
-    parser.add_argument("--publish", action="store_true", help="also keep the record in docs/replications, where the course reads it")
-    parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=str(BIN_DIR), help="where the servers are [target/release]")
+    parser.add_argument("--publish", action="store_true",
+                        help="also keep the record in docs/replications, where the course reads it")
+    parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=str(BIN_DIR),
+                        help="where the servers are [target/release]")
 
 
 def number(value, digits=1):
@@ -54,7 +56,8 @@ def table(head, rows):
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = []
     for row in [head, *rows]:
-        first, *others = (cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
+        first, *others = (cell.ljust(width) if i == 0 else cell.rjust(width) for i,
+                          (cell, width) in enumerate(zip(row, widths)))
         lines.append("  ".join([first, *others]).rstrip())
     return "\n".join(lines)
 
@@ -94,7 +97,8 @@ def cpu():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+                platform.processor())
 
 
 def save(name, record, chosen, used, **tables):
@@ -117,7 +121,8 @@ def save(name, record, chosen, used, **tables):
         "short": chosen.short,
         "machine": {"system": platform.system(), "release": platform.release(), "cpu": cpu(), "cores": os.cpu_count()},
         # Pages and other records change nothing that is measured.
-        "commit": commit and commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""),
+        "commit": commit and commit + ("+changes"
+            if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""),
         "versions": versions,
         **record,
         "tables": {key: {"head": head, "rows": rows, "origin": origin} for key, (head, rows) in tables.items()},

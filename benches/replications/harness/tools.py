@@ -69,7 +69,8 @@ def version(name):
     if program is None:
         return None
     # Some tools print their version to stderr, and some exit with an error after it.
-    printed = subprocess.run([program, *tool.version], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    printed = subprocess.run([program, *tool.version], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=60)
     found = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout.decode(errors="replace"))
     return found.group() if found else "unknown"
 

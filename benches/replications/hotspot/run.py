@@ -61,7 +61,8 @@ def main():
         shutil.move(half, file)
 
     size = file.stat().st_size
-    print(f"{samples:,} samples with {frames / samples:.0f} frames each, from {answers:,} right answers; {size / 1e6:.0f} MB")
+    print(f"{samples:,} samples with {frames / samples:.0f} frames each, from {answers:,} right answers; "
+          f"{size / 1e6:.0f} MB")
     print(f"open it with: hotspot {os.path.relpath(file)}")
     if not TOOLS["hotspot"].find("hotspot"):
         print(f"to install hotspot: {TOOLS['hotspot'].install}")

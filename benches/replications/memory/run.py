@@ -75,7 +75,8 @@ def parse_cachegrind(text):
             # The line of the source, then the instructions of this function there.
             functions[function, source] += int(line.split()[1])
     allocator = sum(count for (function, _), count in functions.items() if re.match(ALLOCATOR, function))
-    named = {f"{function} ({source})" if source != "???" else function: count for (function, source), count in functions.items()}
+    named = {f"{function} ({source})" if source != "???" else function: count for (function, source),
+             count in functions.items()}
     return {"instructions": sum(functions.values()), "allocator": allocator, "functions": named}
 
 
@@ -90,10 +91,13 @@ class Tool:
 
 
 TOOLS = {
-    "heaptrack": Tool("heaptrack", lambda file: ["heaptrack", "-o", file], read_heaptrack, "heaptrack --analyze {file}"),
-    "dhat": Tool("valgrind", lambda file: ["valgrind", "--tool=dhat", f"--dhat-out-file={file}.dhat"], lambda file: parse_dhat(file.read_text()),
+    "heaptrack": Tool("heaptrack", lambda file: ["heaptrack", "-o", file], read_heaptrack,
+                      "heaptrack --analyze {file}"),
+    "dhat": Tool("valgrind", lambda file: ["valgrind", "--tool=dhat", f"--dhat-out-file={file}.dhat"],
+                 lambda file: parse_dhat(file.read_text()),
                  "/usr/libexec/valgrind/dh_view.html in a browser, and load {file}"),
-    "cachegrind": Tool("valgrind", lambda file: ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={file}.cachegrind"],
+    "cachegrind": Tool("valgrind",
+        lambda file: ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={file}.cachegrind"],
                        lambda file: parse_cachegrind(file.read_text()), "cg_annotate {file}"),
 }
 
@@ -124,7 +128,8 @@ def count(tool: Tool, server: str, visits: int, bin_dir: str, keep: Path) -> tup
 
 def per_visit(first, second, visits):
     """What one visit adds to each count. Of the functions, only those with at least 1 % of the instructions."""
-    added = {name: per_visit(first.get(name, {}), count, visits) if isinstance(count, dict) else (count - first.get(name, 0)) / visits
+    added = {name: per_visit(first.get(name, {}), count, visits) if isinstance(count, dict)
+             else (count - first.get(name, 0)) / visits
              for name, count in second.items()}
     if "functions" in added:
         most = sorted(added["functions"].items(), key=lambda item: -item[1])
@@ -143,9 +148,11 @@ def allocation_table(rows, tool):
     for variant, row in rows.items():
         opendir = row["per_visit"]["opendir"]
         if opendir["allocations"] >= 1:
-            without = [f"{(row['per_visit'][name] - opendir[name]) / row['exact'][name]:.4f}" for name in ("allocations", "bytes")]
+            without = [f"{(row['per_visit'][name] - opendir[name]) / row['exact'][name]:.4f}"
+                       for name in ("allocations", "bytes")]
             notes.append(
-                f"{variant}: {opendir['allocations']:.0f} allocations and {opendir['bytes']:,.0f} bytes are opendir() of the C library, "
+                f"{variant}: {opendir['allocations']:.0f} allocations and {opendir['bytes']:,.0f} bytes are opendir() "
+                f"of the C library, "
                 f"which an allocator for Rust code does not see; the ratios without them: {' and '.join(without)}"
             )
     return (head, cells), notes
@@ -155,7 +162,8 @@ def instruction_table(rows):
     head = ["", "instructions", "of them in the allocator", "share", "slow / this"]
     slow = rows["slow"]["per_visit"]["instructions"]
     cells = [
-        [variant, *(f"{count[name]:,.0f}" for name in ("instructions", "allocator")), f"{100 * count['allocator'] / count['instructions']:.0f} %",
+        [variant, *(f"{count[name]:,.0f}" for name in ("instructions", "allocator")),
+         f"{100 * count['allocator'] / count['instructions']:.0f} %",
          f"{slow / count['instructions']:.2f}"]
         for variant, count in ((variant, row["per_visit"]) for variant, row in rows.items())
     ]
@@ -175,24 +183,28 @@ def main():
     rows = {}
     for variant in ["slow", "fixed"] if chosen.short else case.variants:
         report.say(f"{case.name}-{variant}: {few} and then {many} visits under {name}")
-        runs, files = zip(*(count(tool, f"{case.name}-{variant}", visits, chosen.bin_dir, keep) for visits in (few, many)))
+        runs, files = zip(*(count(tool, f"{case.name}-{variant}", visits, chosen.bin_dir, keep)
+                            for visits in (few, many)))
         rows[variant] = {"per_visit": per_visit(*runs, many - few), "file": os.path.relpath(files[1], TARGET)}
         if "allocations" in runs[0]:
             rows[variant]["exact"] = {name: exact[variant][name] for name in ("allocations", "bytes")}
-            rows[variant]["ratio"] = {name: rows[variant]["per_visit"][name] / count for name, count in rows[variant]["exact"].items()}
+            rows[variant]["ratio"] = {name: rows[variant]["per_visit"][name] / count for name,
+                                      count in rows[variant]["exact"].items()}
 
     table, notes = instruction_table(rows) if name == "cachegrind" else allocation_table(rows, name)
     if requests > 1:
         notes.append(f"a visit is {requests} requests")
     tolerance = case.count.get("tolerance_percent")
     if tolerance and name != "cachegrind":
-        notes.append(f"these counts vary from run to run: `lab count` accepts {tolerance.get('bytes', 1)} % for bytes; see docs/src/counts.md")
+        notes.append(f"these counts vary from run to run: `lab count` accepts {tolerance.get('bytes', 1)} % for bytes; "
+                     f"see docs/src/counts.md")
     if chosen.short:
         notes.append(report.SHORT)
     print(f"{case.name} under {name}, {many} visits minus {few}\n\n{report.table(*table)}")
     print("".join(f"\nnote: {note}" for note in notes))
     print(f"\nlook at a whole run: {tool.viewer.format(file=os.path.relpath(TARGET / rows['slow']['file']))}")
-    report.save(f"{name}-{case.name}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program], counts=table)
+    report.save(f"{name}-{case.name}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program],
+                counts=table)
     return 0
 
 

@@ -59,10 +59,12 @@ def driver(package):
 
 def build(cargo, package):
     """The paths of a package's program and of its bench."""
-    command = [cargo, "build", "--locked", "--release", "--bins", "--benches", "--message-format", "json-render-diagnostics"]
+    command = [cargo, "build", "--locked", "--release", "--bins", "--benches", "--message-format",
+               "json-render-diagnostics"]
     # The betas are older than rules that Rust will enforce one day.
     command += ["--config", "future-incompat-report.frequency='never'"]
-    done = subprocess.run([*command, "--manifest-path", HERE / package / "Cargo.toml", "--target-dir", OUT], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*command, "--manifest-path", HERE / package / "Cargo.toml", "--target-dir", OUT],
+                          stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise Problem(f"cargo did not build find-{package}; its message is above")
     artifacts = [json.loads(line) for line in done.stdout.splitlines()]
@@ -78,7 +80,8 @@ def fetch_server(mvn):
     if not fetched.exists() or fetched.read_text() != pom.read_text():
         say("fetching mongo-java-server")
         shutil.rmtree(jars, ignore_errors=True)
-        done = subprocess.run([mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={jars}"], stdout=sys.stderr)
+        done = subprocess.run([mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
+                              stdout=sys.stderr)
         if done.returncode:
             raise Problem("Maven did not fetch mongo-java-server; its message is above")
         shutil.copy(pom, fetched)
@@ -107,7 +110,8 @@ def criterion(benches, short, server, url, scratch):
     shutil.rmtree(CRITERION, ignore_errors=True)
     env = {"CRITERION_HOME": str(CRITERION), "MONGODB_URL": url}
     # Criterion's own 100,000 resamples take longer than the finds, and change no digit that matters.
-    settings = ["--nresamples", "10000", *(["--warm-up-time", "0.3", "--measurement-time", "0.3", "--sample-size", "10"] if short else [])]
+    settings = ["--nresamples", "10000",
+                *(["--warm-up-time", "0.3", "--measurement-time", "0.3", "--sample-size", "10"] if short else [])]
 
     def estimate(*path):
         mean = json.loads(CRITERION.joinpath("find", *path, "estimates.json").read_text())["mean"]
@@ -120,8 +124,10 @@ def criterion(benches, short, server, url, scratch):
         times[package] = dict(zip(("ms", "low", "high"), (value / 1e6 for value in estimate(package))))
     for new, old in CHANGES:
         # Only compares two saved measurements, and writes the report.
-        said = call("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings], server, scratch, env)
-        verdict = re.search(r"(Performance has \w+|Change within noise threshold|No change in performance detected)", said).group(1)
+        said = call("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings], server,
+                    scratch, env)
+        verdict = re.search(r"(Performance has \w+|Change within noise threshold|No change in performance detected)",
+                            said).group(1)
         changes[f"{new}/{old}"] = dict(zip(("change", "low", "high"), estimate("change")), verdict=verdict)
     return times, changes
 
@@ -202,7 +208,8 @@ def measure(programs, benches, java, jars, wrk, short):
         for package in PACKAGES:
             # The first finds make Java compile the server's hot path.
             measure_find(package, programs[package], 2 * count, mongo, url, scratch)
-        finds = alternate(rounds, [(package, trim) for package in PACKAGES for trim in (True, False)], lambda it: find(*it))
+        finds = alternate(rounds, [(package, trim) for package in PACKAGES for trim in (True, False)],
+                          lambda it: find(*it))
         times, changes = criterion(benches, short, mongo, url, scratch)
 
         say("web servers, a find of 16 documents per request")
@@ -235,9 +242,12 @@ def evaluate(runs):
         if "server_cpu_ms" in it:
             it["server_share"] = it["server_cpu_ms"]["median"] / (it["server_cpu_ms"]["median"] + it["client_cpu_ms"]["median"])
     ratios = {
-        "find": {f"{BEFORE}/{it}": {key: compared("find", key, BEFORE, it) for key in ("ms", "client_cpu_ms")} for it in PACKAGES[1:]},
-        "find_no_trim": {f"{BEFORE}/{AFTER}": {key: compared("find_no_trim", key, BEFORE, AFTER) for key in ("ms", "client_cpu_ms")}},
-        "web": {"req_per_s": compared("web", "req_per_s", AFTER, BEFORE), "web_cpu_us": compared("web", "web_cpu_us", BEFORE, AFTER)},
+        "find": {f"{BEFORE}/{it}": {key: compared("find", key, BEFORE, it) for key in ("ms", "client_cpu_ms")}
+                 for it in PACKAGES[1:]},
+        "find_no_trim": {f"{BEFORE}/{AFTER}": {key: compared("find_no_trim", key, BEFORE, AFTER)
+                                               for key in ("ms", "client_cpu_ms")}},
+        "web": {"req_per_s": compared("web", "req_per_s", AFTER, BEFORE),
+                "web_cpu_us": compared("web", "web_cpu_us", BEFORE, AFTER)},
     }
     return {**results, "ratios": ratios}
 
@@ -253,10 +263,14 @@ def show(record):
         return percent(it[key]["median"] if key in it else None)
 
     tables = {}
-    print(f"\nfind of 10,000 documents; rounds {record['rounds']}, finds {record['finds']}, medians; no trim: without glibc's heap trimming\n")
-    tables["find"] = ["driver", "article ms", "ms", "client CPU", "server CPU", "server's share", "page faults", "CPU, no trim"], [
-        [drivers[package], number(article["find_ms"].get(package)), middle(it, "ms"), middle(it, "client_cpu_ms"), middle(it, "server_cpu_ms"),
-         percent(it.get("server_share")), middle(it, "page_faults", 0), middle(record["find_no_trim"][package], "client_cpu_ms")]
+    print(f"\nfind of 10,000 documents; rounds {record['rounds']}, finds {record['finds']}, medians; no trim: without "
+          f"glibc's heap trimming\n")
+    tables["find"] = ["driver", "article ms", "ms", "client CPU", "server CPU", "server's share", "page faults",
+                      "CPU, no trim"], [
+        [drivers[package], number(article["find_ms"].get(package)), middle(it, "ms"), middle(it, "client_cpu_ms"),
+         middle(it, "server_cpu_ms"),
+         percent(it.get("server_share")), middle(it, "page_faults", 0), middle(record["find_no_trim"][package],
+                                                                               "client_cpu_ms")]
         for package, it in record["find"].items()
     ]
     print(table(*tables["find"]))
@@ -264,23 +278,27 @@ def show(record):
     for kind, label in (("find", ""), ("find_no_trim", ", no trim")):
         for names, it in record["ratios"][kind].items():
             own, other = (article["find_ms"].get(package) for package in names.split("/"))
-            rows.append([pair(names) + label, number(other and own / other, 2), span(it["ms"]), span(it["client_cpu_ms"])])
+            rows.append([pair(names) + label, number(other and own / other, 2), span(it["ms"]),
+                         span(it["client_cpu_ms"])])
     tables["ratios"] = ["ratio (lowest to highest round)", "article", "time", "client CPU"], rows
     print("\n" + table(*tables["ratios"]))
 
     print("\nCriterion: mean and 95 % interval\n")
     tables["criterion"] = ["driver", "article ms", "ms", "interval"], [
-        [drivers[package], number(article["find_ms"].get(package)), number(it["ms"]), f"{number(it['low'])} to {number(it['high'])}"]
+        [drivers[package], number(article["find_ms"].get(package)), number(it["ms"]),
+         f"{number(it['low'])} to {number(it['high'])}"]
         for package, it in record["criterion"].items()
     ]
     print(table(*tables["criterion"]))
     was = {names: f"{100 * change:+.1f} %" for names, change in article["change"].items()}
     tables["changes"] = ["change", "article", "ours", "Criterion's verdict"], [
-        [pair(names), was.get(names, "-"), f"{100 * it['change']:+.1f} %", it["verdict"]] for names, it in record["changes"].items()
+        [pair(names), was.get(names, "-"), f"{100 * it['change']:+.1f} %",
+         it["verdict"]] for names, it in record["changes"].items()
     ]
     print("\n" + table(*tables["changes"]))
 
-    print(f"\nwrk {' '.join(record['wrk'])}, a find of 16 documents per request; rounds {record['web_rounds']}, medians; CPU of one core\n")
+    print(f"\nwrk {' '.join(record['wrk'])}, a find of 16 documents per request; rounds {record['web_rounds']}, "
+          f"medians; CPU of one core\n")
     tables["web"] = ["driver", "article req/s", "req/s", "wrk CPU", "web CPU", "MongoDB CPU", "web CPU a request"], [
         [drivers[package], number(article["req_per_s"].get(package)), middle(it, "req_per_s"),
          *(share(it, key) for key in ("wrk_cores", "web_cores", "mongo_cores")), f"{middle(it, 'web_cpu_us', 0)} us"]
@@ -288,8 +306,10 @@ def show(record):
     ]
     print(table(*tables["web"]))
     tables["web_ratios"] = ["ratio (lowest to highest round)", "article", "ours"], [
-        ["req/s, " + pair(f"{AFTER}/{BEFORE}"), number(article["req_per_s"][AFTER] / article["req_per_s"][BEFORE], 2), span(web["req_per_s"])],
-        *([["web CPU a request, " + pair(f"{BEFORE}/{AFTER}"), "-", span(web["web_cpu_us"])]] if web["web_cpu_us"] else []),
+        ["req/s, " + pair(f"{AFTER}/{BEFORE}"), number(article["req_per_s"][AFTER] / article["req_per_s"][BEFORE], 2),
+         span(web["req_per_s"])],
+        *([["web CPU a request, " + pair(f"{BEFORE}/{AFTER}"), "-", span(web["web_cpu_us"])]] if web["web_cpu_us"]
+          else []),
     ]
     print("\n" + table(*tables["web_ratios"]))
     print("".join(f"\nnote: {note}" for note in record["notes"]))
@@ -312,11 +332,13 @@ def main():
         say(f"building find-{package}: mongodb {drivers[package]}")
         programs[package], benches[package] = build(cargo, package)
     jars = fetch_server(mvn)
-    server = re.search(r"<artifactId>(mongo-java-server)</artifactId>\s*<version>(.+)<", (HERE / "pom.xml").read_text()).groups()
+    server = re.search(r"<artifactId>(mongo-java-server)</artifactId>\s*<version>(.+)<",
+                       (HERE / "pom.xml").read_text()).groups()
 
     runs, others = measure(programs, benches, str(Path(javac).with_name("java")), jars, wrk, chosen.short)
     notes = [
-        f"16 documents make a response of {others['response_bytes']:,} bytes; the article's had {ARTICLE['response_bytes']:,}",
+        f"16 documents make a response of {others['response_bytes']:,} bytes; the article's had "
+        f"{ARTICLE['response_bytes']:,}",
         "Criterion measures the versions one after the other; the ratios alternate, so trust them more",
         *([SHORT] if chosen.short else []),
     ]

@@ -39,8 +39,10 @@ USERS = 8
 
 def options():
     parser = argparse.ArgumentParser(prog="just replicate mystery", description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="FAULT", help="only these servers, such as `lock`, `healthy` or `lock+log`")
-    parser.add_argument("--before", action="store_true", help="save it as the record of an older `lab`, which is in --bin-dir")
+    parser.add_argument("names", nargs="*", metavar="FAULT",
+                        help="only these servers, such as `lock`, `healthy` or `lock+log`")
+    parser.add_argument("--before", action="store_true",
+                        help="save it as the record of an older `lab`, which is in --bin-dir")
     add_options(parser, f"only {', '.join(QUICK)}")
     chosen = parser.parse_args()
     if chosen.publish and chosen.names:
@@ -51,7 +53,8 @@ def options():
 def judged(planted, suspects):
     """What the suspects of a card, in their order, say about the planted faults."""
     right = [name for fault in planted for name in NAMED_BY[fault]]
-    ranks = {fault: next((rank for rank, it in enumerate(suspects) if it in NAMED_BY[fault]), None) for fault in planted}
+    ranks = {fault: next((rank for rank, it in enumerate(suspects) if it in NAMED_BY[fault]), None)
+             for fault in planted}
     return {
         "planted": planted, "suspects": suspects, "ranks": ranks,
         "first": bool(suspects) and suspects[0] in right,
@@ -90,7 +93,8 @@ def totals(results):
     return {
         "alone": len(alone), "first": sum(it["first"] for it in alone), "named": sum(len(it["named"]) for it in alone),
         "missed": sum(not it["named"] for it in alone), "pairs": len(pairs), "of_pairs": 2 * len(pairs),
-        "named_of_pairs": sum(len(it["named"]) for it in pairs), "both_named": sum(len(it["named"]) == 2 for it in pairs),
+        "named_of_pairs": sum(len(it["named"]) for it in pairs), "both_named": sum(len(it["named"]) == 2
+                                                                                   for it in pairs),
         "servers": len(results), "false_alarms": sum(len(it["false_alarms"]) for it in results.values()),
     }
 
@@ -99,14 +103,17 @@ def shown(results):
     def listed(names):
         return ", ".join(names) or "none"
 
-    rows = [[name.replace("+", ", "), result(it), listed(it["suspects"]), listed(it["false_alarms"]), number(it["req_per_s"], 0),
+    rows = [[name.replace("+", ", "), result(it), listed(it["suspects"]), listed(it["false_alarms"]),
+             number(it["req_per_s"], 0),
              number(it["p99_ms"]), number(it["cpu_us"], 0)] for name, it in results.items()]
-    return ["planted", "result", "suspects, likeliest first", "false alarms", f"req/s, {USERS} users", "p99, ms", "CPU, µs"], rows
+    return ["planted", "result", "suspects, likeliest first", "false alarms", f"req/s, {USERS} users", "p99, ms",
+            "CPU, µs"], rows
 
 
 def main():
     chosen = options()
-    seeds = json.loads(subprocess.run([find_binary(chosen.bin_dir, "mystery"), "--spoil"], check=True, stdout=subprocess.PIPE).stdout)
+    seeds = json.loads(subprocess.run([find_binary(chosen.bin_dir, "mystery"), "--spoil"], check=True,
+                                      stdout=subprocess.PIPE).stdout)
     names = chosen.names or (QUICK if chosen.short else [HEALTHY, *NAMED_BY, *PAIRS])
     for name in names:
         if name not in seeds:

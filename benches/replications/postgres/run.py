@@ -40,7 +40,8 @@ ONE_WAY_MS = 0.35
 # Long enough for some requests.
 COUNTED_SECONDS = 0.2
 # Nothing here has to survive a power cut.
-SETTINGS = {"shared_preload_libraries": "pg_stat_statements", "fsync": "off", "listen_addresses": "127.0.0.1", "max_connections": "40"}
+SETTINGS = {"shared_preload_libraries": "pg_stat_statements", "fsync": "off", "listen_addresses": "127.0.0.1",
+            "max_connections": "40"}
 
 
 class Connection:
@@ -63,7 +64,8 @@ class Connection:
             kind, length = struct.unpack("!ci", self.stream.read(5))
             body = self.stream.read(length - 4)
             if kind == b"E":
-                raise Problem("PostgreSQL: " + next(part[1:].decode() for part in body.split(b"\0") if part[:1] == b"M"))
+                raise Problem("PostgreSQL: " + next(part[1:].decode() for part in body.split(b"\0")
+                                                    if part[:1] == b"M"))
             if kind == b"D":
                 (size,) = struct.unpack("!i", body[2:6])
                 rows.append(body[6:6 + size].decode())
@@ -101,12 +103,14 @@ def start_postgres(program, scratch, stack):
     home = scratch / "postgres"
     home.mkdir()
     user, port = as_user(home), free_port()
-    made = [*user, str(Path(program).parent / "initdb"), "-D", str(home / "data"), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C"]
+    made = [*user, str(Path(program).parent / "initdb"), "-D", str(home / "data"), "-A", "trust", "-U", "postgres",
+            "--no-sync", "-E", "UTF8", "--locale=C"]
     done = subprocess.run(made, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise Problem(f"initdb failed: {done.stderr.strip().splitlines()[-1]}")
     settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    server = stack.enter_context(started("postgresql", [*user, program, "-D", str(home / "data"), "-k", str(home), "-p", str(port), *settings], scratch))
+    server = stack.enter_context(started("postgresql",
+        [*user, program, "-D", str(home / "data"), "-k", str(home), "-p", str(port), *settings], scratch))
     for _ in range(300):
         if not server.running():
             raise Problem(server.died())
@@ -169,23 +173,30 @@ def main():
         for turn in range(rounds):
             for place, name in in_turn([(place, name) for place in places for name in SERVERS], turn):
                 say(f"round {turn + 1}: {place}, {name}")
-                runs.setdefault((place, name), []).append(measure(name, places[place], database, chosen.bin_dir, seconds))
+                runs.setdefault((place, name),
+                                []).append(measure(name, places[place], database, chosen.bin_dir, seconds))
 
     rows, lines = [], []
     for (place, name), them in runs.items():
         rates = [it["req_per_s"] for it in them]
-        row = {"place": place, "server": name, "statements": them[0]["statements"], "req_per_s": spread(rates), "p50_ms": spread(it["p50_ms"] for it in them),
-               "server_cores": spread(it["server_cores"] for it in them), "over_slow": ratio(rates, [it["req_per_s"] for it in runs[place, "slow"]])}
+        row = {"place": place, "server": name, "statements": them[0]["statements"], "req_per_s": spread(rates),
+               "p50_ms": spread(it["p50_ms"] for it in them),
+               "server_cores": spread(it["server_cores"] for it in them), "over_slow": ratio(rates,
+                   [it["req_per_s"] for it in runs[place, "slow"]])}
         rows.append(row)
-        lines.append([f"{place}: {name}", number(row["statements"], 0), number(row["req_per_s"]["median"]), number(row["p50_ms"]["median"], 2),
+        lines.append([f"{place}: {name}", number(row["statements"], 0), number(row["req_per_s"]["median"]),
+                      number(row["p50_ms"]["median"], 2),
                       percent(row["server_cores"]["median"]), "" if name == "slow" else span(row["over_slow"], 1)])
     shown = ["", "queries", "req/s", "p50 ms", "CPU", "over slow"], lines
-    print(f"\n{CASE}: {case.users} users, without a pause; the median of {rounds} round{'s' * (rounds > 1)}\n\n{table(*shown)}\n")
+    print(f"\n{CASE}: {case.users} users, without a pause; the median of {rounds} "
+          f"round{'s' * (rounds > 1)}\n\n{table(*shown)}\n")
     notes = [f"PostgreSQL {place}: a query without any work takes {ms:.2f} ms" for place, ms in trips.items()]
-    notes += ["queries are those that PostgreSQL executes for a request; CPU is that of our server alone", *[SHORT] * chosen.short]
+    notes += ["queries are those that PostgreSQL executes for a request; CPU is that of our server alone",
+              *[SHORT] * chosen.short]
     print("".join(f"note: {note}\n" for note in notes))
     ratios = {PLACES[row["place"]]: row["over_slow"] for row in rows if row["server"] == "fixed"}
-    record = {"users": case.users, "seconds": seconds, "rounds": rounds, "round_trip_ms": {PLACES[place]: ms for place, ms in trips.items()},
+    record = {"users": case.users, "seconds": seconds, "rounds": rounds,
+              "round_trip_ms": {PLACES[place]: ms for place, ms in trips.items()},
               "rows": rows, "fixed_over_slow": ratios, "notes": notes}
     save("replicate-postgres", record, chosen, ["postgres"], load=shown)
     return 0

@@ -10,7 +10,8 @@ from harness.cases import Problem
 from harness.processes import started
 
 LOAD_SECONDS = 30
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server", "--disable-background-networking",
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server",
+         "--disable-background-networking",
          "--disable-component-update", "--disable-extensions", "--ignore-certificate-errors", "--remote-debugging-pipe", "--log-level=3",
          # A process in reserve for the next page would start during the load.
          "--disable-features=SpareRendererForSitePerProcess"]
@@ -112,7 +113,8 @@ def opened(chromium, scratch):
     os.mkfifo(fifo)
     pipe = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        command = ["sh", "-c", 'fifo="$1"; shift; exec "$@" 3<&0 4>"$fifo"', "sh", fifo, chromium, *FLAGS, f"--user-data-dir={scratch / 'profile'}"]
+        command = ["sh", "-c", 'fifo="$1"; shift; exec "$@" 3<&0 4>"$fifo"', "sh", fifo, chromium, *FLAGS,
+                   f"--user-data-dir={scratch / 'profile'}"]
         with started("chromium", command, scratch) as process:
             yield Browser(process, pipe)
     finally:

@@ -59,12 +59,14 @@ class Row:
 
 ROWS = [
     Row("none", "the browser asks the site itself", None),
-    Row("node", "http-proxy as in Browsersync: a connection for each request, no gzip, bodies rewritten", [], gzip=False),
+    Row("node", "http-proxy as in Browsersync: a connection for each request, no gzip, bodies rewritten", [],
+        gzip=False),
     Row("rust per request", "per-request-client-slow: loads the authorities and connects for each request", "slow"),
     Row("rust shared", "per-request-client-fixed: one client, which keeps its connections", "fixed"),
 ]
 APART = [
-    Row("shared connector", "per-request-client-shared-connector: loads the authorities once, connects for each request", "shared-connector"),
+    Row("shared connector", "per-request-client-shared-connector: loads the authorities once, connects for each "
+                            "request", "shared-connector"),
     Row("node pooled", "http-proxy with a keep-alive agent, gzip passed on, nothing rewritten", ["--pooled"]),
     Row("none, no gzip", "as none; the browser asks for no compression", None, asks=False, gzip=False),
     Row("shared, no gzip", "as rust shared; the browser asks for no compression", "fixed", asks=False, gzip=False),
@@ -75,7 +77,8 @@ SET = ("-o", "/dev/null", "-e", "trace=setsockopt")
 NODELAY = [
     Row("TCP_NODELAY on", "rust shared as it is", "fixed"),
     Row("on, strace looks on", "the same under strace", "fixed", strace=SET),
-    Row("TCP_NODELAY off", "strace skips each setsockopt and says that it succeeded", "fixed", strace=(*SET, "-e", "inject=setsockopt:retval=0")),
+    Row("TCP_NODELAY off", "strace skips each setsockopt and says that it succeeded", "fixed",
+        strace=(*SET, "-e", "inject=setsockopt:retval=0")),
 ]
 
 
@@ -96,21 +99,27 @@ def install(npm):
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, MODULES)
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    result = subprocess.run(command, cwd=MODULES, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    result = subprocess.run(command, cwd=MODULES, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
     if result.returncode:
-        print(f"skipped: npm cannot install http-proxy; {(result.stdout.strip().splitlines() or ['it does not say why'])[-1]}")
+        print(f"skipped: npm cannot install http-proxy; "
+              f"{(result.stdout.strip().splitlines() or ['it does not say why'])[-1]}")
         sys.exit(0)
     done.write_bytes(lock)
 
 
 def make_certificate(openssl, scratch):
     """A certificate for 127.0.0.1 that signs itself."""
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
-    command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", *subject]
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-addext",
+               "basicConstraints=critical,CA:FALSE"]
+    command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+               "2", *subject]
     command += ["-keyout", scratch / "key.pem", "-out", scratch / "cert.pem"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True)
     if done.returncode:
-        raise Problem(f"openssl cannot make a certificate: {(done.stderr.strip().splitlines() or ['it does not say why'])[-1]}")
+        raise Problem(f"openssl cannot make a certificate: "
+                      f"{(done.stderr.strip().splitlines() or ['it does not say why'])[-1]}")
 
 
 class Site:
@@ -120,7 +129,8 @@ class Site:
         make_certificate(tools["openssl"], scratch)
         files = [[request.path, request.bytes] for request in cases.read(CASE).requests]
         settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
-        self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)], scratch))
+        self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)],
+                                                   scratch))
         self.url = wait_for_url(self.process)
         self.control = self.process.output().split()[2]
         self.sizes = self.ask()["sizes"]
@@ -156,7 +166,8 @@ def check(row, timings, site):
         # The Node proxy writes its own address into the page, which is one character shorter.
         slack = 1 if it["path"] == "/" and row.proxy == [] else 0
         if max(abs(a - b) for a, b in zip(wanted, (it["plain"], it["wire"]))) > slack:
-            raise Problem(f"{row.name}: {it['path']} has {it['plain']} bytes, {it['wire']} on the wire, instead of {wanted[0]} and {wanted[1]}")
+            raise Problem(f"{row.name}: {it['path']} has {it['plain']} bytes, {it['wire']} on the wire, instead of "
+                          f"{wanted[0]} and {wanted[1]}")
 
 
 def measure(link, rows, rounds, tools, chosen, probe=None):
@@ -185,9 +196,11 @@ def measure(link, rows, rounds, tools, chosen, probe=None):
                 check(row, timings, site)
                 after = site.counters()
                 counted = {key: after[key] - before[key] for key in after}
-                loads[row.name].append({"ms": max(timings[0]["load"], *(it["end"] for it in timings)), "upstream": counted, "timings": timings})
+                loads[row.name].append({"ms": max(timings[0]["load"], *(it["end"] for it in timings)),
+                                        "upstream": counted, "timings": timings})
                 before = after
-            costs[row.name]["chromium"] += sum(cpu - chromium_before.get(process, 0) for process, cpu in chromium.cpu_seconds().items())
+            costs[row.name]["chromium"] += sum(cpu - chromium_before.get(process, 0) for process,
+                                               cpu in chromium.cpu_seconds().items())
             costs[row.name]["site"] += site.process.cpu_seconds() - site_before
 
         if not chosen.short:
@@ -206,7 +219,8 @@ def measure(link, rows, rounds, tools, chosen, probe=None):
                         probe(row, urls[row.name], site)
                 except Problem as problem:
                     # Chromium's complaint is only a consequence of a dead server.
-                    dead = next((process for process in [site.process, *proxies.values()] if not process.running()), None)
+                    dead = next((process for process in [site.process, *proxies.values()] if not process.running()),
+                                None)
                     raise Problem(dead.died()) if dead else problem from None
         for name, proxy in proxies.items():
             if not proxy.running():
@@ -220,7 +234,8 @@ def summary(row, loads, costs):
     result = {"what": row.what, "gzip": row.gzip}
     for name, some in (("first", loads[::2]), ("reload", loads[1::2])):
         result[f"{name}_ms"] = {**spread(load["ms"] for load in some), "runs": [load["ms"] for load in some]}
-        result[f"{name}_upstream"] = {key: statistics.median(load["upstream"][key] for load in some) for key in some[0]["upstream"]}
+        result[f"{name}_upstream"] = {key: statistics.median(load["upstream"][key] for load in some)
+                                      for key in some[0]["upstream"]}
     result["kb"] = sum(it["wire"] for it in loads[-1]["timings"]) / 1000
     result["cpu_ms"] = {name: 1000 * seconds / len(loads) for name, seconds in costs.items()}
     return result
@@ -257,7 +272,8 @@ def measure_nodelay(rounds, tools, chosen):
     results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in NODELAY}
     for name, result in results.items():
         stalled = [path for path, ms in answers[name] if ms >= STALL_MS]
-        result.update(answers=len(answers[name]), stalled=len(stalled), stalled_files=dict(Counter(stalled).most_common()))
+        result.update(answers=len(answers[name]), stalled=len(stalled),
+                      stalled_files=dict(Counter(stalled).most_common()))
     return results, compare(results, NODELAY[0].name, "reload_ms")
 
 
@@ -276,7 +292,8 @@ def count_calls(tools, chosen):
             fetch(url, site)
             new = log.read_text()[len(before):]
             threads = len(re.findall(r"clone3?\(", new))
-            counts[variant] = {"requests": len(site.sizes), "files_opened": new.count("openat("), "threads_started": threads}
+            counts[variant] = {"requests": len(site.sizes), "files_opened": new.count("openat("),
+                               "threads_started": threads}
     return counts
 
 
@@ -293,7 +310,8 @@ def load_table(results, ratios):
 
     head = ["", "article", "/ none", "reload", "/ none", "first visit"]
     return head, [
-        [name, *article(name), span(it["reload_ms"], 0), span(ratios[name]), number(it["first_ms"]["median"], 0)] for name, it in results.items()
+        [name, *article(name), span(it["reload_ms"], 0), span(ratios[name]),
+         number(it["first_ms"]["median"], 0)] for name, it in results.items()
     ]
 
 
@@ -301,7 +319,8 @@ def cost_table(results):
     head = ["", "article kB", "kB", "gzip", "connections", "full TLS", "resumed", "proxy CPU", "site", "Chromium"]
     return head, [
         [name, str(ARTICLE.get(name, {}).get("kb", "")), number(it["kb"], 0), "yes" if it["gzip"] else "no",
-         *(number(it["reload_upstream"][key], 0) for key in ("tcp_connections", "full_handshakes", "resumed_handshakes")),
+         *(number(it["reload_upstream"][key], 0)
+           for key in ("tcp_connections", "full_handshakes", "resumed_handshakes")),
          *(number(it["cpu_ms"].get(key)) for key in ("proxy", "site", "chromium"))]
         for name, it in results.items()
     ]
@@ -310,7 +329,8 @@ def cost_table(results):
 def nodelay_table(results, ratios):
     head = ["", "page, reload ms", "/ on", "answers", f"of {STALL_MS} ms or more", "files among them"]
     return head, [
-        [name, span(it["reload_ms"], 0), span(ratios[name]), str(it["answers"]), str(it["stalled"]), str(len(it["stalled_files"]))]
+        [name, span(it["reload_ms"], 0), span(ratios[name]), str(it["answers"]), str(it["stalled"]),
+         str(len(it["stalled_files"]))]
         for name, it in results.items()
     ]
 
@@ -331,7 +351,8 @@ def main():
     install(tools["npm"])
     rounds = 1 if chosen.short else chosen.rounds
     rows = ROWS if chosen.short else ROWS + APART
-    record = {"case": CASE, "protocol": "HTTP/1.1 on both sides", "rounds": rounds, "stall_ms": STALL_MS, "article": ARTICLE, "links": []}
+    record = {"case": CASE, "protocol": "HTTP/1.1 on both sides", "rounds": rounds, "stall_ms": STALL_MS,
+              "article": ARTICLE, "links": []}
     remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
     tables = {}
     for link in [FAR] if chosen.short else [FAR, NEAR]:
@@ -342,11 +363,13 @@ def main():
         rate = f", {link['mbit_per_s']} Mbit/s" if link["mbit_per_s"] else ""
         times = tables[f"times_{link['rtt_ms']}ms"] = load_table(results, ratios["reload"])
         spent = tables[f"costs_{link['rtt_ms']}ms"] = cost_table(results)
-        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in ms\n\n{table(*times)}\n")
+        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in "
+              f"ms\n\n{table(*times)}\n")
         print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{table(*spent)}\n")
         base = results["none"]
         if base["cpu_ms"]["chromium"] >= LIMIT * base["reload_ms"]["median"]:
-            remarks.append(f"{link['rtt_ms']} ms: Chromium's own CPU time limits a load without a proxy: {number(base['cpu_ms']['chromium'], 0)} ms")
+            remarks.append(f"{link['rtt_ms']} ms: Chromium's own CPU time limits a load without a proxy: "
+                           f"{number(base['cpu_ms']['chromium'], 0)} ms")
         if link is FAR:
             title = f"One reload of the page, {link['rtt_ms']} ms from its site"
             panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
@@ -356,10 +379,12 @@ def main():
         results, ratios = measure_nodelay(rounds, tools, chosen)
         record["nodelay"] = {"rows": results, "ratios_to_on": ratios}
         tables["nodelay"] = nodelay_table(results, ratios)
-        print(f"\n`rust shared`, round trip 0 ms: the page in Chromium, and its files over one connection\n\n{table(*tables['nodelay'])}\n")
+        print(f"\n`rust shared`, round trip 0 ms: the page in Chromium, and its files over one "
+              f"connection\n\n{table(*tables['nodelay'])}\n")
         record["calls"] = count_calls(tools, chosen)
         for variant, it in record["calls"].items():
-            print(f"{variant}: {it['requests']} requests open {it['files_opened']:,} files and start {it['threads_started']} threads")
+            print(f"{variant}: {it['requests']} requests open {it['files_opened']:,} files and start "
+                  f"{it['threads_started']} threads")
     else:
         remarks.append(f"left out: TCP_NODELAY off, which needs strace; {TOOLS['strace'].install}")
     if chosen.short:

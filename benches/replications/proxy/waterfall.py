@@ -5,7 +5,8 @@ from html import escape
 WIDTH, LEFT, RIGHT, TOP = 900, 70, 24, 80
 BAR, PITCH, GAP, TITLE, BETWEEN = 7, 8, 7, 24, 14
 GROUPS = [("page", "/"), ("styles", "/css/"), ("scripts", "/js/"), ("fonts", "/fonts/"), ("images", "/images/")]
-PHASES = [("queue", "waits for a free connection"), ("connect", "connects"), ("wait", "waits for the first byte"), ("body", "receives the body")]
+PHASES = [("queue", "waits for a free connection"), ("connect", "connects"), ("wait", "waits for the first byte"),
+          ("body", "receives the body")]
 STYLE = """
 svg { --ink: #1c2024; --muted: #5b6570; --grid: #dfe3e8; --paper: #ffffff; --queue: #c3cad2; --connect: #7d5bbe; --wait: #d9660f; --body: #2f8fd0;
   background: var(--paper); color-scheme: light dark; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif;
@@ -71,7 +72,8 @@ def draw(title, panels):
     bottom = y - BETWEEN + 6
     marks = ticks(end)
     grid = [f'<path class="grid" d="M{x(tick):.1f} {TOP + TITLE - 4}V{bottom}"/>' for tick in marks]
-    grid += [f'<text class="muted" text-anchor="middle" x="{x(tick):.1f}" y="{bottom + 16}">{tick}</text>' for tick in marks]
+    grid += [f'<text class="muted" text-anchor="middle" x="{x(tick):.1f}" y="{bottom + 16}">{tick}</text>'
+             for tick in marks]
     used = {phase for *_, timings in panels for it in timings for phase, *_ in phases(it)}
     legend, place = [], LEFT
     for phase, label in PHASES:
@@ -85,7 +87,8 @@ def draw(title, panels):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"',
         f' aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
-        f"<desc>When each of the 19 files was requested and received, in ms since the start of the load: {escape(names)}.</desc>",
+        f"<desc>When each of the 19 files was requested and received, in ms since the start of the load: "
+        f"{escape(names)}.</desc>",
         f"<style>{STYLE}</style>",
         f'<text class="head" x="{LEFT}" y="28">{escape(title)}</text>',
         *legend, *grid, *out,

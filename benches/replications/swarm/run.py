@@ -7,7 +7,6 @@ plus 20 s, plus a few seconds to start and stop: three minutes for lock-scope, a
 
 import argparse
 import json
-import os
 import re
 
 from harness import cases, engines
@@ -38,11 +37,15 @@ def options():
     parser.add_argument("--variant", action="append", help="instead of slow and fixed; repeat it for several")
     parser.add_argument("--users", type=positive, help="instead of the case's own number")
     parser.add_argument("--seconds", type=positive, default=20, help="how long to measure after the ramp [20]")
-    parser.add_argument("--fast", action="store_true", help="only FastHttpUser; without it, HttpUser, and then FastHttpUser on the last variant")
-    parser.add_argument("--workers", type=counts, metavar="N", help="a master and N workers; `1,2,4` compares them on the fixed server")
+    parser.add_argument("--fast", action="store_true",
+                        help="only FastHttpUser; without it, HttpUser, and then FastHttpUser on the last variant")
+    parser.add_argument("--workers", type=counts, metavar="N",
+                        help="a master and N workers; `1,2,4` compares them on the fixed server")
     parser.add_argument("--listen", metavar="ADDR",
-                        help="wait for N workers from other machines, at this machine's IPv4 address ADDR; only in a network that you trust")
-    parser.add_argument("--ui", action="store_true", help=f"also show the load of each run in Locust's web UI on port {WEB_PORT}")
+                        help="wait for N workers from other machines, at this machine's IPv4 address ADDR; only in a "
+                             "network that you trust")
+    parser.add_argument("--ui", action="store_true",
+                        help=f"also show the load of each run in Locust's web UI on port {WEB_PORT}")
     add_options(parser, "2 s a server with at most 200 users")
     chosen = parser.parse_args()
     chosen.scaling = len(chosen.workers or []) > 1
@@ -69,13 +72,15 @@ def from_lab(case, load):
     for file in sorted((ROOT / "docs" / "record").glob("*/record.json"), reverse=True):
         record = json.loads(file.read_text(encoding="utf-8"))
         for measured in record["cases"]:
-            if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"], load["think_ms"]):
+            if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"],
+                                                                                               load["think_ms"]):
                 rows = {}
                 for it in measured["variants"]:
                     bound = it["latency_ms"]["exact_below"] or float("inf")
                     rows[it["variant"]] = {
                         "client": "lab", "req_per_s": it["throughput_rps"],
-                        **{f"{key}_ms": ms for key in ("p50", "p99") if (ms := it["latency_ms"][key]) is not None and ms < bound},
+                        **{f"{key}_ms": ms for key in ("p50", "p99") if (ms := it["latency_ms"][key]) is not None
+                           and ms < bound},
                         "generator_cores": it["generator_cpu"], "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
                         "record": file.parent.name,
                     }
@@ -86,11 +91,14 @@ def from_lab(case, load):
 def as_row(variant, client, workers, outcome):
     """One run as the table shows it and the record keeps it."""
     seconds, shown = outcome["measured_s"], engines.figures(outcome)
-    processes = [{"req_per_s": it["ok_in_time"] / seconds, "cores": it["cpu_s"] / seconds, "waited": it["waited_s"] / seconds} for it in outcome["processes"]]
+    processes = [{"req_per_s": it["ok_in_time"] / seconds, "cores": it["cpu_s"] / seconds,
+                  "waited": it["waited_s"] / seconds} for it in outcome["processes"]]
     return {
-        "variant": variant, "client": client, "workers": workers, **{key: shown[key] for key in ("req_per_s", "p50_ms", "p99_ms", "server_cores")},
+        "variant": variant, "client": client, "workers": workers, **{key: shown[key]
+            for key in ("req_per_s", "p50_ms", "p99_ms", "server_cores")},
         "master_cores": outcome["master_cpu_s"] / seconds, "seconds": seconds, "answers": outcome["ok"], "lost": outcome["invalid"],
-        "generator_cores": sum(process["cores"] for process in processes), "processes": processes, "unfinished": outcome["unfinished"],
+        "generator_cores": sum(process["cores"]
+                               for process in processes), "processes": processes, "unfinished": outcome["unfinished"],
     }
 
 
@@ -109,7 +117,8 @@ def notes(row, load, lab):
         other = lab.get(row["variant"])
         yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(busiest['cores'])} of a core" + (
             f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
-            f"; lab gets {number(other['req_per_s'])} req/s from this server with {percent(other['generator_cores'])}" if other else "")
+            f"; lab gets {number(other['req_per_s'])} req/s from this server with "
+            f"{percent(other['generator_cores'])}" if other else "")
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if answer > 1.5 * row["p99_ms"] / 1000:
         yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
@@ -117,7 +126,8 @@ def notes(row, load, lab):
 
 def compared(rows, article):
     """The table of one number of workers: the article's figures, Locust's, and lab's."""
-    head = ["", *(["article"] if article else []), "req/s", *(["ratio"] if article else []), "p50 ms", "p99 ms", "generator CPU", "server CPU"]
+    head = ["", *(["article"] if article else []), "req/s", *(["ratio"] if article else []), "p50 ms", "p99 ms",
+            "generator CPU", "server CPU"]
     lines = []
     for row in rows:
         rate = [number(row["req_per_s"])]
@@ -134,7 +144,8 @@ def scaled(rows):
     head = ["", "req/s", "ratio", "p50 ms", "p99 ms", "worker CPU", "busiest", "master CPU", "server CPU"]
     return head, [
         [(plural(row["workers"], "worker") if row["workers"] else "1 process") + "*" * bool(row["lost"]),
-         number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"], 2), number(row["p50_ms"]), number(row["p99_ms"]),
+         number(row["req_per_s"]), number(row["req_per_s"] / rows[0]["req_per_s"],
+                                          2), number(row["p50_ms"]), number(row["p99_ms"]),
          percent(row["generator_cores"]), percent(max(process["cores"] for process in row["processes"])),
          percent(row["master_cores"] if row["workers"] else None), percent(row["server_cores"])]
         for row in rows
@@ -156,7 +167,8 @@ def tell(case, chosen, load, rows):
     lab, article = from_lab(case, load), ARTICLE.get(case.name, {})
     if article.get("users") != load["users"]:
         article = {}
-    shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows) if variant in lab)]
+    shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows)
+                      if variant in lab)]
     ratios = {} if chosen.scaling else speedups(shown)
     remarks = [note for row in rows for note in notes(row, load, lab)]
     tables = {}
@@ -172,7 +184,8 @@ def tell(case, chosen, load, rows):
         said += [f"{article['speedup']} in the article"] if article else []
         print(f"\nfixed / slow: {', '.join(said)}")
     if len(shown) > len(rows) and not chosen.scaling:
-        remarks.append(f"lab's rows are from the record {shown[-1]['record']}: the same users and pause, on another day")
+        remarks.append(f"lab's rows are from the record {shown[-1]['record']}: the same users and pause, on another "
+                       f"day")
     if load["requests"] > 1:
         remarks.append(f"a visit of {load['requests']} requests counts as one, as in lab")
     if chosen.short:
@@ -180,7 +193,8 @@ def tell(case, chosen, load, rows):
     print("".join(f"\nnote: {remark}" for remark in remarks))
     record = {"article": article, "load": {**load, "ramp_per_s": engines.RAMP}, "listen": bool(chosen.listen),
               "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
-    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record, chosen, ["locust"], **tables)
+    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record,
+         chosen, ["locust"], **tables)
 
 
 def measure(case, variant, chosen, load, options):
@@ -190,7 +204,8 @@ def measure(case, variant, chosen, load, options):
     with serving(chosen.bin_dir, f"{case.name}-{variant}", args=where) as session:
         outcome = session.load(load["seconds"], engine="locust", arrivals=arrivals, grace_s=0, options=options)
     if outcome["first_fault"]:
-        raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: {outcome['first_fault']}")
+        raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: "
+                      f"{outcome['first_fault']}")
     if not outcome["ok"]:
         raise Problem(f"{variant} answered nothing in {load['seconds']} s; give it more `--seconds`")
     return outcome
@@ -201,7 +216,8 @@ def main():
     case = cases.read(chosen.case)
     runs = plan_runs(case, chosen)
     require("locust")
-    load = {"users": chosen.users or case.users, "think_ms": case.think_ms, "seconds": chosen.seconds, "requests": len(case.requests)}
+    load = {"users": chosen.users or case.users, "think_ms": case.think_ms, "seconds": chosen.seconds,
+            "requests": len(case.requests)}
     if chosen.short:
         load.update(users=min(load["users"], 200), seconds=2)
     allow_connections(load["users"] * case.connections)
@@ -212,12 +228,15 @@ def main():
     for variant, fast, count in runs:
         client = "FastHttpUser" if fast else "HttpUser"
         said = [plural(load["users"], "user"), client, *([plural(count, "worker")] if count else [])]
-        say(f"{case.name}-{variant}: {', '.join(said)}; {load['users'] // engines.RAMP // max(count, 1) + load['seconds']} s")
+        say(f"{case.name}-{variant}: {', '.join(said)}; "
+            f"{load['users'] // engines.RAMP // max(count, 1) + load['seconds']} s")
         kept = {"workers": count or None, "listen": chosen.listen, "web_port": WEB_PORT if chosen.ui else None}
-        outcome = measure(case, variant, chosen, load, {"fast": fast, **{key: value for key, value in kept.items() if value}})
+        outcome = measure(case, variant, chosen, load,
+                          {"fast": fast, **{key: value for key, value in kept.items() if value}})
         rows.append(as_row(variant, client, count, outcome))
 
-    print(f"\n{case.name}: Locust {outcome['engine']['version']}; {plural(load['users'], 'user')}, {engines.RAMP} more per second and process, "
+    print(f"\n{case.name}: Locust {outcome['engine']['version']}; {plural(load['users'], 'user')}, {engines.RAMP} more "
+          f"per second and process, "
           f"wait {load['think_ms']} ms, {load['seconds']} s\n")
     tell(case, chosen, load, rows)
     return 0

@@ -58,7 +58,8 @@ def shares(stacks):
         function, file = frames[0]
         functions[function, "kernel" if is_kernel(file) else Path(file).name] += 1
     total = categories.total()
-    top = [{"function": name, "file": file, "share": count / total} for (name, file), count in functions.most_common(TOP)]
+    top = [{"function": name, "file": file, "share": count / total} for (name, file),
+           count in functions.most_common(TOP)]
     return {"samples": total, "shares": {name: categories[name] / total for name in CATEGORIES}, "top": top}
 
 

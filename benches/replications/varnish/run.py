@@ -30,22 +30,26 @@ OTHERS = ["varnish", "nginx", "nginx-keepalive", "no-reuse"]
 PROFILED = ["varnish", "nginx-keepalive", "fixed"]
 BENCHED = ["backend", "varnish", "nginx", "nginx-keepalive", "fixed"]
 # The packages of `just bench-all`, so that nothing is built once more with other features.
-PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "quotes", "--exclude", "lab-load", "--features", "benches/replications"]
-BENCH = ["cargo", "bench", "--quiet", "--manifest-path", str(ROOT / "Cargo.toml"), *PACKAGES, "--bench", "replicate_varnish"]
+PACKAGES = ["--workspace", "--exclude", "lock-scope", "--exclude", "quotes", "--exclude", "lab-load", "--features",
+            "benches/replications"]
+BENCH = ["cargo", "bench", "--quiet", "--manifest-path", str(ROOT / "Cargo.toml"), *PACKAGES, "--bench",
+         "replicate_varnish"]
 # What the article published as output of ab.
 ARTICLE = {"fixed": 9893.12, "varnish": 8458.46}  # requests per second, without -k
 
 
 def options():
     parser = argparse.ArgumentParser(prog="just replicate varnish", description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=positive, default=5, help="how often ab loads each server with each setting [5]")
+    parser.add_argument("--rounds", type=positive, default=5,
+                        help="how often ab loads each server with each setting [5]")
     add_options(parser, "one round of 1,000 requests, a rough bench")
     return parser.parse_args()
 
 
 def ab(requests, setting, url, scratch):
     # -r counts a broken connection as failed instead of stopping at the first one.
-    return ["ab", "-q", "-r", *SETTINGS[setting], "-c", str(CONNECTIONS), "-n", str(requests), "-e", str(scratch / "ab.csv"), url]
+    return ["ab", "-q", "-r", *SETTINGS[setting], "-c", str(CONNECTIONS), "-n", str(requests), "-e",
+            str(scratch / "ab.csv"), url]
 
 
 def measure(server, setting, requests, servers, scratch):
@@ -63,7 +67,8 @@ def measure(server, setting, requests, servers, scratch):
     own, proxy, behind = (None if a is None else 1e6 * (b - a) / requests for a, b in zip(before, after, strict=True))
     # The second question of the two is part of its own answer.
     connections, arrived = (b - a - 1 for a, b in zip(counts, backend_counts(backend), strict=True))
-    return {**engines.parsed("ab", output, scratch), "requests": requests, "cpu_us": proxy, "backend_cpu_us": behind, "ab_cpu_us": own,
+    return {**engines.parsed("ab", output, scratch), "requests": requests, "cpu_us": proxy, "backend_cpu_us": behind,
+            "ab_cpu_us": own,
             "backend_connections": connections, "backend_requests": arrived,
             "kept_alive": sum(map(int, re.findall(r"^Keep-Alive requests:\s+(\d+)", output, re.MULTILINE)))}
 
@@ -111,14 +116,16 @@ def profile(servers, scratch, rows, short):
         if isinstance(found, str):
             return None, found
         cpu = rows[server.name]["with_k"]["cpu_us"]["median"]
-        result[server.name] = {**found, "us_per_request": {name: share * cpu for name, share in found["shares"].items()}}
+        result[server.name] = {**found,
+                               "us_per_request": {name: share * cpu for name, share in found["shares"].items()}}
     return result, None
 
 
 def criterion(servers, scratch, short):
     """Runs the bench against the proxies; returns the medians with their intervals, in microseconds."""
     home = scratch / "criterion"
-    env = {"CRITERION_HOME": str(home), "REPLICATE_PROXIES": " ".join(f"{it.name}={it.url}" for it in servers if it.name in BENCHED)}
+    env = {"CRITERION_HOME": str(home),
+           "REPLICATE_PROXIES": " ".join(f"{it.name}={it.url}" for it in servers if it.name in BENCHED)}
     command = [*BENCH, "--", "--noplot", *(["--quick"] if short else [])]
     say("cargo bench: about a minute")
     with started("cargo bench", command, scratch, env) as bench:
@@ -132,7 +139,8 @@ def criterion(servers, scratch, short):
         interval = median["confidence_interval"]
         results.setdefault(about["group_id"], {})[about["function_id"]] = {
             "requests": about["throughput"]["Elements"],
-            "us": {"median": median["point_estimate"] / 1e3, "lowest": interval["lower_bound"] / 1e3, "highest": interval["upper_bound"] / 1e3},
+            "us": {"median": median["point_estimate"] / 1e3, "lowest": interval["lower_bound"] / 1e3,
+                   "highest": interval["upper_bound"] / 1e3},
         }
     return results
 
@@ -146,7 +154,8 @@ def ratios(runs, rows):
         return ratio(ours, theirs) if all(theirs) else None
 
     keys = ["req_per_s", *(["cpu_us"] if "cpu_us" in rows["fixed"]["with_k"] else [])]
-    return {f"fixed_over_{other}": {setting: {key: found for key in keys if (found := one(key, other, setting))} for setting in SETTINGS}
+    return {f"fixed_over_{other}": {setting: {key: found for key in keys if (found := one(key, other, setting))}
+                                    for setting in SETTINGS}
             for other in OTHERS}
 
 
@@ -162,7 +171,8 @@ def load_tables(servers, rows, compared):
             if server is servers[0]:
                 cpu[0] = "-"
             lines.append([
-                server.title, number(ARTICLE.get(server.name) if setting == "without_k" else None), number(rate["median"]),
+                server.title, number(ARTICLE.get(server.name) if setting == "without_k"
+                                     else None), number(rate["median"]),
                 f"{number(rate['lowest'])} to {number(rate['highest'])}", number(it["p99_ms"]["median"]), *cpu,
                 number(it["connections_per_request"], 3), str(it["failed"]),
             ])
@@ -178,7 +188,8 @@ def load_tables(servers, rows, compared):
 
 def profile_table(profiled):
     return ["", *profiled], [
-        *([category, *(f"{number(it['us_per_request'][category])} ({100 * it['shares'][category]:.0f} %)" for it in profiled.values())]
+        *([category, *(f"{number(it['us_per_request'][category])} ({100 * it['shares'][category]:.0f} %)"
+                       for it in profiled.values())]
           for category in profiles.CATEGORIES),
         ["system calls per request", *(number(it["system_calls_per_request"]) for it in profiled.values())],
         ["context switches per request", *(number(it["context_switches_per_request"], 2) for it in profiled.values())],
@@ -186,18 +197,21 @@ def profile_table(profiled):
 
 
 def criterion_table(results):
-    return ["", *BENCHED], [[load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in BENCHED)] for load, it in results.items()]
+    return ["", *BENCHED], [[load, *(number(it[name]["us"]["median"] / it[name]["requests"]) for name in BENCHED)]
+                            for load, it in results.items()]
 
 
 def remarks(rows, left_out, chosen):
     yield "the article's backend was Apache and its machine another one: compare the ratios"
     for setting, flags in SETTINGS.items():
-        busy = [name for name, it in rows.items() if it[setting]["ab_cpu_us"]["median"] * it[setting]["req_per_s"]["median"] >= 1e6 * LIMIT]
+        busy = [name for name, it in rows.items()
+                if it[setting]["ab_cpu_us"]["median"] * it[setting]["req_per_s"]["median"] >= 1e6 * LIMIT]
         if busy:
             yield f"ab{''.join(f' {flag}' for flag in flags)} is the limit, not the server, for {', '.join(busy)}: it uses most of its one core"
     several = [rows[name][setting] for name in PROFILED for setting in SETTINGS]
     cores = statistics.mean(
-        sum(it[key]["median"] for key in ("cpu_us", "backend_cpu_us", "ab_cpu_us") if key in it) * it["req_per_s"]["median"] / 1e6 for it in several
+        sum(it[key]["median"] for key in ("cpu_us", "backend_cpu_us", "ab_cpu_us")
+            if key in it) * it["req_per_s"]["median"] / 1e6 for it in several
     )
     if cores >= LIMIT * os.cpu_count():
         yield f"ab, proxy and backend share {os.cpu_count()} cores and saturate them, so requests/s depend on all three; compare CPU per request"
@@ -235,10 +249,13 @@ def main():
     compared = ratios(runs, rows)
     tables = load_tables(servers, rows, compared)
     for setting, flags in SETTINGS.items():
-        print(f"\nab -c {CONNECTIONS} -n {requests} {' '.join(flags) or '(no -k, as in the article)'}: median of {rounds} rounds\n")
+        print(f"\nab -c {CONNECTIONS} -n {requests} {' '.join(flags) or '(no -k, as in the article)'}: median of "
+              f"{rounds} rounds\n")
         print(table(*tables[setting]))
-    print("\nus: CPU time per request of the proxy, of the backend and of ab; conn.: new connections to the backend per request")
-    print(f"our slow proxy: one round of {rows['slow']['without_k']['requests']} requests\n\n{table(*tables['ratios'])}")
+    print("\nus: CPU time per request of the proxy, of the backend and of ab; conn.: new connections to the backend "
+          "per request")
+    print(f"our slow proxy: one round of {rows['slow']['without_k']['requests']} "
+          f"requests\n\n{table(*tables['ratios'])}")
     if profiled:
         tables["profile"] = profile_table(profiled)
         print(f"\nwhere the CPU time of a request goes, with -k: microseconds (share)\n\n{table(*tables['profile'])}")
@@ -246,7 +263,8 @@ def main():
     print(f"\ncargo bench, microseconds per request: median\n\n{table(*tables['criterion'])}")
     notes = list(remarks(rows, left_out, chosen))
     print("".join(f"\nnote: {note}" for note in notes))
-    record = {"article": ARTICLE, "page_bytes": PAGE_BYTES, "connections": CONNECTIONS, "requests": requests, "rounds": rounds, "rows": rows,
+    record = {"article": ARTICLE, "page_bytes": PAGE_BYTES, "connections": CONNECTIONS, "requests": requests,
+              "rounds": rounds, "rows": rows,
               "ratios": compared, "profile": profiled, "criterion": benched, "runs": runs, "notes": notes}
     save("replicate-varnish", record, chosen, ["nginx", "varnishd", "ab", *(["perf"] if profiled else [])], **tables)
     if any(it["failed"] for row in rows.values() for it in row.values()):

@@ -124,11 +124,13 @@ def start_nginx(stack, scratch, program, name, http_block, **values):
     """Starts nginx with the configuration `http_block`; returns the process and its port."""
     directory, port = scratch / name, free_port()
     directory.mkdir()
-    # A worker must be able to read the scratch directory. Only root may choose its user, and nginx ignores the line otherwise.
+    # A worker must be able to read the scratch directory. Only root may choose its user, and nginx ignores the line
+    # otherwise.
     values |= {"directory": directory, "port": port, "user": pwd.getpwuid(os.getuid()).pw_name}
     (directory / "index.html").write_bytes(page())
     (directory / "nginx.conf").write_text(NGINX % {**values, "http": http_block % values})
-    process = stack.enter_context(started(name, [program, "-p", directory, "-e", "stderr", "-c", directory / "nginx.conf"], scratch))
+    process = stack.enter_context(started(name,
+        [program, "-p", directory, "-e", "stderr", "-c", directory / "nginx.conf"], scratch))
     wait_until_listening(process, port)
     return process, port
 
@@ -137,7 +139,8 @@ def start_varnish(stack, scratch, program, backend):
     port, vcl = free_port(), scratch / "varnish.vcl"
     vcl.write_text(VCL % {"backend": backend})
     # `-j none` changes no user, and `-T none` opens no port for administration.
-    command = [program, "-F", "-j", "none", "-n", scratch / "varnish", "-a", f"127.0.0.1:{port}", "-T", "none", "-s", "malloc,64m", "-f", vcl]
+    command = [program, "-F", "-j", "none", "-n", scratch / "varnish", "-a", f"127.0.0.1:{port}", "-T", "none", "-s",
+               "malloc,64m", "-f", vcl]
     process = stack.enter_context(started("varnish", command, scratch))
     wait_until_listening(process, port)
     return process, port
@@ -155,7 +158,8 @@ def start_all(stack, scratch, nginx, varnishd, bin_dir):
     servers.append(Server("varnish", "Varnish", process, local(port)))
     process, port = start_nginx(stack, scratch, nginx, "nginx", PROXY, backend=backend)
     servers.append(Server("nginx", "nginx", process, local(port)))
-    process, port = start_nginx(stack, scratch, nginx, "nginx-keepalive", KEEPALIVE, backend=backend, connections=CONNECTIONS)
+    process, port = start_nginx(stack, scratch, nginx, "nginx-keepalive", KEEPALIVE, backend=backend,
+                                connections=CONNECTIONS)
     servers.append(Server("nginx-keepalive", "nginx, keepalive", process, local(port)))
     # no-reuse is fixed with a new connection to the backend for each request.
     for variant in ("fixed", "no-reuse", "slow"):

@@ -4,7 +4,6 @@ import json
 import os
 import pwd
 import sqlite3
-from pathlib import Path
 
 WORDS = "a server waits for its clients and they wait for the server until one of them has had enough".split()
 
@@ -72,8 +71,10 @@ def make(data):
         for version in range(5):
             write(f"packages/demo{package}-1.{version}.tar.gz", text(200))
     for number in range(100):
-        event = [f"UID:{number}", "DTSTAMP:20260101T000000Z", f"DTSTART:20260101T{number % 24:02}0000Z", f"SUMMARY:{text(40)}"]
-        calendar = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:demo", "BEGIN:VEVENT", *event, "END:VEVENT", "END:VCALENDAR"]
+        event = [f"UID:{number}", "DTSTAMP:20260101T000000Z", f"DTSTART:20260101T{number % 24:02}0000Z",
+                 f"SUMMARY:{text(40)}"]
+        calendar = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:demo", "BEGIN:VEVENT", *event, "END:VEVENT",
+                    "END:VCALENDAR"]
         write(f"radicale/collection-root/demo/calendar/{number}.ics", "\r\n".join([*calendar, ""]))
     write("radicale/collection-root/demo/calendar/.Radicale.props", json.dumps({"tag": "VCALENDAR"}))
     stub = {"request": {"method": "GET", "url": "/hello"}, "response": {"status": 200, "body": text(20)}}
@@ -81,7 +82,8 @@ def make(data):
     for name, content in (("nginx.conf", NGINX), ("lighttpd.conf", LIGHTTPD)):
         write(name, content.format(data=data, user=pwd.getpwuid(os.getuid()).pw_name))
     with sqlite3.connect(data / "items.db") as database:
-        database.execute("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT)")
+        database.execute("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note "
+                         "TEXT)")
         rows = [(number, f"item {number}", number * 37 % 1000, text(60)) for number in range(10_000)]
         database.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", rows)
     done.touch()

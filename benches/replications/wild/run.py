@@ -35,11 +35,15 @@ DATA = HOME / "data"
 LISTS = tomllib.loads((HERE / "servers.toml").read_text(encoding="utf-8"))
 # What installs a package into a directory, and where its programs are then.
 INSTALLERS = {
-    "cargo": ("bin", lambda place, package, release: [["cargo", "install", "--locked", "--root", place, "--version", release, package]]),
+    "cargo": ("bin", lambda place, package,
+              release: [["cargo", "install", "--locked", "--root", place, "--version", release, package]]),
     "go": ("bin", lambda place, package, release: [["go", "install", f"{package}@v{release}"]]),
-    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", place, f"{package}@{release}"]]),
-    "pip": ("bin", lambda place, package, release: [["python3", "-m", "venv", place], [f"{place}/bin/pip", "install", "-q", *f"{package}=={release}".split()]]),
-    "maven": (".", lambda place, package, release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
+    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--loglevel=error", "--no-audit",
+        "--no-fund", "--prefix", place, f"{package}@{release}"]]),
+    "pip": ("bin", lambda place, package, release: [["python3", "-m", "venv", place],
+        [f"{place}/bin/pip", "install", "-q", *f"{package}=={release}".split()]]),
+    "maven": (".", lambda place, package,
+        release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
 }
 RULES = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(encoding="utf-8"))["rule"]
 INSTEAD_OF = {rule["id"]: rule.get("instead_of", []) for rule in RULES}
@@ -55,7 +59,8 @@ ALONE = 100
 DELAYED_MS = (38, 60)
 # Of fewer answers, strace counts more of the connections than of the requests.
 ENOUGH = 20
-READS_AND_WRITES = ("read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "recvmsg", "sendto", "sendmsg", "sendfile")
+READS_AND_WRITES = ("read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "recvmsg", "sendto",
+                    "sendmsg", "sendfile")
 # These suspects all mean that requests wait for their turn.
 QUEUES = ("lock", "limit", "blocking", "blocked-loop", "pool")
 
@@ -63,9 +68,11 @@ QUEUES = ("lock", "limit", "blocking", "blocked-loop", "pool")
 def options():
     parser = argparse.ArgumentParser(prog="just replicate wild", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these servers")
-    parser.add_argument("--releases", action="store_true", help="compare two releases of a server, for those that became faster")
+    parser.add_argument("--releases", action="store_true",
+                        help="compare two releases of a server, for those that became faster")
     parser.add_argument("--install", action="store_true", help="only install what is missing")
-    parser.add_argument("--installed", action="store_true", help="leave out what is not installed, instead of installing it")
+    parser.add_argument("--installed", action="store_true",
+                        help="leave out what is not installed, instead of installing it")
     add_options(parser, "1 s a run of wrk, and only the first server")
     chosen = parser.parse_args()
     known = {it["name"] for it in LISTS["server"]}
@@ -97,9 +104,11 @@ def install(server, release, only_installed=False):
         env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin"), **names}
         for command in commands(str(place), server.get("package", name), release):
             # A build must not disturb a measurement.
-            done = subprocess.run(["nice", *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(["nice", *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
             if done.returncode:
-                raise Problem(f"{name} {release} cannot be installed: {' '.join(done.stdout.strip().splitlines()[-1:])}")
+                raise Problem(f"{name} {release} cannot be installed: "
+                              f"{' '.join(done.stdout.strip().splitlines()[-1:])}")
         (place / "complete").touch()
     return place / programs
 
@@ -121,7 +130,8 @@ def wanted_seconds(process):
 def wrk(url, connections, seconds, process, scratch):
     """What wrk measures, and how many cores the server wanted meanwhile."""
     before = wanted_seconds(process)
-    with started("wrk", ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url], scratch) as load:
+    with started("wrk", ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url],
+                 scratch) as load:
         wait_for([load], [process], seconds + 60)
         figures = engines.parsed("wrk", load.output())
         answers = int(re.search(r"(\d+) requests in", load.output()).group(1))
@@ -138,7 +148,8 @@ def system_calls(text):
 def traced(url, process, seconds, scratch):
     """System calls per answer under a light load of wrk."""
     log = scratch / "strace"
-    with started("strace", ["strace", "-f", "-qq", "-o", log, *(f"-p{pid}" for pid in process.family())], scratch) as tracer:
+    with started("strace", ["strace", "-f", "-qq", "-o", log, *(f"-p{pid}" for pid in process.family())],
+                 scratch) as tracer:
         time.sleep(1)
         answers = wrk(url, 4, seconds, process, scratch)["answers"]
         tracer.child.send_signal(signal.SIGINT)
@@ -180,7 +191,8 @@ def wait_until_it_answers(process, url):
     while time.monotonic() < end:
         if not process.running():
             raise Problem(process.died())
-        if subprocess.run(["curl", "-sf", "--max-time", "20", "-o", os.devnull, url], stderr=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run(["curl", "-sf", "--max-time", "20", "-o", os.devnull, url],
+                          stderr=subprocess.DEVNULL).returncode == 0:
             return
         time.sleep(0.2)
     raise Problem(f"{process.name} does not answer {url} after 60 s")
@@ -205,7 +217,8 @@ def checks(opinion):
     queue = at_once <= 16 and cores <= 0.6, f"wrk: throughput of {number(at_once)} requests at once, {number(cores, 2)} cores"
     by_wrk = {
         "errors": (failed > 0, f"wrk: {failed} requests failed"),
-        "nagle": (late >= alone / 10 and is_quick and not set_in, f"{late} of {alone} answers over one connection took {DELAYED_MS[0]} to {DELAYED_MS[1]} ms; "
+        "nagle": (late >= alone / 10 and is_quick and not set_in,
+                  f"{late} of {alone} answers over one connection took {DELAYED_MS[0]} to {DELAYED_MS[1]} ms; "
                   f"strace: TCP_NODELAY was set {number(set_in, 0)} times"),
         "contention": (after_peak <= 0.7, f"wrk: {100 * after_peak:.0f} % of the peak with 64 connections"),
         **dict.fromkeys(QUEUES, queue),
@@ -230,9 +243,11 @@ def judged(server, card, opinion):
         agrees, seen = found.get(suspect["id"], (None, "not checked"))
         verdict = {True: "confirmed", False: "refuted", None: "open"}[agrees]
         verdict, seen = by_hand.get(suspect["id"], (verdict, seen))
-        suspects.append({key: suspect[key] for key in ("id", "title", "accounts_for", "evidence")} | {"verdict": verdict, "by": seen})
+        suspects.append({key: suspect[key]
+                         for key in ("id", "title", "accounts_for", "evidence")} | {"verdict": verdict, "by": seen})
     # What a suspect explains is not missed. Less throughput with 64 connections on few cores is no fault of a server.
-    seen = {*named, *(it for name in named for it in INSTEAD_OF.get(name, ())), "contention", *(QUEUES if set(QUEUES) & set(named) else QUEUES[1:])}
+    seen = {*named, *(it for name in named for it in INSTEAD_OF.get(name, ())), "contention",
+            *(QUEUES if set(QUEUES) & set(named) else QUEUES[1:])}
     return suspects, {name: found[name][1] for name in found.keys() - seen if found[name][0]}
 
 
@@ -272,14 +287,17 @@ def tables(results, left_out):
     programs = {name: f"{name} {it['release']}" for name, it in results.items()}
     suspects = [(programs[name], it) for name, found in results.items() for it in found["suspects"]]
     return {
-        "servers": (["program", "language", "it answers with", "what limits it", "peak, req/s", "largest function of the handler"], [
-            [programs[name], it["language"], it["what"], LIMITS[it["limit"]], peak(it["levels"]), largest(it["functions"])]
+        "servers": (["program", "language", "it answers with", "what limits it", "peak, req/s",
+                     "largest function of the handler"], [
+            [programs[name], it["language"], it["what"], LIMITS[it["limit"]], peak(it["levels"]),
+             largest(it["functions"])]
             for name, it in results.items()]),
         "suspects": (["program", "suspect", "accounts for", "verdict", "another tool"], [
             [program, it["title"], it["accounts_for"] or "n/a", it["verdict"], it["by"]] for program, it in suspects
         ] or [["none", "", "", "", ""]]),
         "missed": (["program", "what", "another tool"], [
-            [programs[name], what, seen] for name, it in results.items() for what, seen in it["missed"].items()] or [["none", "", ""]]),
+            [programs[name], what,
+             seen] for name, it in results.items() for what, seen in it["missed"].items()] or [["none", "", ""]]),
         "left_out": (["program", "why"], [[name, why] for name, why in left_out.items()] or [["none", ""]]),
     }
 
@@ -331,11 +349,13 @@ def server_of(pair):
 
 def compare(pair, chosen):
     """What `lab compare` finds for two releases of a server."""
-    commands = [filled(pair["command"], install(server_of(pair), release, chosen.installed)) for release in pair["releases"]]
+    commands = [filled(pair["command"], install(server_of(pair), release, chosen.installed))
+                for release in pair["releases"]]
     say(f"{pair['server']} {' and '.join(pair['releases'])}")
     with tempfile.TemporaryDirectory() as directory:
         # Two releases seldom write a list in the same way.
-        found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
+        found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get",
+                    pair["get"],
                     "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
     return {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
 
