@@ -189,7 +189,11 @@ def main():
 
     run_all = stalls if chosen.stalls else crosscheck
     how, shown, remarks, results, more = run_all(case, chosen, connections, names)
-    print(f"\n{case.name}-{chosen.variant}: {connections} connections, {how}\n\n{table(*shown)}")
+    path = case.requests[0].path
+    if chosen.stalls and "request" in case.count:
+        path = case.count["request"][0]["path"]
+    print(f"\n{case.name}-{chosen.variant}: {case.requests[0].method} {path}, {connections} connections, {how}\n\n"
+          f"{table(*shown)}")
     if chosen.short:
         remarks.append(SHORT)
     if len(case.requests) > 1:

@@ -1,6 +1,9 @@
 //! `lab compare --engine`: scripts that keep to the protocol, and some that do not.
 
-use std::process::{Command, Output};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Command, Output, Stdio},
+};
 
 use serde_json::{Value, json};
 
@@ -156,4 +159,31 @@ fn ctrl_c_ends_an_engine_and_the_tools_that_it_started() {
     let toy = Toy::new(&[]);
     let mut lab = compare(&toy, "hangs", &["--engine=./mine"]);
     ends(&interrupt(&mut lab, Signal::SIGINT, |_| toy.path("hangs").exists()), 130);
+}
+
+#[test]
+fn a_program_loads_a_server_of_a_case_as_often_as_it_wants() {
+    let toy = Toy::new(&[]);
+    toy.program("mine", ENGINE);
+    let mut lab = toy.lab(&["load", "toy-slow"]);
+    lab.env("PIDS", toy.path("pids")).stdin(Stdio::piped());
+    let mut lab = lab.spawn().unwrap();
+    let (mut stdin, stdout) = (lab.stdin.take().unwrap(), lab.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    let mut answer = || serde_json::from_str::<Value>(&answers.next().unwrap().unwrap()).unwrap();
+    let about = answer();
+    assert!(about["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{about}");
+    assert_eq!(about["servers"][0][0], "toy-slow");
+    let mut ask = |line: Value| {
+        writeln!(stdin, "{line}").unwrap();
+        answer()
+    };
+    let options = json!({ "own": 1 });
+    let outcome = ask(json!({ "engine": "./mine", "measurement_s": 0.5, "options": options }));
+    assert_eq!((&outcome["surplus"], &outcome["lost"]), (&json!(1), &json!(0)));
+    let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
+    assert_eq!((&plan["options"], &plan["requests"][0]["path"]), (&options, &json!("/")));
+    assert_eq!(ask(json!({ "visits": 2 })), json!({}));
+    drop(stdin);
+    assert!(lab.wait().unwrap().success());
 }
