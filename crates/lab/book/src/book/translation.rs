@@ -24,7 +24,7 @@ use minijinja::{Environment, State};
 use super::{
     Page,
     blocks::page,
-    evaluate::failed,
+    failed::failed,
     marker::{Marker, markers},
     page::{CHAPTERS, Problem},
     sources::Sources,
