@@ -99,40 +99,49 @@ impl Card {
     }
 
     pub fn print(&self) {
-        let heading = |text: &str| out!("\n  {}", style(text).bold());
-        out!("\n{}", style(&self.server).bold().cyan());
-        heading(LIMITS);
-        out!("{}", paragraph(&format!("{} {}", self.limited_by, self.shape())));
-        out!("\n{}", self.table().text());
-        out!("\n{}", self.counted().text());
         // In front of a name are a margin and its share.
         let width = usize::from(console::Term::stdout().size().1).saturating_sub(12);
+        out!("{}", self.text(width));
+    }
+
+    /// For a terminal that shows names of this width.
+    fn text(&self, width: usize) -> String {
+        let heading = |text: &str| format!("\n  {}", style(text).bold());
+        let mut lines = vec![
+            format!("\n{}", style(&self.server).bold().cyan()),
+            heading(LIMITS),
+            paragraph(&format!("{} {}", self.limited_by, self.shape())),
+            format!("\n{}", self.table().text()),
+            format!("\n{}", self.counted().text()),
+        ];
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
             let mut functions =
                 self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
             if functions.peek().is_some() {
-                heading(&format!(
+                lines.push(heading(&format!(
                     "CPU time of the largest functions in {part}, with what they call"
-                ));
+                )));
             }
             for Function { name, share, .. } in functions {
-                out!("  {:>6}  {}", percent(*share), console::truncate_str(name, width, "…"));
+                let name = console::truncate_str(name, width, "…");
+                lines.push(format!("  {:>6}  {name}", percent(*share)));
             }
         }
-        heading(&self.headline());
+        lines.push(heading(&self.headline()));
         for (index, suspect) in self.suspects.iter().enumerate() {
-            out!("\n  {}", style(format!("{}. {}", index + 1, suspect.title)).yellow());
+            lines.push(format!(
+                "\n  {}",
+                style(format!("{}. {}", index + 1, suspect.title)).yellow()
+            ));
             if let Some(share) = &suspect.accounts_for {
-                out!("{}", paragraph(&format!("Accounts for: {share}")));
+                lines.push(paragraph(&format!("Accounts for: {share}")));
             }
-            for (name, text) in suspect.parts() {
-                out!("{}", paragraph(&format!("{name}: {text}")));
-            }
+            let parts = suspect.parts();
+            lines.extend(parts.map(|(name, text)| paragraph(&format!("{name}: {text}"))));
         }
-        out!("");
-        for note in self.notes() {
-            out!("{}", paragraph(&format!("note: {note}")));
-        }
+        lines.push(String::new());
+        lines.extend(self.notes().iter().map(|note| paragraph(&format!("note: {note}"))));
+        lines.join("\n")
     }
 
     /// Puts the card before the other sections of a page.
@@ -263,27 +272,71 @@ impl Suspect {
 mod tests {
     use super::*;
 
+    fn card(functions: &[Function], cores: f64) -> Card {
+        let mut facts = Facts::default();
+        facts.put(Figure::WantedCores, cores);
+        Card {
+            server: "shop".to_owned(),
+            limit: Limit::Cpu,
+            limited_by: String::new(),
+            suspects: Vec::new(),
+            unchecked: Vec::new(),
+            requests_per_visit: 1,
+            levels: Vec::new(),
+            functions: functions.to_vec(),
+            facts,
+            notices: Vec::new(),
+        }
+    }
+
+    fn function(name: &str, share: f64, in_handler: bool) -> Function {
+        Function { name: name.to_owned(), share, in_handler }
+    }
+
+    #[test]
+    fn a_card_looks_like_this() {
+        console::set_colors_enabled(false);
+        let mut card =
+            card(&[function("shop::price", 0.92, true), function("writev", 0.04, false)], 1.9);
+        for (figure, value) in [
+            (Figure::CpuMs, 0.35),
+            (Figure::PeakRps, 5_400.0),
+            (Figure::Users, 64.0),
+            (Figure::AtOnce, 2.0),
+            (Figure::StarvedShare, 0.4),
+        ] {
+            card.facts.put(figure, value);
+        }
+        card.limited_by = card.limit.sentence(&card.facts);
+        card.levels = [(1, None), (64, Some(9.0))]
+            .map(|(users, exact_below_ms)| Level {
+                users,
+                throughput_rps: 2_700.0,
+                p50_ms: Some(0.36),
+                p99_ms: Some(12.0),
+                exact_below_ms,
+                cpu_us_per_request: Some(350.0),
+                cpu_share: Some(0.5),
+            })
+            .into();
+        card.suspects = vec![Suspect {
+            id: "clone".to_owned(),
+            title: "The handler clones".to_owned(),
+            explains: Some(0.6),
+            accounts_for: Some("60 % of the CPU time".to_owned()),
+            evidence: "60 % of the CPU time is in the allocator.".to_owned(),
+            refute: "The allocations belong to the framework.".to_owned(),
+            fix: "Borrow.".to_owned(),
+            chapter: "cases/busy-server.md".to_owned(),
+        }];
+        card.unchecked = vec!["Threads wait for a lock".to_owned()];
+        card.notices = vec!["nothing is counted: `perf` is missing".to_owned()];
+        insta::assert_snapshot!(card.text(80));
+    }
+
     #[test]
     fn a_card_without_a_suspect_names_the_widest_function_of_a_busy_handler() {
-        let function =
-            |name: &str, share, in_handler| Function { name: name.to_owned(), share, in_handler };
-        let headline = |functions: &[Function], cores| {
-            let mut facts = Facts::default();
-            facts.put(Figure::WantedCores, cores);
-            let card = Card {
-                server: "shop".to_owned(),
-                limit: Limit::Cpu,
-                limited_by: String::new(),
-                suspects: Vec::new(),
-                unchecked: Vec::new(),
-                requests_per_visit: 1,
-                levels: Vec::new(),
-                functions: functions.to_vec(),
-                facts,
-                notices: Vec::new(),
-            };
-            card.headline()
-        };
+        let headline = |functions: &[Function], cores| card(functions, cores).headline();
         let wide = [function("shop::price", 0.92, true), function("writev", 0.04, false)];
         let named = "Nothing unusual; the largest function is shop::price, 92 % of the CPU time";
         assert_eq!(headline(&wide, 1.9), named);

@@ -57,6 +57,31 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
     }
 }
 
+/// A page without its pictures and its style, a line a paragraph.
+fn text_of(html: &str) -> String {
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text += before;
+        let skipped = ["svg", "style"].iter().find(|it| tag.starts_with(**it));
+        let end = skipped.map_or(">".to_owned(), |it| format!("</{it}>"));
+        let (tag, after) = tag.split_once(&end).unwrap();
+        let ends = ["/p", "/h1", "/h2", "/li", "/tr", "/caption", "/dd", "/pre", "/title"];
+        text += if ends.contains(&tag) { "\n" } else { "" };
+        text += if ["/td", "/th", "/dt"].contains(&tag) { " | " } else { "" };
+        rest = after;
+    }
+    text
+}
+
+#[test]
+fn a_report_reads_like_this() {
+    let mut record = recorded();
+    record.cases.truncate(3);
+    record.cases.remove(0);
+    insta::assert_snapshot!(text_of(&html(&record)));
+}
+
 #[test]
 fn doubts_come_first() {
     let mut record = recorded();

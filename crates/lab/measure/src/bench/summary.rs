@@ -1,5 +1,7 @@
 //! A comparison as tables and sentences for the terminal.
 
+use std::fmt::Write as _;
+
 use console::style;
 use lab_display::{NONE, factor, heading, out, paragraph, plural};
 use lab_model::{
@@ -10,23 +12,31 @@ use lab_stats::Verdict;
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
 pub fn print_case(title: &str, case: &CaseRecord) {
-    out!("{}", heading(&case.case, title));
-    out!("{}", case.load);
+    out!("{}", shown(title, case));
+}
+
+fn shown(title: &str, case: &CaseRecord) -> String {
     let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
-    out!("{} of runs, {} s each{layouts}\n", plural(case.pairs, "pair"), case.measurement_s);
+    let mut text = format!(
+        "{}\n{}\n{} of runs, {} s each{layouts}\n\n",
+        heading(&case.case, title),
+        case.load,
+        plural(case.pairs, "pair"),
+        case.measurement_s
+    );
     for table in tables(case) {
         let open_loop = case.variants.iter().find_map(|variant| variant.open_loop.as_ref());
         if let Some(open_loop) = open_loop.filter(|_| table.head[0] == "open loop") {
-            out!("  illustration, open loop: {}", open_loop.arrivals_in_words());
+            let arrivals = open_loop.arrivals_in_words();
+            let _ = writeln!(text, "  illustration, open loop: {arrivals}");
         }
-        out!("{}\n", table.text());
+        let _ = writeln!(text, "{}\n", table.text());
     }
-    out!("  {}", style(case.verdict).bold());
-    out!("{}", paragraph(&case.reason));
+    let _ = writeln!(text, "  {}\n{}", style(case.verdict).bold(), paragraph(&case.reason));
     for note in notes(case) {
-        out!("{}", paragraph(&format!("note: {note}")));
+        let _ = writeln!(text, "{}", paragraph(&format!("note: {note}")));
     }
-    out!();
+    text
 }
 
 /// Prints all cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
@@ -58,3 +68,7 @@ pub fn print_summary(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Op
         out!("{}", paragraph(&format!("{}: {}; {}", case.case, case.verdict, case.reason)));
     }
 }
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;
