@@ -48,6 +48,7 @@ chapters! {
     articles: "articles.md",
     in_the_wild: "in-the-wild.md",
     method: "method.md",
+    notes: "notes.md",
     engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",

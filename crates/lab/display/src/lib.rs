@@ -3,12 +3,15 @@
 //! Figures go in; text, SVG and HTML come out. Nothing here reads a file or a clock. Functions say
 //! in their names which unit they expect.
 
+mod codes;
 pub mod page;
 pub mod picture;
 mod printed;
 mod table;
+pub mod tables;
 mod words;
 
+pub use codes::{NOISE, code, document, explained, explanations, noted, reason, sentence, told};
 pub use printed::{all_printed, printed};
 pub use table::{Table, count_table};
 pub use words::*;

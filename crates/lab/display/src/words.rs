@@ -79,9 +79,14 @@ pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }
 
-/// Formats the reach of a control: `±2.0 %`, and `±0.02 %` where one decimal would show nothing.
+/// Formats the reach of a control.
 pub fn noise(control: &Speedup) -> String {
-    match (control.reach() - 1.0) * 100.0 {
+    plus_minus(control.reach())
+}
+
+/// Formats 1.02 as `±2.0 %`, and 1.0002 as `±0.02 %`, where one decimal would show nothing.
+pub fn plus_minus(factor: f64) -> String {
+    match (factor - 1.0) * 100.0 {
         percent if percent < 0.095 => format!("±{percent:.2} %"),
         percent => format!("±{percent:.1} %"),
     }

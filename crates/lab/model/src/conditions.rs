@@ -2,10 +2,9 @@
 
 use std::{fmt, net::SocketAddr};
 
-use lab_display::{percent, plural};
 use serde::{Deserialize, Serialize};
 
-use super::CaseRecord;
+use super::{CaseRecord, Kind, Note, Taken};
 
 /// Where a server was reached that did not announce it, and which process is there.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -53,44 +52,29 @@ pub struct Neighbours {
 /// From this share on, each of them is worth a note.
 const MUCH: f64 = 0.05;
 
-impl Neighbours {
-    /// Each of the shares, what it is, and what to do about it.
-    fn shares(&self) -> [(f64, &'static str, &'static str); 3] {
-        [
-            (self.programs.unwrap_or_default(), "other programs used", "end them"),
-            (self.stolen, "the host took (steal)", "use a quieter machine"),
-            (self.throttled, "a CPU quota took (throttling)", "raise the quota"),
-        ]
-    }
-}
+/// A kind of note, and the share that it is about.
+type Share = (fn(Taken) -> Kind, fn(&Neighbours) -> f64);
 
 /// Notes on the conditions of all runs of a case.
-pub(super) fn notes(case: &CaseRecord) -> Vec<String> {
+pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
     let runs: Vec<_> = case.runs.iter().chain(&case.open_runs).collect();
-    let neighbours: Vec<_> = runs.iter().filter_map(|run| Some(run.neighbours?.shares())).collect();
-    let mut notes = Vec::new();
-    for kind in 0..3 {
-        let much: Vec<_> =
-            neighbours.iter().map(|it| it[kind]).filter(|(share, ..)| *share >= MUCH).collect();
-        let Some((most, who, fix)) = much.iter().max_by(|one, other| one.0.total_cmp(&other.0))
-        else {
-            continue;
-        };
-        notes.push(format!(
-            "{who} up to {} of this machine's CPU time during a run, and at least {} in {} of {}: {fix}",
-            percent(*most),
-            percent(MUCH),
-            much.len(),
-            plural(neighbours.len(), "run")
-        ));
-    }
-    for variant in &case.variants {
+    let known: Vec<_> = runs.iter().filter_map(|run| run.neighbours).collect();
+    let kinds: [Share; 3] = [
+        (Kind::Neighbours, |it| it.programs.unwrap_or_default()),
+        (Kind::Steal, |it| it.stolen),
+        (Kind::Throttled, |it| it.throttled),
+    ];
+    let taken = kinds.into_iter().filter_map(|(kind, share)| {
+        let much = known.iter().map(share).filter(|share| *share >= MUCH);
+        let most = much.clone().max_by(f64::total_cmp)?;
+        Some(kind(Taken { most, least: MUCH, in_runs: much.count(), of_runs: known.len() }).into())
+    });
+    let unmeasured = case.variants.iter().filter_map(|variant| {
         let mut runs = runs.iter().filter(|run| run.variant == variant.variant);
-        if let Some(why) = runs.find_map(|run| run.server.as_ref()?.unmeasured.as_ref()) {
-            notes.push(format!("{}: no CPU time: {why}", variant.variant));
-        }
-    }
-    notes
+        let why = runs.find_map(|run| run.server.as_ref()?.unmeasured.clone())?;
+        Some(Note::of(&variant.variant, Kind::NoCpuTime { why }))
+    });
+    taken.chain(unmeasured).collect()
 }
 
 #[cfg(test)]
@@ -110,26 +94,26 @@ mod tests {
     fn much_use_by_others_is_a_note_with_its_worst_run() {
         let record = include_str!("../../course/tests/fixtures/record.json");
         let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
-        assert_eq!(notes(&case), [""; 0]);
-        let quiet = Neighbours { programs: Some(0.049), stolen: 0.0, throttled: 0.0 };
+        assert!(notes(&case).is_empty());
+        let quiet = Neighbours { programs: Some(0.049), stolen: 0.049, throttled: 0.049 };
         case.runs.iter_mut().for_each(|run| run.neighbours = Some(quiet));
-        assert_eq!(notes(&case), [""; 0]);
+        assert!(notes(&case).is_empty());
         let address = ([127, 0, 0, 1], 80).into();
         let unmeasured = Some("its process cannot be seen from here".to_owned());
         let server = Listener { address, pid: None, command: None, unmeasured };
         let [one, other, third, ..] = &mut case.runs[..] else { panic!("there are more runs") };
         one.neighbours = Some(Neighbours { programs: Some(0.31), throttled: 0.2, ..quiet });
-        other.neighbours = Some(Neighbours { programs: Some(0.07), ..quiet });
+        other.neighbours = Some(Neighbours { programs: Some(0.05), stolen: 0.05, ..quiet });
         third.server = Some(server);
-        let notes = notes(&case);
-        let runs = case.runs.len();
-        let used = format!(
-            "other programs used up to 31 % of this machine's CPU time during a run, and at least \
-             5.0 % in 2 of {runs} runs: end them"
-        );
-        assert_eq!(notes[0], used);
-        assert!(notes[1].starts_with("a CPU quota took (throttling) up to 20 %"), "{notes:?}");
-        assert!(notes[2].ends_with(": no CPU time: its process cannot be seen from here"));
-        assert_eq!(notes.len(), 3, "{notes:?}");
+        let variant = third.variant.clone();
+        let taken = |most, in_runs| Taken { most, least: MUCH, in_runs, of_runs: case.runs.len() };
+        let why = "its process cannot be seen from here".to_owned();
+        let expected = [
+            Kind::Neighbours(taken(0.31, 2)).into(),
+            Kind::Steal(taken(0.05, 1)).into(),
+            Kind::Throttled(taken(0.2, 1)).into(),
+            Note::of(&variant, Kind::NoCpuTime { why }),
+        ];
+        assert_eq!(notes(&case), expected);
     }
 }

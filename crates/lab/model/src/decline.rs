@@ -1,8 +1,6 @@
 //! Servers that look fast because they drop work, or because they are watched too briefly.
 
-use lab_display::factor;
-
-use super::{CaseRecord, Outcome, Requests, Run};
+use super::{CaseRecord, Kind, Note, Outcome, Requests, Run};
 
 /// The share of requests sent again from which on they are no accident. A server may close an idle connection
 /// just when a request is on its way.
@@ -26,24 +24,19 @@ pub fn drops_requests(candidate: &Requests, baseline: &Requests) -> bool {
     candidate.resent >= FEWEST_RESENT && share(candidate) > limit
 }
 
-/// Why runs are too short for a server, if each of them was slower at its end than at its begin.
-pub fn slows_down<'a>(runs: impl Iterator<Item = &'a Outcome>) -> Option<String> {
+/// The least factor that a run lost from its first fifth to its last, if each of them lost much.
+pub fn slows_down<'a>(runs: impl Iterator<Item = &'a Outcome>) -> Option<f64> {
     let losses = runs.map(|run| match run.fifths[..] {
         [first, .., last] if first >= FEWEST => Some(first as f64 / last.max(1) as f64),
         _ => None,
     });
     // Not the median: a machine that varies lets some runs gain and others lose.
     let losses = losses.collect::<Option<Vec<_>>>().filter(|runs| runs.len() > 1)?;
-    let loss = losses.into_iter().reduce(f64::min).filter(|loss| *loss >= LOSS)?;
-    Some(format!(
-        "every run was at least {} as fast at its begin as at its end: the server gets slower with time or \
-         with each request. Give it a longer --measurement",
-        factor(loss)
-    ))
+    losses.into_iter().reduce(f64::min).filter(|loss| *loss >= LOSS)
 }
 
 /// Whether the candidate fell behind the baseline from one half of the session to the other.
-pub fn falls_behind(case: &CaseRecord) -> Option<String> {
+pub fn falls_behind(case: &CaseRecord) -> Option<Note> {
     let (baseline, candidate) = case.sides()?;
     let rate = |variant: &str, pair: usize| {
         let is_it = |run: &&Run| run.variant == variant && run.pair == Some(pair);
@@ -52,12 +45,7 @@ pub fn falls_behind(case: &CaseRecord) -> Option<String> {
     };
     let factor_of = |pair| Some(rate(&candidate.variant, pair)? / rate(&baseline.variant, pair)?);
     let loss = loss((0..case.pairs).map(factor_of).collect::<Option<Vec<_>>>()?)?;
-    Some(format!(
-        "every pair of the first half shows a factor at least {} that of any later pair: {} got slower during \
-         the session, and more --pairs show more of that",
-        factor(loss),
-        candidate.variant
-    ))
+    Some(Note::of(&candidate.variant, Kind::FallsBehind { loss }))
 }
 
 /// How much the least of the first half exceeds the most of the second.
@@ -91,8 +79,8 @@ mod tests {
             let runs: Vec<_> = runs.iter().copied().map(run).collect();
             slows_down(runs.iter())
         };
-        let words = slows(&[[400, 400, 400, 90, 80], [300, 300, 300, 300, 200]]).unwrap();
-        assert!(words.starts_with("every run was at least 1.50× as fast at its begin"), "{words}");
+        let loss = slows(&[[400, 400, 400, 90, 80], [300, 300, 300, 300, 200]]);
+        assert_eq!(loss, Some(1.5), "the least");
         assert!(slows(&[[400, 400, 400, 90, 0]; 2]).is_some(), "it stops");
         assert_eq!(slows(&[[400, 400, 400, 90, 80], [300, 300, 300, 300, 300]]), None);
         assert_eq!(slows(&[[400, 400, 400, 90, 80]]), None, "one run");

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use lab_display::{NONE, noise, speedup, speedup_or};
-use lab_stats::{Judgement, Speedup, Verdict, judge};
+use lab_stats::{Speedup, Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BASELINE, Build, CANDIDATE, Listener, Machine, Neighbours, Outcome, Spacing, decline,
+    BASELINE, Build, CANDIDATE, Invalid, Limit, Listener, Machine, Neighbours, Note, Outcome,
+    Reason, Spacing, decline,
     outcome::is_zero,
     own_command,
     percentile::{ByPercentile, Percentile, factors},
@@ -70,17 +70,17 @@ pub struct CaseRecord {
     pub layouts: Option<usize>,
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
-    /// What was found before the runs and limits what they show, a sentence each.
+    /// What was found before the runs and limits what they show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Note>,
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
     /// What the verdict is about, chosen before the runs.
     pub metric: Metric,
     pub verdict: Verdict,
-    /// The rule that decided the verdict, in a sentence.
-    pub reason: String,
+    /// The rule that decided the verdict.
+    pub reason: Reason,
     /// The baseline first.
     pub variants: Vec<VariantRecord>,
     /// The variant that the verdict is about; `None` in older records.
@@ -128,7 +128,7 @@ pub struct VariantRecord {
     /// Connections that had to be opened again.
     pub reopened: u64,
     /// Why a run measured the generator instead of the server, if one did.
-    pub generator_limited: Option<String>,
+    pub generator_limited: Option<Limit>,
     /// How many runs did.
     pub limited_runs: usize,
     pub open_loop: Option<OpenLoopRecord>,
@@ -203,7 +203,7 @@ pub struct OpenLoopRecord {
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
     /// That the generator was late in at least half of the runs, if so: these latencies are upper bounds.
-    pub invalid: Option<String>,
+    pub invalid: Option<Invalid>,
 }
 
 impl OpenLoopRecord {
@@ -218,7 +218,6 @@ impl OpenLoopRecord {
 pub struct Latencies {
     #[serde(flatten)]
     pub by: ByPercentile<f64>,
-    pub worst_p99: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
     /// Whether the generator's lag is much of them, so that each is an upper bound; see
@@ -294,17 +293,6 @@ impl Speedups {
         self.latency_at_least && matches!(metric, Metric::Latency(_))
     }
 
-    /// The factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
-    pub fn shown(&self, metric: Metric) -> String {
-        let Some(found) = self.of(metric) else { return NONE.to_owned() };
-        let bound = match self.is_bound(metric) {
-            true if found.estimate > 1.0 => "≥ ",
-            true => "≤ ",
-            false => "",
-        };
-        format!("{bound}{}", speedup(found))
-    }
-
     pub fn of(&self, metric: Metric) -> Option<&Speedup> {
         match metric {
             Metric::Throughput => self.throughput.as_ref(),
@@ -374,44 +362,17 @@ impl CaseRecord {
         (share < IDLE).then_some(share)
     }
 
-    /// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
-    pub fn cpu_in_words(&self) -> [String; 2] {
-        match (self.idle_baseline(), self.variants.first()) {
-            (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
-            _ => {
-                let control = self.control.speedup.cpu_per_request;
-                [
-                    speedup_or(NONE, self.speedup.cpu_per_request),
-                    control.map_or(NONE.to_owned(), |control| noise(&control)),
-                ]
-            }
-        }
-    }
-
-    /// What `metric` alone shows. A bound can only show that a server is faster or slower, not that it is so
-    /// by little.
-    pub fn judged_by(&self, metric: Metric) -> Judgement {
+    /// What `metric` alone shows, and why. A bound can only show that a server is faster or slower, not that
+    /// it is so by little.
+    pub fn judged_by(&self, metric: Metric) -> (Verdict, Reason) {
         let found = self.speedup.of(metric);
         let judgement = judge(found, self.control.speedup.of(metric), self.minimum_effect);
-        if !self.speedup.is_bound(metric) {
-            return judgement;
-        }
         match judgement.verdict {
-            Verdict::Faster | Verdict::Slower => Judgement {
-                reason: format!(
-                    "{}, although all lag of the generator counts against it",
-                    judgement.reason
-                ),
-                ..judgement
-            },
-            _ => Judgement {
-                verdict: Verdict::Undecided,
-                reason:
-                    "the generator was late with the arrivals, by enough to decide either way: \
-                         use a quieter machine"
-                        .to_owned(),
-            },
+            Verdict::Faster | Verdict::Slower => {}
+            _ if self.speedup.is_bound(metric) => return (Verdict::Undecided, Reason::LagDecides),
+            _ => {}
         }
+        (judgement.verdict, Reason::Rule(judgement.reason))
     }
 
     /// Whether a variant closed connections instead of answering, far more often than the baseline.

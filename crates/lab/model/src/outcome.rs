@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByPercentile, Latency, Unanswered, seconds};
+use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -80,7 +80,7 @@ pub struct Outcome {
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     pub punctuality: Option<Punctuality>,
     /// Why the latencies must not be quoted, if so: the generator itself was late.
-    pub invalid: Option<String>,
+    pub invalid: Option<Invalid>,
     /// The load generator, if it is not our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
@@ -112,12 +112,11 @@ pub struct Punctuality {
 impl Punctuality {
     /// Why the latencies of this run say more about the generator than about the server, if they
     /// do: the p99 of the lag is above `LAG_FLOOR_MS` and above `LAG_SHARE` of the p99 latency.
-    pub fn fault(&self, latency: &Latency) -> Option<String> {
-        let lag = self.lag_p99_ms;
-        let latency = latency.quantile_ms(99.0)?;
-        (lag > LAG_FLOOR_MS && lag > LAG_SHARE * latency).then(|| {
-            format!("of the p99 of {latency:.1} ms, {lag:.1} ms are the generator's own lag")
-        })
+    pub fn fault(&self, latency: &Latency) -> Option<Invalid> {
+        let lag_ms = self.lag_p99_ms;
+        let p99_ms = latency.quantile_ms(99.0)?;
+        (lag_ms > LAG_FLOOR_MS && lag_ms > LAG_SHARE * p99_ms)
+            .then_some(Invalid::GeneratorLate { p99_ms, lag_ms })
     }
 }
 
@@ -178,27 +177,18 @@ impl Outcome {
         Some(self.generator_waited?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
-    /// Why this run measured the generator's limit rather than the server's, if so, and what to do:
-    /// the generator had no time left, or it was late (see [`Punctuality::fault`]).
-    pub fn limited_by_generator(&self) -> Option<String> {
+    /// Why this run measured the generator's limit rather than the server's, if so: the generator had no time
+    /// left, or it was late (see [`Punctuality::fault`]).
+    pub fn limited_by_generator(&self) -> Option<Limit> {
         let busy = self.generator_share().unwrap_or_default();
         let waited = self.generator_waited_share().unwrap_or_default();
         if busy + waited < SATURATED {
-            return self.invalid.clone();
+            return self.invalid.clone().map(Limit::Invalid);
         }
-        let (busy, waited) = (busy * 100.0, waited * 100.0);
-        if let Some(Engine { name, .. }) = &self.engine {
-            return Some(format!(
-                "the busiest process or thread of {name} used {busy:.0} % of a core and waited \
-                 {waited:.0} % of the time for one, so the server may be faster than this: use more \
-                 --workers on idle cores, or compare the server's CPU time"
-            ));
-        }
-        Some(format!(
-            "the generator used {busy:.0} % of its one core and waited {waited:.0} % of the time for \
-             it, so the server may be faster than this: end other programs, limit the server to \
-             fewer cores (`taskset`), or compare its CPU time"
-        ))
+        Some(match self.engine.as_ref().map(|it| it.name.clone()) {
+            Some(engine) => Limit::EngineSaturated { engine, busy, waited },
+            None => Limit::GeneratorSaturated { busy, waited },
+        })
     }
 }
 
@@ -212,25 +202,43 @@ mod tests {
             measured: Duration::from_secs(100),
             generator_cpu: Some(Duration::from_secs(cpu)),
             generator_waited: waited.map(Duration::from_secs),
-            invalid: invalid.map(str::to_owned),
+            invalid: invalid.map(|it| Invalid::Sentence(it.to_owned())),
             ..Outcome::default()
         }
     }
 
     #[test]
     fn a_run_limited_by_the_generator_says_so() {
+        let late = Some(Limit::Invalid(Invalid::Sentence("late".to_owned())));
+        let saturated = |busy, waited| Some(Limit::GeneratorSaturated { busy, waited });
         assert_eq!(outcome(50, None, None).limited_by_generator(), None);
-        assert_eq!(outcome(50, None, Some("late")).limited_by_generator().unwrap(), "late");
+        assert_eq!(outcome(50, None, Some("late")).limited_by_generator(), late);
         assert_eq!(outcome(40, Some(49), None).limited_by_generator(), None);
-        assert!(outcome(90, Some(1), None).limited_by_generator().is_some());
-        let limit = outcome(40, Some(55), Some("late")).limited_by_generator().unwrap();
-        let start =
-            "the generator used 40 % of its one core and waited 55 % of the time for it, so";
-        assert!(limit.starts_with(start), "{limit}");
+        assert_eq!(outcome(89, Some(1), None).limited_by_generator(), saturated(0.89, 0.01));
+        assert_eq!(
+            outcome(40, Some(55), Some("late")).limited_by_generator(),
+            saturated(0.4, 0.55)
+        );
+    }
+
+    #[test]
+    fn what_another_program_says_of_itself_stays_a_sentence() {
+        for (invalid, kind) in [
+            (
+                r#"{"code": "generator-late", "p99_ms": 6.5, "lag_ms": 2.5}"#,
+                Invalid::GeneratorLate { p99_ms: 6.5, lag_ms: 2.5 },
+            ),
+            (r#""a worker left""#, Invalid::Sentence("a worker left".to_owned())),
+        ] {
+            let json = format!(
+                r#"{{"measured_s": 2, "sent": 2, "ok": 2, "ok_in_time": 2, "invalid": {invalid}}}"#
+            );
+            assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap().invalid, Some(kind));
+        }
     }
 
     /// The fault of a run with this lag and latency, in milliseconds.
-    fn fault(lag: u64, latency: u64) -> Option<String> {
+    fn fault(lag: u64, latency: u64) -> Option<Invalid> {
         let mut latencies = Latency::default();
         latencies.record(Duration::from_millis(latency));
         Punctuality { lag_p99_ms: lag as f64, ..Punctuality::default() }.fault(&latencies)
@@ -239,7 +247,7 @@ mod tests {
     #[test]
     fn too_much_lag_invalidates_a_run() {
         assert_eq!(fault(5, 21), None, "less than a quarter");
-        assert!(fault(5, 19).unwrap().contains("5.0 ms are the generator's own lag"));
+        assert!(matches!(fault(5, 19), Some(Invalid::GeneratorLate { lag_ms: 5.0, .. })));
         assert_eq!(fault(1, 1), None, "always acceptable");
     }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use jiff::civil::DateTime;
-use serde::Deserialize;
+use jiff::{Timestamp, civil::DateTime};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Record, VERSION,
@@ -33,9 +33,9 @@ impl Store {
     }
 
     /// Writes a record to a new file; returns its path.
-    pub fn keep(&self, record: &Record) -> anyhow::Result<PathBuf> {
+    pub fn keep(&self, created: Timestamp, record: &impl Serialize) -> anyhow::Result<PathBuf> {
         let json = serde_json::to_string(record).context("the record cannot be written")?;
-        let path = self.dir.join(record.created.strftime(NAME).to_string());
+        let path = self.dir.join(created.strftime(NAME).to_string());
         write_new(&path, &json)?;
         Ok(path)
     }
@@ -118,7 +118,7 @@ mod tests {
         let results = tempfile::tempdir().unwrap();
         let store = Store::new(results.path());
         let record = Record::new(false, crate::Build::of(results.path(), results.path()));
-        let kept = store.keep(&record).unwrap();
+        let kept = store.keep(record.created, &record).unwrap();
         for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
             std::fs::copy(&kept, kept.with_file_name(other)).unwrap();
         }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use http::uri::PathAndQuery;
 use lab_display::err;
 use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
-use lab_model::{Answer, Ask, without_secrets};
+use lab_model::{Answer, Ask, Kind, Note, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
 
@@ -159,11 +159,11 @@ impl Requests {
 /// other subject's answers with them before anything is measured: a server with other answers is not
 /// a faster version of the baseline.
 ///
-/// Returns what is not checked under load, a sentence each.
+/// Returns what is not checked under load.
 pub async fn learn_answers(
     subjects: &mut [Subject],
     requests: &Requests,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<Vec<Note>> {
     let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
     let (types, notes) = learn(baseline, requests).await?;
     for other in others {
@@ -179,7 +179,7 @@ pub async fn learn_answers(
 async fn learn(
     baseline: &mut Subject,
     requests: &Requests,
-) -> anyhow::Result<(Vec<Option<String>>, Vec<String>)> {
+) -> anyhow::Result<(Vec<Option<String>>, Vec<Note>)> {
     let &Requests { compare, .. } = requests;
     let Subject { name, launch, asks, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
@@ -215,19 +215,14 @@ async fn learn(
             }
             Compare::Body | Compare::Length => Answer::Length { from, to },
         };
-        let why = match compare {
+        let request = title(ask);
+        let kind = match compare {
             Compare::Body if is_constant => continue,
-            Compare::Body => "differently each time, so",
-            Compare::Length | Compare::Status => "and as you asked",
+            Compare::Body => Kind::AnswersVary { request, from, to },
+            Compare::Length => Kind::OnlyLength { request, from, to },
+            Compare::Status => Kind::OnlyStatus { request },
         };
-        let checked = match ask.expected.answer {
-            Answer::Any => "only its status and content type are".to_owned(),
-            _ if from == to => {
-                format!("only its status, content type and length of {from} bytes are")
-            }
-            _ => format!("only its status, content type and length ({from} to {to} bytes) are"),
-        };
-        notes.push(format!("the {name} answers {} {why} {checked} checked", title(ask)));
+        notes.push(Note::of(name, kind));
     }
     Ok((types, notes))
 }

@@ -19,5 +19,5 @@ pub use median::median_of;
 pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};
-pub use verdict::{Judgement, Verdict, judge};
+pub use verdict::{Judgement, Reason, Verdict, judge};
 pub use wilson::wilson;

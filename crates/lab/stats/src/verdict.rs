@@ -49,11 +49,34 @@ impl fmt::Display for Verdict {
     }
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub verdict: Verdict,
-    /// The rule that decided, with its figures: a clause without a full stop.
-    pub reason: String,
+    pub reason: Reason,
+}
+
+/// The rule that decided, with its figures. All are factors, but for `confidence`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Reason {
+    /// No pair of runs has a ratio.
+    NoRatio,
+    /// Too few for an interval of 95 %.
+    FewPairs { confidence: f64 },
+    /// The interval excludes 1, and there was no control.
+    NoControl { low: f64, high: f64, confidence: f64 },
+    /// The interval excludes 1 and the control's estimate, `noise`.
+    BeyondNoise { low: f64, high: f64, confidence: f64, noise: f64 },
+    /// The interval excludes 1, but not the control's estimate.
+    WithinNoise { low: f64, high: f64, confidence: f64, noise: f64 },
+    /// A difference is shown, and one that is smaller than `minimum`.
+    BelowMinimum { estimate: f64, inner: [f64; 2], minimum: f64 },
+    /// Any difference is smaller than `minimum`.
+    NoDifference { inner: [f64; 2], minimum: f64 },
+    /// A difference is shown. Whether it reaches `minimum` is not.
+    NearMinimum { estimate: f64, low: f64, high: f64, minimum: f64 },
+    /// The interval contains both 1 and `minimum`.
+    WideInterval { low: f64, high: f64, minimum: f64 },
 }
 
 /// Judges a candidate by its speedup and by the `control`: the baseline against itself, measured in
@@ -82,74 +105,46 @@ pub fn judge(
     minimum_effect: f64,
 ) -> Judgement {
     let undecided = |reason| Judgement { verdict: Verdict::Undecided, reason };
-    let Some(speedup) = speedup else {
-        return undecided("no pair of runs gave a ratio; run longer".to_owned());
-    };
+    let Some(speedup) = speedup else { return undecided(Reason::NoRatio) };
+    let &Speedup { estimate, low, high, confidence, inner } = speedup;
     if !speedup.is_confident() {
-        return undecided(format!(
-            "the interval has a confidence of {:.0} %; run at least 6 pairs, which give 95 %",
-            // Rounded down, because 94.9 % is not 95 %.
-            (100.0 * speedup.confidence).floor()
-        ));
+        return undecided(Reason::FewPairs { confidence });
     }
-    let excludes_one = speedup.low > 1.0 || speedup.high < 1.0;
-    if excludes_one && speedup.estimate.ln().abs() >= minimum_effect.ln_1p() {
+    let excludes_one = low > 1.0 || high < 1.0;
+    if excludes_one && estimate.ln().abs() >= minimum_effect.ln_1p() {
         return by_control(speedup, control);
     }
-    let least = percent(1.0 + minimum_effect);
-    if let Some([low, high]) = speedup.inner
-        && low.ln().abs().max(high.ln().abs()) <= minimum_effect.ln_1p()
-    {
-        let inner = format!("{} to {}", signed(low), signed(high));
-        return if excludes_one && exceeds(speedup, noise(control)) {
-            let verdict = match speedup.estimate > 1.0 {
-                true => Verdict::SlightlyFaster,
-                false => Verdict::SlightlySlower,
-            };
-            let difference = signed(speedup.estimate);
-            let reason =
-                format!("{difference} ({inner}) is less than the minimum effect of {least}");
-            Judgement { verdict, reason }
-        } else {
-            let reason =
-                format!("the 90 % interval, {inner}, is within the minimum effect of {least}");
-            Judgement { verdict: Verdict::Equivalent, reason }
-        };
+    let minimum = 1.0 + minimum_effect;
+    let is_within =
+        |[low, high]: &[f64; 2]| low.ln().abs().max(high.ln().abs()) <= minimum_effect.ln_1p();
+    match inner.filter(is_within) {
+        Some(inner) if excludes_one && exceeds(speedup, noise(control)) => Judgement {
+            verdict: if estimate > 1.0 { Verdict::SlightlyFaster } else { Verdict::SlightlySlower },
+            reason: Reason::BelowMinimum { estimate, inner, minimum },
+        },
+        Some(inner) => Judgement {
+            verdict: Verdict::Equivalent,
+            reason: Reason::NoDifference { inner, minimum },
+        },
+        None if excludes_one => undecided(Reason::NearMinimum { estimate, low, high, minimum }),
+        None => undecided(Reason::WideInterval { low, high, minimum }),
     }
-    let difference = signed(speedup.estimate);
-    let ends = ends(speedup);
-    undecided(if excludes_one {
-        format!(
-            "{difference} is less than the minimum effect of {least}, but the interval, {ends}, \
-             reaches beyond it; run more pairs"
-        )
-    } else {
-        format!(
-            "the interval, {ends}, contains both no difference and one of {least}; \
-             run more pairs or longer ones, or use a quieter machine"
-        )
-    })
 }
 
 /// Rule 2: is the whole interval farther from 1 than the control's estimate?
 fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
-    let verdict = if speedup.estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
-    let ends = ends(speedup);
-    let excludes = format!("the {:.0} % interval, {ends}, excludes 1", 100.0 * speedup.confidence);
-    if control.is_none() {
-        return Judgement { verdict, reason: format!("{excludes}; there was no control") };
-    }
+    let &Speedup { estimate, low, high, confidence, .. } = speedup;
     let noise = noise(control);
-    let shown = percent(noise);
-    if exceeds(speedup, noise) {
-        let reason = format!("{excludes} and the control's estimate, ±{shown}");
-        return Judgement { verdict, reason };
+    if !exceeds(speedup, noise) {
+        let reason = Reason::WithinNoise { low, high, confidence, noise };
+        return Judgement { verdict: Verdict::Undecided, reason };
     }
-    let reason = format!(
-        "{excludes}, but not the ±{shown} that the control, the baseline against itself, shows; \
-         run more pairs or use a quieter machine"
-    );
-    Judgement { verdict: Verdict::Undecided, reason }
+    let verdict = if estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
+    let reason = match control {
+        None => Reason::NoControl { low, high, confidence },
+        Some(_) => Reason::BeyondNoise { low, high, confidence, noise },
+    };
+    Judgement { verdict, reason }
 }
 
 /// The control's estimate, as a factor of at least 1.
@@ -160,24 +155,6 @@ fn noise(control: Option<&Speedup>) -> f64 {
 /// Whether the whole interval is farther from 1 than this factor.
 fn exceeds(speedup: &Speedup, noise: f64) -> bool {
     speedup.low > noise || speedup.high < 1.0 / noise
-}
-
-/// Formats a factor of at least 1 as its excess over 1: 1.018 as `1.8 %`.
-fn percent(factor: f64) -> String {
-    format!("{:.1} %", 100.0 * (factor - 1.0))
-}
-
-/// Formats 0.95 as `-5.0 %`.
-fn signed(factor: f64) -> String {
-    format!("{:+.1} %", 100.0 * (factor - 1.0))
-}
-
-/// Formats an interval as `-5.0 % to +1.0 %`, and a wide one as `0.42× to 2.10×`.
-fn ends(Speedup { low, high, .. }: &Speedup) -> String {
-    match *low >= 0.5 && *high <= 2.0 {
-        true => format!("{} to {}", signed(*low), signed(*high)),
-        false => format!("{low:.2}× to {high:.2}×"),
-    }
 }
 
 #[cfg(test)]

@@ -18,5 +18,5 @@ extern crate self as lab_system;
 
 pub use open_files::allow_connections;
 pub use processors::Processors;
-pub use program::{last_lines, plain, run};
+pub use program::{escaped, last_lines, plain, run};
 pub use system::System;

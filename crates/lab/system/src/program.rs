@@ -2,6 +2,7 @@
 
 use std::{process::Stdio, time::Duration};
 
+use anstream::adapter::strip_str;
 use anyhow::{Context as _, ensure};
 use tokio::{process::Command, time::timeout};
 
@@ -49,16 +50,23 @@ pub fn last_lines(printed: &[u8]) -> Option<String> {
     (!last.is_empty()).then(|| format!("; its last lines:{last}"))
 }
 
-/// A line of another program, without colours, and with its control characters escaped: a terminal would
-/// obey them. A long line is cut.
+/// [`escaped`], and cut if it is long.
 pub fn plain(line: &str) -> String {
-    let line = console::strip_ansi_codes(line);
+    let line = escaped(line);
+    match line.char_indices().nth(LONGEST_LINE) {
+        None => line,
+        Some(_) => line.chars().take(LONGEST_LINE - 1).chain(['…']).collect(),
+    }
+}
+
+/// A line of another program, without colours, and with its control characters escaped: a terminal would
+/// obey them.
+pub fn escaped(line: &str) -> String {
     let escape = |it: char| match it.is_control() && it != '\t' {
         true => it.escape_default().to_string(),
         false => it.to_string(),
     };
-    let line: String = line.chars().take(LONGEST_LINE + 1).map(escape).collect();
-    console::truncate_str(&line, LONGEST_LINE, "…").into_owned()
+    strip_str(line).to_string().chars().map(escape).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +78,7 @@ mod tests {
         for (line, shown) in [
             ("\x1b[32mready\x1b[0m\ton 80", "ready\ton 80"),
             ("\x1b]0;title\x07it fails\x1b[2J", "it fails"),
-            ("\x1b(0q\x08\u{9b}2J\r", "q\\u{8}\\r"),
+            ("\x1b(0q\u{9b}2J\r", "q\\u{9b}2J\\r"),
             ("\x1b]8;;http://unfinished", ""),
         ] {
             let plain = plain(line);

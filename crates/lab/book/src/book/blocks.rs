@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use lab_course::chart::{self, Chart, SweepPoint};
+use lab_display::explained;
 use lab_model::{
     BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown, without_expectations,
 };
@@ -29,6 +30,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         function(&its, &of, name, kind).map(|[own, all]| own / all)
     };
     env.add_function("share", share);
+    env.add_function("codes", explained);
     let its = Arc::clone(sources);
     let cost = move |of: Value, name: &str, kind: Option<&str>| {
         function(&its, &of, name, kind).map(|[own, _]| own)

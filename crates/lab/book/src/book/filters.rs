@@ -35,7 +35,9 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_filter("times", |it: Serde<Speedup>| lab_display::speedup(&it).replacen('×', "", 1));
     env.add_filter("noise", |it: Serde<Speedup>| lab_display::noise(&it));
     for at in Percentile::all() {
-        env.add_filter(at.key(), move |latencies: Serde<Latencies>| latencies.at(at));
+        env.add_filter(at.key(), move |latencies: Serde<Latencies>| {
+            lab_display::tables::percentile(&latencies, at)
+        });
     }
 }
 

@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use lab_display::tables::confidence;
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, Workspace,
     origin::{self, origin},
-    tables::confidence,
     unknown,
 };
 use lab_observation::{Folded, top_inclusive};
@@ -194,7 +194,7 @@ impl Sources {
             let mut variant = variant.map_or(json!({}), |it| json!(it));
             // Late arrivals make latencies that must not be quoted.
             if let Some(open_loop) = variant["open_loop"].as_object_mut()
-                && open_loop["invalid"].is_string()
+                && !open_loop["invalid"].is_null()
             {
                 open_loop.remove("latency_ms");
             }

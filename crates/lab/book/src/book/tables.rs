@@ -1,10 +1,10 @@
 //! The tables of the pages.
 
-use lab_display::{Table, count_table, factor, percent};
+use lab_display::{Table, count_table, factor, percent, tables};
 use lab_model::{
     BASELINE, CANDIDATE, Machine,
     origin::{day, machine_in_words, origin},
-    tables, unknown,
+    unknown,
 };
 use lab_observation::top_inclusive;
 use minijinja::{Error, Value};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_display::{err, out, paragraph, planned, plural};
+use lab_display::{document, err, out, paragraph, planned, plural};
 use lab_measure::{
     Progress,
     bench::{self, Comparison},
@@ -94,7 +94,7 @@ fn print(
     whole: bool,
 ) -> anyhow::Result<()> {
     if options.json {
-        out!("{}", serde_json::to_string(record)?);
+        out!("{}", document(record)?);
     } else {
         let dir = workspace.criterion();
         let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
@@ -102,7 +102,7 @@ fn print(
         bench::print_summary(record, cases, micro);
     }
     let results = workspace.results();
-    let kept = Store::new(&results).keep(record)?;
+    let kept = Store::new(&results).keep(record.created, &document(record)?)?;
     err!("\n  Results    {}", lab_display::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {

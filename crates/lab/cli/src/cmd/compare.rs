@@ -2,15 +2,16 @@
 
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
-use anyhow::ensure;
-use lab_display::{err, out, paragraph};
+use anyhow::{bail, ensure};
+use lab_display::{NOISE, code, document, err, explanations, noted, out, paragraph, told};
 use lab_measure::{
     Progress,
     bench::{self, Engine},
     count,
 };
 use lab_model::{
-    Build, CaseRecord, EngineOptions, Metric, Record, Store, Workspace, ensure_writable, notes,
+    Build, CaseRecord, EngineOptions, Metric, Note, Record, Store, Workspace, ensure_writable,
+    notes, unknown,
     write_whole,
 };
 use lab_servers::{Scratch, Subject};
@@ -66,6 +67,9 @@ pub struct Options {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Fail if there is such a note, as in `note[steal]`; `noise` stands for all that blame the machine
+    #[arg(long, value_name = "CODE", value_parser = known_code)]
+    pub deny: Vec<String>,
     /// Also write a comment for the pull request to this file
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -88,6 +92,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(interrupted("the finished comparison is kept"));
     }
     ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
+    let denied = notes(case).into_iter().find(|note| is_denied(note, &options.deny));
+    denied.map_or(Ok(()), |note| bail!("--deny: {}", noted(&note)))?;
     Ok(ExitCode::from(exit_code(case.verdict)))
 }
 
@@ -113,7 +119,7 @@ async fn measure(
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
-        err!("note: {note}");
+        err!("{}", noted(&note));
         comparison.caveats.push(note);
     }
     let counting = count::LONGEST * comparison.subjects.len() as u32;
@@ -166,22 +172,23 @@ fn report(
     case: &CaseRecord,
 ) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
-    let kept = store.keep(record);
+    let kept = store.keep(record.created, &document(record)?);
     let comment = options.markdown.as_ref();
     let commented = comment.map(|file| write_whole(file, &bench::markdown(record, case)));
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
+        let [reason, notes] = told(case)?;
         let document = json!({
             "metric": case.metric,
             "verdict": case.verdict,
-            "reason": case.reason,
+            "reason": reason,
             "pairs": case.pairs,
             "engine": case.runs.first().and_then(|run| run.outcome.engine.as_ref()),
             "speedup": case.speedup,
             "aa": case.control.speedup,
             "exact": exact,
-            "notes": notes(case),
+            "notes": notes,
             "record": kept.as_ref().ok().map(|path| path.to_string_lossy()),
         });
         out!("{document}");
@@ -191,6 +198,22 @@ fn report(
     err!("  Results    {}", kept?.display());
     commented.transpose()?;
     Ok(())
+}
+
+/// The name of all codes of [`NOISE`].
+const NOISE_GROUP: &str = "noise";
+
+fn is_denied(note: &Note, deny: &[String]) -> bool {
+    let code = code(note).unwrap_or_default();
+    let is_noise = NOISE.contains(&&*code);
+    deny.iter().any(|it| *it == code || is_noise && it == NOISE_GROUP)
+}
+
+/// A code that `--deny` can name.
+fn known_code(name: &str) -> anyhow::Result<String> {
+    let known = || explanations().map(|it| it.code).chain([NOISE_GROUP]);
+    ensure!(known().any(|it| it == name), unknown("code", name, known()));
+    Ok(name.to_owned())
 }
 
 /// A pull request passes unless it is slower, or the measurement does not decide.
@@ -208,6 +231,8 @@ fn exit_code(verdict: Verdict) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use lab_model::Kind;
+
     use super::*;
 
     #[test]
@@ -215,5 +240,20 @@ mod tests {
         let codes = [Verdict::Faster, Verdict::SlightlySlower, Verdict::Slower, Verdict::Undecided]
             .map(exit_code);
         assert_eq!(codes, [0, 0, 1, 3]);
+    }
+
+    #[test]
+    fn a_note_is_denied_by_its_code_and_by_its_group() {
+        let waited = Note::of("slow", Kind::GeneratorWaited { share: 0.2 });
+        let lost = Note::of("slow", Kind::LostRequests { requests: 2 });
+        let denied = |name: &str| {
+            let deny = [known_code(name).unwrap()];
+            [&waited, &lost].map(|note| is_denied(note, &deny))
+        };
+        assert_eq!(denied("noise"), [true, false]);
+        assert_eq!(denied("lost-requests"), [false, true]);
+        assert!(!is_denied(&Note::Remark("noise".to_owned()), &["noise".to_owned()]));
+        let error = known_code("lost-request").unwrap_err().to_string();
+        assert!(error.ends_with("did you mean `lost-requests`?"), "{error}");
     }
 }

@@ -2,12 +2,32 @@
 
 use std::process::ExitCode;
 
-use lab_display::out;
+use console::style;
+use lab_display::{column, out};
 use lab_system::{System, doctor};
 
+/// The columns of mark and topic, with the space around them.
+const INDENT: usize = 2 + 6 + 13;
+
+/// Prints all findings. A fix has a line of its own and is never broken, so that it can be copied.
 pub fn run() -> ExitCode {
-    let term = console::Term::stdout();
-    let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
-    out!("{}", doctor::examine(&System::this(), width));
+    let mut warnings = 0;
+    for doctor::Checked { topic, found, fix } in doctor::examine(&System::this()) {
+        let mark =
+            if fix.is_none() { style("ok  ").green() } else { style("warn").yellow().bold() };
+        out!("{}", column(INDENT, &format!("  {mark}  {topic:<13}"), &found));
+        if let Some(fix) = fix {
+            warnings += 1;
+            out!("{:INDENT$}{}", "", style(format!("> {fix}")).cyan());
+        }
+    }
+    out!(
+        "\n{}",
+        match warnings {
+            0 => "ready to measure".to_owned(),
+            1 => "1 warning: fix it for good figures".to_owned(),
+            _ => format!("{warnings} warnings: fix them for good figures"),
+        }
+    );
     ExitCode::SUCCESS
 }

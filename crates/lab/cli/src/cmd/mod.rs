@@ -5,6 +5,7 @@ mod compare;
 mod count;
 mod doctor;
 mod effort;
+mod explain;
 mod flame;
 mod generate;
 mod interrupt;
@@ -76,6 +77,8 @@ enum Command {
     Practice(practice::Verb),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
+    /// Explain the code of a note or of a verdict
+    Explain(explain::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),
     /// Put load on a server; the load plan comes from standard input
@@ -103,6 +106,7 @@ pub fn run() -> ExitCode {
         Command::Practice(verb) => practice::run(&lab.places, &verb),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
+        Command::Explain(options) => explain::run(&options),
         Command::Generate => generate::run(),
         Command::Load(options) => load::run(&lab.places, &options),
         Command::Supervise(options) => supervise::run(&options),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use lab_display::err;
+use lab_display::{err, noted};
 use lab_model::Load;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
 
@@ -82,7 +82,7 @@ pub async fn comparison_of(
     requests: &Requests,
 ) -> anyhow::Result<Comparison> {
     let caveats = learn_answers(&mut subjects, requests).await?;
-    caveats.iter().for_each(|note| err!("note: {note}"));
+    caveats.iter().for_each(|note| err!("{}", noted(note)));
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     Ok(Comparison { caveats, ..Comparison::new(name, load, subjects)? })
 }

@@ -51,7 +51,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 fn comment(record: &Record) -> anyhow::Result<String> {
     ensure!(!record.cases.is_empty(), "the record has no comparison");
     for case in &record.cases {
-        let shown = case.judged_by(case.metric).verdict;
+        let shown = case.judged_by(case.metric).0;
         ensure!(
             [shown, Verdict::Undecided].contains(&case.verdict),
             "the record says `{}`, but its figures say `{shown}`: measure again",

@@ -50,7 +50,7 @@ fn json_has_the_verdict_and_its_figures() {
     let document = json(&output);
     let decided = [&document["verdict"], &document["pairs"], &document["metric"]];
     assert_eq!(decided, [&json!("undecided"), &json!(2), &json!("latency-p50")]);
-    let reason = document["reason"].as_str().unwrap();
+    let reason = document["reason"]["sentence"].as_str().unwrap();
     assert!(reason.starts_with("p50 latency: "), "{reason}");
     for side in ["speedup", "aa"] {
         for metric in ["throughput", "cpu_per_request"] {
@@ -147,7 +147,7 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
     let output = compare(&toy, &counting, &counting, &args);
     // What a counter answers differs each time.
     fails(&output, 3, "only its status, content type and length (1 to 10 bytes) are checked");
-    prints(&output, "note: the baseline answers");
+    prints(&output, "note[answers-vary]: baseline: it answers");
     prints(&output, "baseline GET /slow, candidate GET /fast");
 }
 

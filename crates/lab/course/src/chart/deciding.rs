@@ -4,7 +4,9 @@
 use lab_display::{
     factor, join,
     picture::{FIGURE_WIDTH, Scale, bar, fit, px, round},
-    significant, time_ms,
+    significant,
+    tables::factor_of,
+    time_ms,
 };
 use lab_model::{CaseRecord, Metric, Outcome, Run, VariantRecord};
 use lab_stats::median_of;
@@ -120,7 +122,7 @@ impl<'a> Row<'a> {
             low,
             median,
             high,
-            over: found.map(|it| it.shown(metric)),
+            over: found.map(|it| factor_of(it, metric)),
             factor: found.and_then(|it| Some(it.of(metric)?.estimate)),
         })
     }

@@ -9,13 +9,15 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use lab_display::{
+    code,
     page::{document, header, made, notices},
-    plural, thousands,
+    plural, reason,
+    tables::{requests, summary, tables},
+    thousands,
 };
 use lab_model::{
-    Case, CaseRecord, Record, notes,
+    Case, CaseRecord, Note, Record, notes,
     origin::{command_line, day, machine_in_words, relative},
-    tables::{requests, summary, tables},
     write_whole,
 };
 use maud::{Markup, PreEscaped, html};
@@ -58,14 +60,14 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
 /// One case: the verdict with its reason, the charts, and every figure as a table.
 /// `flame` is a link to the case's flame graphs.
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
-    let notes: Vec<_> = notes(case).iter().map(|note| sentence(note)).collect();
+    let notes: Vec<_> = notes(case).iter().map(in_html).collect();
     html! {
         section id=(case.case) {
             p class="case" { (case.case) }
             h2 { (about.map_or(&case.case, |about| &about.title)) }
             @if let Some(about) = about { p { (about.question) } }
             p class="verdict" {
-                "Verdict: " strong { (case.verdict) } ". " (sentence(&case.reason))
+                "Verdict: " strong { (case.verdict) } ". " (capital(&reason(case)))
             }
             figure class="chart" { (PreEscaped(chart::deciding(case).svg)) }
             (notices(&notes))
@@ -78,8 +80,14 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
     }
 }
 
+/// A note with its code, which `lab explain` explains.
+fn in_html(note: &Note) -> String {
+    let code = code(note).map_or(String::new(), |code| format!("`note[{code}]` "));
+    code + &capital(&lab_display::sentence(note))
+}
+
 /// A clause as a sentence. A variant's name at its start keeps its case.
-fn sentence(clause: &str) -> String {
+fn capital(clause: &str) -> String {
     let clause = clause.trim().trim_end_matches('.');
     let mut rest = clause.chars();
     let is_name =

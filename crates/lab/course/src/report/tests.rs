@@ -98,21 +98,6 @@ fn doubts_come_first() {
     assert!(after.contains("undecided"));
 }
 
-#[test]
-fn a_metric_that_says_something_else_than_the_verdict_is_a_note() {
-    let mut case = recorded().cases.remove(0);
-    let others = |case: &CaseRecord| {
-        notes(case)
-            .into_iter()
-            .filter(|note| note.contains("but the verdict on throughput is"))
-            .collect::<Vec<_>>()
-    };
-    assert!(others(&case).is_empty(), "all are better");
-    case.verdict = Verdict::Equivalent;
-    let found = others(&case);
-    assert!(found.iter().any(|it| it.starts_with("CPU per request is better by")), "{found:?}");
-}
-
 /// A record of one case with few runs, so that a change hits something that is shown.
 #[test]
 fn a_malformed_record_is_refused_or_becomes_a_page() {

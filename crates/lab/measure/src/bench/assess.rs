@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_model::{
     ByPercentile, CaseRecord, Control, Latencies, Latency, Metric, OpenLoop, OpenLoopRecord,
-    Outcome, Requests, Run, Speedups, VariantRecord,
+    Outcome, Reason, Requests, Run, Speedups, VariantRecord,
 };
 use lab_servers::Subject;
-use lab_stats::{Judgement, Verdict, median_of};
+use lab_stats::{Verdict, median_of};
 
 use super::{
     Comparison, Effort,
@@ -75,7 +75,7 @@ impl Comparison {
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,
             verdict: Verdict::Undecided,
-            reason: String::new(),
+            reason: Reason::Unclean,
             variants,
             candidate: Some(candidate.to_owned()),
             speedup: over_baseline(candidate),
@@ -88,18 +88,16 @@ impl Comparison {
             runs,
             open_runs,
         };
-        let Judgement { verdict, reason } = verdict(&record, candidate);
-        record.verdict = verdict;
-        record.reason = format!("{}: {reason}", effort.metric.name());
+        (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
     }
 }
 
 /// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.
-fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
-    let undecided = |reason| Judgement { verdict: Verdict::Undecided, reason };
+fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
+    let undecided = |reason| (Verdict::Undecided, reason);
     if !record.is_clean() {
-        return undecided("some answers were wrong or missing, so nothing is decided".to_owned());
+        return undecided(Reason::Unclean);
     }
     // CPU time is the server's own, whatever the generator does.
     let sides = record.variants.iter().take(1).chain(record.variant(candidate));
@@ -109,35 +107,17 @@ fn verdict(record: &CaseRecord, candidate: &str) -> Judgement {
         Metric::Latency(_) => record.open_runs.is_empty(),
     };
     let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
-    let limited: Vec<_> = limited.map(|it| it.variant.as_str()).collect();
-    if !limited.is_empty() {
-        let fix = match record.runs.first().and_then(|run| run.outcome.engine.as_ref()) {
-            None => "use fewer users",
-            Some(_) => "use more --workers or fewer users",
-        };
-        return undecided(format!(
-            "the generator and not the server limited {}; {fix}, or let --metric cpu decide",
-            limited.join(" and ")
-        ));
+    let variants: Vec<_> = limited.map(|it| it.variant.clone()).collect();
+    if !variants.is_empty() {
+        return undecided(Reason::GeneratorDecides { variants });
     }
-    if record.speedup.is_bound(record.metric) {
-        return record.judged_by(record.metric);
-    }
-    if record.speedup.of(record.metric).is_none() {
-        return undecided(missing(record.metric).to_owned());
-    }
-    record.judged_by(record.metric)
-}
-
-/// Why a metric has no factor.
-fn missing(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "no pair of runs has a factor",
-        Metric::Cpu => "the server's CPU time is not known exactly",
-        Metric::Latency(_) => {
-            "a run has fewer than ten answers beyond this percentile, or unfinished requests below \
-             it; use a longer --measurement"
+    let is_known = record.speedup.of(record.metric).is_some();
+    match record.metric {
+        Metric::Cpu if !is_known => undecided(Reason::CpuUnknown),
+        Metric::Latency(_) if !is_known && !record.speedup.latency_at_least => {
+            undecided(Reason::PercentileUnknown)
         }
+        metric => record.judged_by(metric),
     }
 }
 
@@ -196,15 +176,9 @@ fn requests(outcomes: &[&Outcome]) -> Requests {
 fn latencies(outcomes: &[&Outcome]) -> Latencies {
     let mut latency = Latency::default();
     outcomes.iter().for_each(|outcome| latency.add(&outcome.latency));
-    let p99 = outcomes.iter().map(|outcome| outcome.latency.percentile_ms(99.0));
-    let worst_p99 = p99.collect::<Option<Vec<_>>>();
     let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
     Latencies {
         by: ByPercentile::of(|at| latency.percentile_ms(at.percent())),
-        // One run is its own worst.
-        worst_p99: worst_p99
-            .filter(|runs| runs.len() > 1)
-            .and_then(|runs| runs.into_iter().max_by(f64::total_cmp)),
         exact_below: youngest.map(|age| age.as_secs_f64() * 1e3),
         at_most: false,
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use lab_model::{Arrivals, EngineOptions, LoadPlan, Outcome, lab_itself};
+use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome, lab_itself};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
@@ -168,6 +168,10 @@ impl Engine {
 /// Cleans what another program says in words: a terminal would obey its control characters.
 fn make_plain(outcome: &mut Outcome) {
     let Outcome { first_fault, invalid, engine, .. } = outcome;
+    let invalid = invalid.iter_mut().filter_map(|why| match why {
+        Invalid::Sentence(words) => Some(words),
+        _ => None,
+    });
     let words = engine.iter_mut().flat_map(|engine| {
         [&mut engine.name, &mut engine.version].into_iter().chain(&mut engine.notes)
     });

@@ -2,17 +2,16 @@
 
 use std::fmt::Write as _;
 
-use lab_display::plural;
+use lab_display::{plural, reason, sentence, tables::metrics};
 use lab_model::{
     CaseRecord, Record, notes,
     origin::{command_line, day, machine_in_words},
-    tables::metrics,
 };
 
 /// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
 /// that makes the same comparison. No text of the record has a meaning in it.
 pub fn markdown(record: &Record, case: &CaseRecord) -> String {
-    let mut text = format!("### `lab compare`: {}\n\n{}.\n\n", case.verdict, inert(&case.reason));
+    let mut text = format!("### `lab compare`: {}\n\n{}.\n\n", case.verdict, inert(&reason(case)));
     let mut metrics = metrics(case);
     let cells = metrics.head.iter_mut().chain(metrics.rows.iter_mut().flatten());
     cells.for_each(|cell| *cell = inert(cell));
@@ -24,7 +23,9 @@ pub fn markdown(record: &Record, case: &CaseRecord) -> String {
     if !notes.is_empty() {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
         for note in notes {
-            let _ = writeln!(text, "- {}", inert(&note));
+            let code =
+                lab_display::code(&note).map_or(String::new(), |code| format!("`note[{code}]`: "));
+            let _ = writeln!(text, "- {code}{}", inert(&sentence(&note)));
         }
         text += "\n</details>\n";
     }
@@ -91,7 +92,8 @@ mod tests {
         let mut record: Record = serde_json::from_str(record).unwrap();
         let evil = "<img src=x>\n\n# @org";
         let case = &mut record.cases[0];
-        for text in [&mut case.reason, &mut case.load, &mut case.variants[0].variant] {
+        case.reason = lab_model::Reason::Sentence(evil.to_owned());
+        for text in [&mut case.load, &mut case.variants[0].variant] {
             *text = evil.to_owned();
         }
         case.variants[1].requests.first_fault = Some(evil.to_owned());

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use lab_display::{err, plural};
 use lab_load::{Fault, Visitor};
 use lab_model::{
-    Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, OpenLoop, Outcome, Request, Run,
-    Spacing, Workspace, load_average,
+    Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, Note, OpenLoop, Outcome, Request,
+    Run, Spacing, Workspace, load_average,
 };
 use lab_servers::{Address, Launch, Session, Subject};
 use lab_stats::{Slot, median_of, schedule};
@@ -32,7 +32,7 @@ pub struct Comparison {
     /// The rate of the open loop, if it is fixed.
     pub arrivals_per_s: Option<f64>,
     /// What was found before the runs and limits what they show, a sentence each.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Note>,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use console::style;
-use lab_display::{NONE, factor, heading, out, paragraph, plural};
-use lab_model::{
-    Case, CaseRecord, Record, notes,
-    tables::{confidence, summary, tables},
+use lab_display::{
+    NONE, factor, heading, noted, out, paragraph, plural, reason,
+    tables::{arrivals, confidence, summary, tables},
 };
+use lab_model::{Case, CaseRecord, Record, notes};
 use lab_stats::Verdict;
 
 /// Prints one case: its variants layer by layer, then the verdict and the notes.
@@ -27,14 +27,14 @@ fn shown(title: &str, case: &CaseRecord) -> String {
     for table in tables(case) {
         let open_loop = case.variants.iter().find_map(|variant| variant.open_loop.as_ref());
         if let Some(open_loop) = open_loop.filter(|_| table.head[0] == "open loop") {
-            let arrivals = open_loop.arrivals_in_words();
+            let arrivals = arrivals(open_loop);
             let _ = writeln!(text, "  illustration, open loop: {arrivals}");
         }
         let _ = writeln!(text, "{}\n", table.text());
     }
-    let _ = writeln!(text, "  {}\n{}", style(case.verdict).bold(), paragraph(&case.reason));
+    let _ = writeln!(text, "  {}\n{}", style(case.verdict).bold(), paragraph(&reason(case)));
     for note in notes(case) {
-        let _ = writeln!(text, "{}", paragraph(&format!("note: {note}")));
+        let _ = writeln!(text, "{}", paragraph(&noted(&note)));
     }
     text
 }
@@ -65,7 +65,7 @@ pub fn print_summary(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Op
         );
     }
     for case in shown.iter().filter(|case| case.verdict != Verdict::Faster) {
-        out!("{}", paragraph(&format!("{}: {}; {}", case.case, case.verdict, case.reason)));
+        out!("{}", paragraph(&format!("{}: {}; {}", case.case, case.verdict, reason(case))));
     }
 }
 

@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use lab_display::factor;
-use lab_model::{Arrivals, Outcome};
+use lab_model::{Arrivals, Kind, Note, Outcome};
 use lab_servers::Subject;
 
 use super::{Comparison, Effort};
@@ -33,7 +32,7 @@ struct Slow {
 
 impl Comparison {
     /// Makes the warm-up as long as the slowest server needs; returns why, if it had to.
-    pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<String>> {
+    pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<Note>> {
         let watching = Effort { measurement: WATCHED, ..*effort };
         let progress = Progress::planned(watching.run() * self.subjects.len() as u32);
         let mut note = None;
@@ -45,17 +44,12 @@ impl Comparison {
                 continue;
             }
             effort.warm_up = slow.warm_up;
-            let seconds = slow.warm_up.as_secs_f64();
-            let gain = factor(slow.gain);
-            note = Some(match slow.is_settled {
-                true => format!(
-                    "each run has a warm-up of {seconds:.1} s: {name} became {gain} as fast until then"
-                ),
-                false => format!(
-                    "each run has a warm-up of {seconds:.1} s, the longest that is chosen: {name} \
-                     became {gain} as fast and had not stopped. Give it a longer --warm-up"
-                ),
-            });
+            let (warm_up_s, gain) = (slow.warm_up.as_secs_f64(), slow.gain);
+            let kind = match slow.is_settled {
+                true => Kind::LongWarmUp { warm_up_s, gain },
+                false => Kind::StillWarming { warm_up_s, gain },
+            };
+            note = Some(Note::of(name, kind));
         }
         Ok(note)
     }

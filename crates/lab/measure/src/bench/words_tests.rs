@@ -1,6 +1,6 @@
 //! What a comparison looks like in the terminal and as a comment, word by word.
 
-use lab_model::{Metric, Neighbours, Record, Spacing};
+use lab_model::{Invalid, Kind, Limit, Metric, Neighbours, Note, Record, Spacing};
 use lab_stats::Speedup;
 
 use super::*;
@@ -35,13 +35,16 @@ fn troubled() -> Record {
     fixed.requests.failed = 1;
     fixed.requests.resent = 400;
     fixed.requests.first_fault = Some("status 500 instead of 200: <b>oops</b> @all".to_owned());
-    fixed.generator_limited = Some("the generator had no time left".to_owned());
+    fixed.generator_limited = Some(Limit::GeneratorSaturated { busy: 0.7, waited: 0.25 });
     fixed.limited_runs = 2;
     let open = fixed.open_loop.as_mut().unwrap();
     open.spacing = Spacing::Random { seed: 7 };
-    open.invalid = Some("of the p99 of 6.7 ms, 2.5 ms are the generator's own lag".to_owned());
+    open.invalid = Some(Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 });
     open.requests.lost = 1;
-    case.caveats = vec!["the baseline answers GET / differently each time".to_owned()];
+    case.caveats = vec![
+        Note::of("slow", Kind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
+        Note::Remark("an older sentence".to_owned()),
+    ];
     case.promised = Some(99.0);
     record.cases.push(case);
     record
@@ -56,9 +59,7 @@ fn about_latency() -> Record {
     case.open_runs.clear();
     let speedup = Speedup { estimate: 1.1, low: 0.9, high: 1.3, confidence: 0.952, inner: None };
     case.speedup.throughput = Some(speedup);
-    let judgement = case.judged_by(Metric::Throughput);
-    case.verdict = judgement.verdict;
-    case.reason = judgement.reason;
+    (case.verdict, case.reason) = case.judged_by(Metric::Throughput);
     record
 }
 

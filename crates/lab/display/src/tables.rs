@@ -3,13 +3,14 @@
 //! The first word of a head names the layer: a *claim* has an interval, an *illustration* does not, and
 //! an *exact* figure does not need one.
 
-use lab_display::{
-    NONE, Table, count_table, noise, percent, plural, significant, speedup_or, thousands, time_ms,
+use lab_model::{
+    CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, Spacing, Speedups, VariantRecord,
 };
 use lab_stats::Verdict;
 
-use super::{
-    CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, Spacing, Speedups, VariantRecord,
+use crate::{
+    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
+    time_ms,
 };
 
 /// The tables of one case; a table without rows is left out.
@@ -21,10 +22,10 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 /// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.
 pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
     let row = |case: &CaseRecord| {
-        let [cpu, cpu_noise] = case.cpu_in_words();
+        let [cpu, cpu_noise] = cpu_in_words(case);
         vec![
             case.case.clone(),
-            format!("{}: {}", case.short(case.metric), case.speedup.shown(case.metric)),
+            format!("{}: {}", case.short(case.metric), factor_of(&case.speedup, case.metric)),
             noise_or_none(&case.control.speedup, case.metric),
             cpu,
             cpu_noise,
@@ -54,7 +55,7 @@ pub fn claims(case: &CaseRecord) -> Table {
         let all = all.into_iter().enumerate();
         all.filter(|(at, _)| with_factors || !is_factor(*at)).map(|(_, it)| it).collect::<Vec<_>>()
     };
-    let [idles, _] = case.cpu_in_words();
+    let [idles, _] = cpu_in_words(case);
     let row = |it: &VariantRecord| {
         let cpu = it.speedup.map(|over| match case.idle_baseline() {
             Some(_) => idles.clone(),
@@ -92,7 +93,7 @@ pub fn metrics(case: &CaseRecord) -> Table {
     let [baseline, candidate] = case.names();
     let measured = |metric: &Metric| case.speedup.of(*metric).is_some();
     let row = |metric: Metric| -> Vec<String> {
-        let shows = match case.judged_by(metric).verdict {
+        let shows = match case.judged_by(metric).0 {
             Verdict::Faster => "better".to_owned(),
             Verdict::Slower => "worse".to_owned(),
             Verdict::SlightlyFaster => "slightly better".to_owned(),
@@ -102,11 +103,11 @@ pub fn metrics(case: &CaseRecord) -> Table {
         let decides = if metric == case.metric { " (decides)" } else { "" };
         let name = format!("{}{decides}", metric.name());
         if metric == Metric::Cpu && case.idle_baseline().is_some() {
-            let [idles, noise] = case.cpu_in_words();
+            let [idles, noise] = cpu_in_words(case);
             return vec![name, idles, noise, String::new()];
         }
         let noise = noise_or_none(&case.control.speedup, metric);
-        vec![name, case.speedup.shown(metric), noise, shows]
+        vec![name, factor_of(&case.speedup, metric), noise, shows]
     };
     let caption = format!(
         "A/A noise: {} pairs of {baseline} with itself show how large differences are on this machine \
@@ -125,9 +126,11 @@ pub fn pair(case: &CaseRecord) -> Table {
     let Some((one, other)) = case.sides() else { return Table::default() };
     let sides = [one, other];
     let factor = |metric| match (metric, case.speedup.of(metric)) {
-        (Metric::Cpu, _) => case.cpu_in_words(),
+        (Metric::Cpu, _) => cpu_in_words(case),
         (_, None) => Default::default(),
-        (_, Some(_)) => [case.speedup.shown(metric), noise_or_none(&case.control.speedup, metric)],
+        (_, Some(_)) => {
+            [factor_of(&case.speedup, metric), noise_or_none(&case.control.speedup, metric)]
+        }
     };
     // The factor comes first: a phone shows no more.
     let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
@@ -150,7 +153,7 @@ pub fn pair(case: &CaseRecord) -> Table {
         let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
         rows.extend(Percentile::all().filter(known).map(|at| {
             let factor = if has_factor { factor(Metric::Latency(at)) } else { Default::default() };
-            row(&format!("{}, {name}", at.name()), latencies.map(|it| it.at(at)), factor)
+            row(&format!("{}, {name}", at.name()), latencies.map(|it| percentile(&it, at)), factor)
         }));
     }
     rows.push(row("peak MiB", sides.map(memory), Default::default()));
@@ -212,8 +215,7 @@ fn latencies(case: &CaseRecord) -> Table {
         let last = [memory(it), thousands(it.requests.errors() as f64)];
         (it.variant.clone(), it.latency_ms, last)
     };
-    let caption = "Illustration, without intervals: latency in the closed loop, and memory. Worst \
-                   p99 is the p99 of the worst run.";
+    let caption = "Illustration, without intervals: latency in the closed loop, and memory.";
     let rows = case.variants.iter().map(row).collect();
     with_percentiles(caption.to_owned(), "illustration", rows, ["peak MiB", "errors"])
 }
@@ -226,9 +228,9 @@ fn open_loop(case: &CaseRecord) -> Table {
         Some((it.variant.clone(), open.latencies(), last))
     };
     let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
-    let arrivals = open_loop.map(OpenLoopRecord::arrivals_in_words).unwrap_or_default();
+    let rate = open_loop.map(arrivals).unwrap_or_default();
     let caption = format!(
-        "Illustration: open loop, {arrivals}; latency counts from the moment an arrival was due."
+        "Illustration: open loop, {rate}; latency counts from the moment an arrival was due."
     );
     let rows = case.variants.iter().filter_map(row).collect();
     with_percentiles(caption, "open loop", rows, ["queued", "errors"])
@@ -248,45 +250,56 @@ fn with_percentiles(
     rows: Vec<(String, Latencies, [String; 2])>,
     last: [&'static str; 2],
 ) -> Table {
-    let is_known = |of: &dyn Fn(&Latencies) -> bool| rows.iter().any(|(_, it, _)| of(it));
-    let percentiles: Vec<_> =
-        Percentile::all().filter(|at| is_known(&|it| it.by.get(*at).is_some())).collect();
-    let worst = is_known(&|it| it.worst_p99.is_some()).then_some("worst p99");
-    let head = percentiles.iter().map(|at| at.name()).chain(worst).chain(last);
+    let is_known = |at: &Percentile| rows.iter().any(|(_, it, _)| it.by.get(*at).is_some());
+    let percentiles: Vec<_> = Percentile::all().filter(is_known).collect();
+    let head = percentiles.iter().map(|at| at.name()).chain(last);
     let head: Vec<_> = [first].into_iter().chain(head).collect();
     let row = |(name, latency, last): (String, Latencies, [String; 2])| {
-        let shown = percentiles.iter().map(|at| latency.at(*at));
-        let worst = worst.map(|_| latency.shown(latency.worst_p99));
-        [name].into_iter().chain(shown).chain(worst).chain(last).collect()
+        let shown = percentiles.iter().map(|at| percentile(&latency, *at));
+        [name].into_iter().chain(shown).chain(last).collect()
     };
     Table::new(caption, head, rows.into_iter().map(row))
 }
 
-impl OpenLoopRecord {
-    /// `9.68 random arrivals per second`.
-    pub fn arrivals_in_words(&self) -> String {
-        let spacing = match self.spacing {
-            Spacing::Random { .. } => "random",
-            Spacing::Even => "evenly spaced",
-        };
-        format!("{} {spacing} arrivals per second", significant(self.rate_per_s))
+/// `9.68 random arrivals per second`.
+pub fn arrivals(open_loop: &OpenLoopRecord) -> String {
+    let spacing = match open_loop.spacing {
+        Spacing::Random { .. } => "random",
+        Spacing::Even => "evenly spaced",
+    };
+    format!("{} {spacing} arrivals per second", significant(open_loop.rate_per_s))
+}
+
+/// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
+pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
+    let Some(found) = speedups.of(metric) else { return NONE.to_owned() };
+    let bound = match speedups.is_bound(metric) {
+        true if found.estimate > 1.0 => "≥ ",
+        true => "≤ ",
+        false => "",
+    };
+    format!("{bound}{}", speedup(found))
+}
+
+/// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
+fn cpu_in_words(case: &CaseRecord) -> [String; 2] {
+    match (case.idle_baseline(), case.variants.first()) {
+        (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
+        _ => [
+            speedup_or(NONE, case.speedup.cpu_per_request),
+            noise_or_none(&case.control.speedup, Metric::Cpu),
+        ],
     }
 }
 
-impl Latencies {
-    /// A percentile of these, with `≥` if it is a lower bound, and `≤` if it is an upper one.
-    pub fn at(&self, percentile: Percentile) -> String {
-        self.shown(self.by.get(percentile).copied())
-    }
-
-    fn shown(&self, latency: Option<f64>) -> String {
-        let Some(ms) = latency else { return NONE.to_owned() };
-        let is_least = self.exact_below.is_some_and(|age| ms >= age);
-        match (is_least, self.at_most) {
-            (false, false) => time_ms(ms),
-            (true, false) => format!("≥{}", time_ms(ms)),
-            (false, true) => format!("≤{}", time_ms(ms)),
-            (true, true) => NONE.to_owned(),
-        }
+/// A percentile of these, with `≥` if it is a lower bound, and `≤` if it is an upper one.
+pub fn percentile(latencies: &Latencies, at: Percentile) -> String {
+    let Some(&ms) = latencies.by.get(at) else { return NONE.to_owned() };
+    let is_least = latencies.exact_below.is_some_and(|age| ms >= age);
+    match (is_least, latencies.at_most) {
+        (false, false) => time_ms(ms),
+        (true, false) => format!("≥{}", time_ms(ms)),
+        (false, true) => format!("≤{}", time_ms(ms)),
+        (true, true) => NONE.to_owned(),
     }
 }

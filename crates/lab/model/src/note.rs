@@ -1,0 +1,156 @@
+//! What a reader has to know about figures, as data: each kind has a code and its figures.
+//!
+//! `lab-display` has the sentences. A sentence of an older record, or of an engine, stays one.
+
+use lab_stats::Verdict;
+use serde::{Deserialize, Serialize};
+
+use super::Metric;
+
+/// A warning about a case's figures.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Note {
+    Known {
+        /// The server that it is about, if it is about one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        variant: Option<String>,
+        #[serde(flatten)]
+        kind: Kind,
+    },
+    /// A sentence of somebody else: an engine, a case file, an older record.
+    Remark(String),
+}
+
+impl Note {
+    pub fn of(variant: &str, kind: Kind) -> Self {
+        Self::Known { variant: Some(variant.to_owned()), kind }
+    }
+}
+
+impl From<Kind> for Note {
+    fn from(kind: Kind) -> Self {
+        Self::Known { variant: None, kind }
+    }
+}
+
+/// Factors are at least 1, and shares are from 0 to 1, unless it says something else.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Kind {
+    /// Runs without a right answer in time.
+    NoAnswers { runs: usize },
+    /// One answer more or less is the share `wider`. In `measurement_s` there would be 50.
+    FewAnswers { answers: f64, wider: f64, measurement_s: f64 },
+    /// The least factor that a run gained from its first fifth to its last.
+    NotWarm { gain: f64 },
+    /// The least factor that a run lost.
+    SlowsDown { loss: f64 },
+    /// From one half of the session to the other.
+    FallsBehind { loss: f64 },
+    /// And the first of them in words.
+    WrongAnswers { wrong: u64, failed: u64, first: String },
+    /// Without an answer, although the server had the time.
+    LostRequests { requests: u64 },
+    /// Closed by the server after an answer.
+    Reopened { connections: u64 },
+    /// So many connections closed instead of an answer that this is an error.
+    DropsRequests,
+    /// Sent again, because a connection closed instead of an answer.
+    Resent { requests: u64 },
+    /// Runs that say how fast the generator is.
+    GeneratorLimited { limited: usize, runs: usize, why: Limit },
+    /// The largest share of a run in which it waited for a core.
+    GeneratorWaited { share: f64 },
+    /// The first wrong or failed answer of the open loop.
+    WrongArrivals { first: String },
+    /// Those of the open loop.
+    LostArrivals { arrivals: u64 },
+    /// The latencies of the open loop are upper bounds.
+    LateArrivals { why: Invalid },
+    /// `settled_ms` is the mean latency of a steady queue, by Little's law.
+    Unfinished { unfinished: u64, sent: u64, settled_ms: f64 },
+    /// By other programs.
+    Neighbours(Taken),
+    /// By the host.
+    Steal(Taken),
+    /// By a CPU quota.
+    Throttled(Taken),
+    /// It is not known exactly.
+    NoCpuTime { why: String },
+    /// A metric that is better (above 1) or worse, while the one that decides is not.
+    Contradiction { metric: Metric, factor: f64, decides: Metric, verdict: Verdict },
+    /// The p99 latencies of the open loop.
+    TailsApart { baseline_ms: f64, candidate_ms: f64 },
+    /// Its latencies decide.
+    ClosedLoopLatency,
+    /// The share of a core.
+    Idles { share: f64 },
+    /// The factor that the case promises, and the one of this run.
+    BelowPromise { metric: Metric, promised: f64, found: f64 },
+    /// Answers differ, so their length is checked, in bytes.
+    AnswersVary { request: String, from: u64, to: u64 },
+    /// As the user asked.
+    OnlyLength { request: String, from: u64, to: u64 },
+    /// As the user asked.
+    OnlyStatus { request: String },
+    /// The factor that the server gained until then.
+    LongWarmUp { warm_up_s: f64, gain: f64 },
+    /// The longest warm-up was not enough.
+    StillWarming { warm_up_s: f64, gain: f64 },
+}
+
+/// What something took of the machine's CPU time: `most` in a run, and at least `least` in `in_runs` of
+/// `of_runs` runs.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Taken {
+    pub most: f64,
+    pub least: f64,
+    pub in_runs: usize,
+    pub of_runs: usize,
+}
+
+/// What decided a verdict, or kept one from being decided.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Reason {
+    /// Answers were wrong or missing.
+    Unclean,
+    /// The generator and not the server limited these variants.
+    GeneratorDecides { variants: Vec<String> },
+    /// The CPU time is not known exactly.
+    CpuUnknown,
+    /// The runs have too few answers beyond the percentile.
+    PercentileUnknown,
+    /// The generator was late by enough to decide either way.
+    LagDecides,
+    #[serde(untagged)]
+    Rule(lab_stats::Reason),
+    /// Of an older record.
+    #[serde(untagged)]
+    Sentence(String),
+}
+
+/// Why a run measured the generator's limit rather than the server's. Shares of the run in which it used a
+/// core and waited for one.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Limit {
+    /// Our own.
+    GeneratorSaturated { busy: f64, waited: f64 },
+    /// Another one's busiest process or thread.
+    EngineSaturated { engine: String, busy: f64, waited: f64 },
+    #[serde(untagged)]
+    Invalid(Invalid),
+}
+
+/// Why the latencies of a run must not be quoted.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Invalid {
+    /// So much of the p99 is the generator's own lag.
+    GeneratorLate { p99_ms: f64, lag_ms: f64 },
+    /// Of an engine or of an older record.
+    #[serde(untagged)]
+    Sentence(String),
+}
