@@ -11,8 +11,7 @@ use lab_measure::{
 };
 use lab_model::{
     Build, CaseRecord, EngineOptions, Metric, Note, Record, Store, Workspace, ensure_writable,
-    notes, unknown,
-    write_whole,
+    notes, unknown, write_whole,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
