@@ -55,7 +55,7 @@ fn about_latency() -> Record {
     let mut record = recorded();
     record.cases.truncate(1);
     let case = &mut record.cases[0];
-    case.metric = Metric::all().find(|it| it.short() == "p99").unwrap();
+    case.metric = Metric::all().find(|it| it.name() == "p99 latency").unwrap();
     case.open_runs.clear();
     let speedup = Speedup { estimate: 1.1, low: 0.9, high: 1.3, confidence: 0.952, inner: None };
     case.speedup.throughput = Some(speedup);
