@@ -112,8 +112,8 @@ class Troubles:
         rows = []
         for verb, kind in KINDS:
             ends = sorted((code, count) for (of, sent, code), count in self.ends.items() if (of, sent) == (verb, kind))
-            whom = f"the supervisor below lab {verb}" if kind is signal.SIGKILL else f"lab {verb}"
-            rows.append([f"{kind.name} to {whom}", ", ".join(f"exit code {code}: {count:,}" for code, count in ends) or "-"])
+            target = f"the supervisor below lab {verb}" if kind is signal.SIGKILL else f"lab {verb}"
+            rows.append([f"{kind.name} to {target}", ", ".join(f"exit code {code}: {count:,}" for code, count in ends) or "-"])
         return ["trouble", "how lab ended"], rows
 
 
