@@ -24,8 +24,9 @@ class Process:
         self.name = name
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
+            # Its standard input stays open: some children end when it closes, so that they never outlive the script.
             self.child = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
                 env={**os.environ, **(env or {})},
             )
 
@@ -72,6 +73,7 @@ class Process:
             # The workers of a master that was killed live on.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.child.pid, signal.SIGKILL)
+            self.child.stdin.close()
 
 
 def used_by_children() -> float:
