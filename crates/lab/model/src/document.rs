@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
-use lab_stats::{Speedup, Verdict, judge};
+use lab_stats::{Verdict, judge};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BASELINE, Build, CANDIDATE, Invalid, Limit, Listener, Machine, Neighbours, Note, Outcome,
-    Reason, Spacing, decline,
-    outcome::is_zero,
-    own_command,
-    percentile::{ByPercentile, Percentile, factors},
+    BASELINE, Build, CANDIDATE, Invalid, Limit, Listener, Machine, Metric, Neighbours, Note,
+    Outcome, Reason, Spacing, Speedups, decline, outcome::is_zero, own_command,
+    percentile::ByPercentile,
 };
 
 /// The version of the document's form. It changes when an older document can no longer be read.
@@ -224,82 +221,6 @@ pub struct Latencies {
     /// [`OpenLoopRecord::latencies`].
     #[serde(skip)]
     pub at_most: bool,
-}
-
-/// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
-/// either side lacks has no factor, and neither has a latency that is only a lower bound in one run.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Speedups {
-    pub throughput: Option<Speedup>,
-    pub cpu_per_request: Option<Speedup>,
-    /// Whether the latencies' factors are bounds, because the generator was late: the true factors are at
-    /// least as far from 1.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub latency_at_least: bool,
-    #[serde(flatten, with = "factors")]
-    pub latency: ByPercentile<Speedup>,
-}
-
-/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `latency-p999`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(into = "&'static str", try_from = "String")]
-pub enum Metric {
-    /// Right answers per second.
-    #[default]
-    Throughput,
-    /// CPU time of the server per right answer.
-    Cpu,
-    Latency(Percentile),
-}
-
-impl Metric {
-    pub fn all() -> impl Iterator<Item = Self> {
-        let latencies = Percentile::all().filter(|it| it.metric().is_some());
-        [Self::Throughput, Self::Cpu].into_iter().chain(latencies.map(Self::Latency))
-    }
-
-    /// The name in tables and sentences.
-    pub fn name(self) -> String {
-        match self {
-            Self::Throughput => "throughput".to_owned(),
-            Self::Cpu => "CPU per request".to_owned(),
-            Self::Latency(percentile) => format!("{} latency", percentile.name()),
-        }
-    }
-}
-
-impl From<Metric> for &'static str {
-    fn from(metric: Metric) -> Self {
-        match metric {
-            Metric::Throughput => "throughput",
-            Metric::Cpu => "cpu",
-            Metric::Latency(percentile) => percentile.metric().unwrap_or_default(),
-        }
-    }
-}
-
-impl TryFrom<String> for Metric {
-    type Error = anyhow::Error;
-
-    fn try_from(name: String) -> anyhow::Result<Self> {
-        let found = Self::all().find(|it| <&str>::from(*it) == name);
-        found.with_context(|| format!("`{name}` is not a metric"))
-    }
-}
-
-impl Speedups {
-    /// Whether the factor of this metric is a bound.
-    pub fn is_bound(&self, metric: Metric) -> bool {
-        self.latency_at_least && matches!(metric, Metric::Latency(_))
-    }
-
-    pub fn of(&self, metric: Metric) -> Option<&Speedup> {
-        match metric {
-            Metric::Throughput => self.throughput.as_ref(),
-            Metric::Cpu => self.cpu_per_request.as_ref(),
-            Metric::Latency(percentile) => self.latency.get(percentile),
-        }
-    }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

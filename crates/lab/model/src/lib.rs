@@ -21,6 +21,7 @@ mod harmless;
 mod latency;
 mod limits;
 mod machine;
+mod metric;
 mod nearest;
 mod note;
 mod notes;
@@ -47,14 +48,14 @@ pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
 pub use criteria::{Change, Criteria, Innocent, Overtaking, Wait};
 pub use document::{
-    CaseRecord, Control, Latencies, Metric, OpenLoopRecord, Record, Requests, Run, Speedups,
-    VERSION, VariantRecord,
+    CaseRecord, Control, Latencies, OpenLoopRecord, Record, Requests, Run, VERSION, VariantRecord,
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use expectations::without_expectations;
 pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
+pub use metric::{Metric, Speedups};
 pub use nearest::{unknown, unknown_with_secrets};
 pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
 pub use notes::notes;

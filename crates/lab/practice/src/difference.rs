@@ -35,7 +35,7 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
     (one != other).then(|| [format!("content type `{one}`"), format!("`{other}`")])
 }
 
-/// What a server can do to a connection. Any other error of the system is none of the server's.
+/// Errors that a server can cause on a connection. Any other one comes from this machine, such as a full disk.
 const BY_THE_SERVER: [ErrorKind; 6] = [
     ErrorKind::ConnectionRefused,
     ErrorKind::ConnectionReset,
