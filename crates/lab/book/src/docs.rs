@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, fs, process::ExitCode};
 
-use lab_display::out;
 use lab_model::{Workspace, write_whole};
+use lab_system::out;
 
 use crate::book::{self, Book, CHAPTERS, Problem};
 
@@ -83,5 +83,5 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
     // In the order of the pages.
     problems.sort();
     problems.iter().for_each(|problem| out!("{problem}"));
-    anyhow::bail!("{} in the pages", lab_display::plural(problems.len(), "problem"))
+    anyhow::bail!("{} in the pages", lab_report::plural(problems.len(), "problem"))
 }

@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn much_use_by_others_is_a_note_with_its_worst_run() {
-        let record = include_str!("../../course/tests/fixtures/record.json");
+        let record = include_str!("../tests/fixtures/record.json");
         let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
         assert!(notes(&case).is_empty());
         let quiet = Neighbours { programs: Some(0.049), stolen: 0.049, throttled: 0.049 };

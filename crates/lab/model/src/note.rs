@@ -1,6 +1,6 @@
 //! What a reader has to know about figures, as data: each kind has a code and its figures.
 //!
-//! `lab-display` has the sentences. A sentence of an older record, or of an engine, stays one.
+//! `lab-report` has the sentences. A sentence of an older record, or of an engine, stays one.
 
 use lab_stats::Verdict;
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,30 @@ pub enum Kind {
     LongWarmUp { warm_up_s: f64, gain: f64 },
     /// The longest warm-up was not enough.
     StillWarming { warm_up_s: f64, gain: f64 },
+    /// Of CPU time in a recording: it waits.
+    AlmostIdle { used_ms: f64, window_ms: f64, samples: u64 },
+    /// In a recording of a server that works.
+    FewSamples { samples: u64 },
+    /// The share of stacks that do not reach the start of their thread.
+    CutStacks { share: f64, advice: String },
+    /// The share of stacks with code that was compiled at run time.
+    NamelessCode { share: f64, advice: String },
+    /// The share of samples that the profiler dropped.
+    LostSamples { share: f64 },
+    /// The kernel's work is that of the function that asked for it.
+    KernelInCallers,
+    /// The kernel's work is not in the picture.
+    KernelMissing,
+    /// The CPU time of the samples, and the system's count.
+    CpuDisagrees { sampled_ms: f64, counted_ms: f64 },
+    /// In samples a second, so that the recording stays below a size.
+    RateLowered { rate: u32, usual: u32, gigabytes: f64 },
+    /// Why system calls and other events have no count.
+    NotCounted { why: String },
+    /// The share of the time in which its threads wanted a core but waited for one.
+    Starved { share: f64 },
+    /// Suspects, by their titles.
+    NotChecked { suspects: Vec<String> },
 }
 
 /// What something took of the machine's CPU time: `most` in a run, and at least `least` in `in_runs` of

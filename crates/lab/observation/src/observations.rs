@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use lab_model::{Build, Exhibit, SpanKind};
+use lab_model::{Build, Exhibit, Note, SpanKind};
 
 use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 
@@ -40,8 +40,7 @@ pub struct Observations {
     pub servers: Vec<Observation>,
     /// Their allocations, if an exhibit shows them.
     pub heaps: Vec<Heap>,
-    /// What a reader has to know, one sentence each.
-    pub notices: Vec<String>,
+    pub notices: Vec<Note>,
 }
 
 /// What was seen of one server under load.

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use lab_display::thousands;
+use lab_model::Kind;
 use serde::Serialize;
 
 use super::{
@@ -95,8 +95,7 @@ pub struct Recording {
     pub window: Duration,
     /// The busiest line of a handler that the compiler inlined into a function of the runtime.
     pub inlined: Option<Inlined>,
-    /// What a reader has to know, one sentence each.
-    pub notices: Vec<String>,
+    pub notices: Vec<Kind>,
 }
 
 /// A position in the source, and the symbol of the function that has its code.
@@ -157,81 +156,46 @@ impl Recording {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         let is_enough = self.samples >= FEW;
-        let mut notices = Vec::new();
-        if !is_enough && is_idle {
-            notices.push(format!(
-                "the server was almost idle: it used {} of CPU in {} ({} samples). That is the \
-                 finding: the time goes to waiting",
-                ms(used),
-                ms(self.window),
-                self.samples
-            ));
-        } else if !is_enough {
-            let samples = self.samples;
-            let few = "samples: shares are rough; fix: record for longer";
-            notices.push(format!("only {samples} {few}"));
-        }
-        if let Some(rooted) = self.rooted_share.filter(|rooted| *rooted < 0.9) {
-            let other = match self.unwinder {
-                Some(Unwinder::Dwarf) => "; or let `perf` follow frame pointers: `--call-graph fp`",
-                Some(Unwinder::FramePointers) => "; or try unwind tables: `--call-graph dwarf`",
-                None => "",
-            };
-            notices.push(format!(
-                "{:.0} % of the stacks were cut and sit at the wrong place; fix: {}, and use a perf \
-                 for which `perf version --build-options` shows libdw or libunwind as on{other}",
-                100.0 * (1.0 - rooted),
-                LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
-            ));
-        }
+        let cut = self.rooted_share.map(|rooted| 1.0 - rooted).filter(|cut| *cut > 0.1);
         let nameless = self.stacks.share(|frame| frame == JIT);
-        if nameless > 0.1 {
-            notices.push(format!(
-                "{:.0} % of the stacks contain compiled code without names (`{JIT}`); fix: {}",
-                100.0 * nameless,
-                LANGUAGES.advice(|it| it.named_code.as_ref()),
-            ));
-        }
-        if self.lost_share > 0.01 {
-            notices.push(format!(
-                "{:.0} % of the samples were lost because the profiler could not keep up; fix: stop \
-                 other work on this machine, or record fewer requests at a time",
-                100.0 * self.lost_share
-            ));
-        }
-        match self.profiler.kernel {
-            Kernel::Frames => {}
-            Kernel::Callers => notices.push(
-                "user frames only: the kernel's work appears as the function that asked for it"
-                    .into(),
-            ),
-            Kernel::Missing => {
-                let system = self.system_cpu.map(|all| all.saturating_sub(self.sampled_cpu));
-                let about = system.map_or(String::new(), |kernel| format!(" ({})", ms(kernel)));
-                notices.push(format!(
-                    "user frames only: the kernel's work{about} is not in the picture"
-                ));
-            }
-        }
         // Samples far from the system's count measure something else than the server's CPU time.
         let is_far = |agreement| {
             self.profiler.kernel != Kernel::Missing && agreement < 0.8 || agreement > 1.25
         };
-        if is_enough && self.cpu_agreement().is_some_and(is_far) {
-            notices.push(format!(
-                "the samples add up to {} of CPU time, but the system counted {}: trust the \
-                 picture's shares, not its times",
-                ms(self.sampled_cpu),
-                ms(used)
-            ));
-        }
-        self.notices.append(&mut notices);
+        let notices = [
+            (!is_enough).then(|| match is_idle {
+                true => Kind::AlmostIdle {
+                    used_ms: ms(used),
+                    window_ms: ms(self.window),
+                    samples: self.samples,
+                },
+                false => Kind::FewSamples { samples: self.samples },
+            }),
+            cut.map(|share| Kind::CutStacks {
+                share,
+                advice: LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
+            }),
+            (nameless > 0.1).then(|| Kind::NamelessCode {
+                share: nameless,
+                advice: LANGUAGES.advice(|it| it.named_code.as_ref()),
+            }),
+            (self.lost_share > 0.01).then_some(Kind::LostSamples { share: self.lost_share }),
+            match self.profiler.kernel {
+                Kernel::Frames => None,
+                Kernel::Callers => Some(Kind::KernelInCallers),
+                Kernel::Missing => Some(Kind::KernelMissing),
+            },
+            self.cpu_agreement().filter(|it| is_enough && is_far(*it)).map(|_| {
+                Kind::CpuDisagrees { sampled_ms: ms(self.sampled_cpu), counted_ms: ms(used) }
+            }),
+        ];
+        self.notices.extend(notices.into_iter().flatten());
         self
     }
 }
 
-fn ms(time: Duration) -> String {
-    format!("{} ms", thousands(1e3 * time.as_secs_f64()))
+fn ms(time: Duration) -> f64 {
+    1e3 * time.as_secs_f64()
 }
 
 #[cfg(test)]
@@ -240,34 +204,38 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_notice() {
-        type Spoil = fn(&mut Recording);
-        let faults: [(Spoil, &[&str]); 7] = [
+        type Fault = (fn(&mut Recording), fn(&Kind) -> bool);
+        let faults: [Fault; 8] = [
             (
                 |it| {
                     it.samples = 46;
                     it.sampled_cpu = Duration::from_millis(92);
                     it.system_cpu = Some(Duration::from_millis(93));
                 },
-                &["it used 93 ms of CPU in 10,000 ms", "That is the finding"],
+                |it| matches!(it, Kind::AlmostIdle { samples: 46, used_ms: 93.0, window_ms: 10e3 }),
             ),
-            (|it| it.samples = 150, &["only 150 samples"]),
+            (|it| it.samples = 150, |it| *it == Kind::FewSamples { samples: 150 }),
             (
                 |it| it.rooted_share = Some(0.004),
-                &["100 % of the stacks were cut", "fix: keep unwind tables"],
+                |it| matches!(it, Kind::CutStacks { share: 0.996, advice } if advice.contains("keep unwind tables")),
             ),
             (
                 |it| it.stacks = "start_thread;[JIT];work 2500\nmain 2500\n".parse().unwrap(),
-                &["50 % of the stacks contain compiled code", "--perf-basic-prof"],
+                |it| matches!(it, Kind::NamelessCode { share: 0.5, advice } if advice.contains("--perf-basic-prof")),
             ),
-            (|it| it.lost_share = 0.12, &["12 % of the samples were lost"]),
-            (|it| it.sampled_cpu /= 2, &["add up to 5,000 ms of CPU time"]),
+            (|it| it.lost_share = 0.12, |it| *it == Kind::LostSamples { share: 0.12 }),
+            (
+                |it| it.sampled_cpu /= 2,
+                |it| *it == Kind::CpuDisagrees { sampled_ms: 5_000.0, counted_ms: 10_000.0 },
+            ),
             (
                 |it| {
                     it.profiler.kernel = Kernel::Missing;
                     it.sampled_cpu /= 2;
                 },
-                &["user frames only", "(5,000 ms)"],
+                |it| *it == Kind::KernelMissing,
             ),
+            (|it| it.profiler.kernel = Kernel::Callers, |it| *it == Kind::KernelInCallers),
         ];
         let length = Duration::from_secs(10);
         let window = Window { length, system_cpu: Some(length) };
@@ -275,12 +243,12 @@ mod tests {
         let profiler = Profiler { name: "perf", label: "perf", kernel: Kernel::Frames };
         let healthy = Recording { sampled_cpu: length, ..Recording::new(profiler, stacks, window) };
         assert!(healthy.clone().with_notices().notices.is_empty());
-        for (spoil, words) in faults {
+        for (spoil, is_named) in faults {
             let mut recording = healthy.clone();
             spoil(&mut recording);
             let notices = recording.with_notices().notices;
             assert_eq!(notices.len(), 1, "{notices:?}");
-            assert!(words.iter().all(|word| notices[0].contains(word)), "{notices:?}");
+            assert!(is_named(&notices[0]), "{notices:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Bars on a time axis: the marks of a picture with one row for each thread or request.
 
-use lab_display::picture::{FIGURE_WIDTH, bar, figure_text_width, px};
+use crate::svg::{FIGURE_WIDTH, bar, figure_text_width, px};
 use maud::{Markup, html};
 
 /// The height of a line of text, and of the highest bar.

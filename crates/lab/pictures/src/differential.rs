@@ -4,8 +4,8 @@
 //! own share leave it white when the fix removed what it called. A change that the samples may show by
 //! chance has no colour: see [`Sampling`].
 
-use lab_display::thousands;
 use lab_observation::{Folded, Node, Sampling, Unit};
+use lab_report::thousands;
 
 use super::{
     frames::{self, Drawing, Frame, Header},
@@ -61,7 +61,11 @@ pub fn draw(
 
 fn both(slow: u64, fixed: u64) -> String {
     let unit = Unit::Nanoseconds;
-    format!("{}, with the fix {}", unit.per_request(slow), unit.short(fixed))
+    format!(
+        "{}, with the fix {}",
+        lab_report::per_request(unit, slow),
+        lab_report::weight(unit, fixed)
+    )
 }
 
 /// `−88.0 % ± 3.1 %`, or a factor from 2 on: `×2.5 ± 0.2`. Without an error, the change alone.

@@ -31,14 +31,18 @@ pub fn draw(kind: Kind, server: &str, notes: Vec<String>, folded: &Folded, scale
     let title = format!("{server}: {}", kind.title());
     let header = Header { title, lines: notes, legend: legend(kind, &root) };
     let label = match scale == total {
-        true => format!("{} in all", unit.per_request(total)),
-        false => format!("{}, of {}", unit.per_request(total), unit.short(scale)),
+        true => format!("{} in all", lab_report::per_request(unit, total)),
+        false => format!(
+            "{}, of {}",
+            lab_report::per_request(unit, total),
+            lab_report::weight(unit, scale)
+        ),
     };
     let whole = Frame { label, details: "100 %".to_owned(), colour: None };
     let saved = if unit == Unit::Bytes { "bytes" } else { "time" };
     let filler = Frame {
         label: format!("{saved} that the fix saves"),
-        details: unit.per_request(scale.saturating_sub(total)),
+        details: lab_report::per_request(unit, scale.saturating_sub(total)),
         colour: None,
     };
     frames::draw(&header, &root, scale, whole, filler, |path, node| {
@@ -46,7 +50,7 @@ pub fn draw(kind: Kind, server: &str, notes: Vec<String>, folded: &Folded, scale
         let share = node.inclusive as f64 / total as f64 * 100.0;
         Frame {
             label: name.to_owned(),
-            details: format!("{}, {share:.1} %", unit.per_request(node.inclusive)),
+            details: format!("{}, {share:.1} %", lab_report::per_request(unit, node.inclusive)),
             colour: Some(palette::of(kind, name)),
         }
     })

@@ -1,15 +1,19 @@
-//! Pictures of what was seen, both variants on one scale, and the page that shows them.
+//! Pictures of what was measured and seen, both variants on one scale, and the pages that show them.
 
 mod bars;
+pub mod chart;
 mod differential;
 #[cfg(test)]
 mod example;
 mod frames;
 mod graph;
+mod html;
 mod meta;
 mod page;
 mod palette;
+pub mod report;
 mod sections;
+mod svg;
 mod threads;
 mod timeline;
 mod waits;

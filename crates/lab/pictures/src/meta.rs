@@ -2,6 +2,7 @@
 
 use lab_model::{Machine, own_command};
 use lab_observation::{Observation, Observations, Topic};
+use lab_report::all_told;
 use serde_json::{Map, Value, json};
 
 pub fn meta(topic: &Topic, all: &Observations) -> Value {
@@ -14,7 +15,7 @@ pub fn meta(topic: &Topic, all: &Observations) -> Value {
         "machine": Machine::here(),
         "build": topic.build,
         "variants": variants.collect::<Map<_, _>>(),
-        "notices": all.notices,
+        "notices": all_told(&all.notices, serde_json::value::Serializer).unwrap_or_default(),
     })
 }
 

@@ -2,10 +2,12 @@
 //!
 //! A page is one file next to its pictures. It needs no network and no script of its own.
 
-use lab_display::{
-    Table,
-    page::{document, header, made, notices},
+use crate::{
+    html::{document, header, made, notices},
+    report::in_html,
 };
+use lab_model::Note;
+use lab_report::Table;
 use maud::{Markup, PreEscaped, html};
 
 #[derive(Clone, Debug, Default)]
@@ -15,8 +17,8 @@ pub struct Page {
     pub title: String,
     /// What the page answers.
     pub question: String,
-    /// What a reader has to know before the pictures, one sentence each.
-    pub notices: Vec<String>,
+    /// What a reader has to know before the pictures.
+    pub notices: Vec<Note>,
     pub sections: Vec<Section>,
     /// How it was measured: names and values.
     pub facts: Vec<(String, String)>,
@@ -72,7 +74,7 @@ impl Page {
     pub fn html(&self) -> String {
         let body = html! {
             (header(&self.case, &self.title, &self.question))
-            (notices(&self.notices))
+            (notices(&self.notices.iter().map(in_html).collect::<Vec<_>>()))
             @for section in &self.sections { (section.html()) }
             section {
                 (made(&self.facts, &self.commands))

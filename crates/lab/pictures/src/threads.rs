@@ -2,11 +2,9 @@
 //!
 //! The states have shapes as well as colours, so that they differ in greyscale, too.
 
-use lab_display::{
-    Table,
-    picture::{FIGURE_WIDTH, Scale, figure, figure_text_width, fit, px, time_axis},
-};
+use crate::svg::{FIGURE_WIDTH, Scale, figure, figure_text_width, fit, px, time_axis};
 use lab_observation::{State, Thread, ThreadStates, shares};
+use lab_report::Table;
 use maud::{Markup, html};
 
 use super::bars::{BAR, LINE, Mark, legend};

@@ -7,12 +7,10 @@ mod excerpt;
 
 use std::collections::BTreeMap;
 
-use lab_display::{
-    picture::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis},
-    thousands, time_ms,
-};
+use crate::svg::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis};
 use lab_model::{Role, SpanKind};
 use lab_observation::{Request, Spans};
+use lab_report::{thousands, time_ms};
 use maud::{Markup, html};
 
 use self::excerpt::{Excerpt, ROWS};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_display::{Table, thousands, time_ms};
+use lab_report::{Table, thousands, time_ms};
 
 use lab_observation::{Folded, Request, Spans};
 

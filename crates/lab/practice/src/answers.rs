@@ -5,9 +5,9 @@ use std::{fs, path::Path, time::Duration};
 use anyhow::{Context as _, bail};
 use futures_util::future::try_join_all;
 use lab_load::{Fetched, Visitor};
-use lab_measure::bench::asks;
 use lab_model::{Answer, Ask, Case, Change, Criteria, Expected};
 use lab_servers::{Launch, Scratch, Session, answers};
+use lab_session::bench::asks;
 
 use crate::{
     difference::{Found, difference, failure},

@@ -6,12 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_display::{factor, speedup_or};
-use lab_measure::{Progress, bench::Effort};
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Speedups,
 };
+use lab_report::{factor, speedup_or};
 use lab_servers::Launch;
+use lab_session::{Progress, bench::Effort};
 use lab_stats::{Speedup, Verdict};
 use serde::Serialize;
 use tokio::time::timeout;

@@ -28,7 +28,7 @@ pub(super) fn remark(changed: &[String], is_slow_committed: bool) -> Option<Stri
     let differ = if changed.len() == 1 { "differs" } else { "differ" };
     let slow =
         if is_slow_committed { "; your fix was compared with the committed slow.rs" } else { "" };
-    let files = lab_display::join(changed);
+    let files = lab_report::join(changed);
     let differ =
         format!("{files} {differ} from the commit: this verdict is about the changed case");
     (!changed.is_empty()).then(|| differ + slow)

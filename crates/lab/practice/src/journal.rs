@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use lab_display::{factor, speedup};
 use lab_model::{Case, SUSPECTS, Speedups, Workspace, write_whole};
+use lab_report::{factor, speedup};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = ".practice/journal.toml";

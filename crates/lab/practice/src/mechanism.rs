@@ -7,13 +7,13 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::try_join_all;
-use lab_display::thousands;
 use lab_load::Visitor;
-use lab_measure::{bench::asks, count};
 use lab_model::{
     Ask, BASELINE, Case, Criteria, Expected, MINE, Overrides, Overtaking, Request, Workspace,
 };
+use lab_report::thousands;
 use lab_servers::{Launch, Session};
+use lab_session::{bench::asks, count};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep},

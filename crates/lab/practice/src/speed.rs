@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use lab_load::Visitor;
-use lab_measure::{
+use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
+use lab_servers::{Launch, Session};
+use lab_session::{
     Progress,
     bench::{Comparison, Effort},
 };
-use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
-use lab_servers::{Launch, Session};
 
 use crate::{
     answers::expected,

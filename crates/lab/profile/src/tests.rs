@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "a test says why it is skipped")]
 
+use lab_model::Kind;
 use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
@@ -169,16 +170,16 @@ async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
 #[tokio::test]
 async fn a_recording_says_what_is_wrong_with_it() {
     for (mode, notice) in [
-        ("few", "almost idle"),
-        ("cut", "80 % of the stacks were cut"),
+        ("few", "AlmostIdle"),
+        ("cut", "CutStacks { share: 0.8"),
         // 100 of 400: the larger of the two counts.
-        ("lost", "25 % of the samples were lost"),
+        ("lost", "LostSamples { share: 0.25"),
     ] {
-        let notices = with_kernel(mode).await.unwrap().notices.join("\n");
+        let notices = format!("{:?}", with_kernel(mode).await.unwrap().notices);
         assert!(notices.contains(notice), "{mode}: {notices}");
     }
     let recording = record("confined", &USER_ONLY).await.unwrap();
-    assert!(recording.notices.join("\n").contains("user frames only"));
+    assert!(recording.notices.contains(&Kind::KernelMissing));
 }
 
 #[tokio::test]
@@ -279,7 +280,7 @@ async fn the_in_process_sampler_answers_with_stacks() {
     let stacks = Some(Ok((200, "start_thread;work 300\nwork;inner 100\n")));
     let recording = in_process(&[SAMPLED, stacks]).await.unwrap();
     assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
-    assert!(recording.notices[0].contains("25 % of the stacks were cut"), "{recording:?}");
+    assert!(matches!(recording.notices[0], Kind::CutStacks { share: 0.25, .. }), "{recording:?}");
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::uri::PathAndQuery;
-use lab_display::err;
 use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
 use lab_model::{Answer, Ask, Kind, Note, without_secrets};
+use lab_system::err;
 use serde::Deserialize;
 use tokio::time::sleep;
 

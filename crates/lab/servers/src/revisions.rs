@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_display::err;
+use lab_system::err;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 

@@ -7,6 +7,7 @@ pub mod doctor;
 #[cfg(test)]
 mod fake;
 mod open_files;
+mod printed;
 pub mod process;
 mod processors;
 mod program;
@@ -17,6 +18,26 @@ mod system;
 extern crate self as lab_system;
 
 pub use open_files::allow_connections;
+pub use printed::{all_printed, printed};
 pub use processors::Processors;
 pub use program::{escaped, last_lines, plain, run};
 pub use system::System;
+
+/// Like `println!`, but does not panic if the reader is gone, as after `| head`. Whatever else fails is kept
+/// for [`all_printed`].
+#[macro_export]
+macro_rules! out {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        $crate::printed(writeln!(std::io::stdout(), $($part)*));
+    }};
+}
+
+/// Like `eprintln!`, but does not panic if the terminal is gone.
+#[macro_export]
+macro_rules! err {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}

@@ -1,9 +1,11 @@
 //! The card: what a triage found, as text, as JSON and as sections of a page.
 
 use console::style;
-use lab_display::{Table, out, paragraph, percent, plural, significant, time_ms};
-use lab_observation::{Function, JIT};
+use lab_model::{Kind, Note};
+use lab_observation::{Function, JIT, Recording};
 use lab_pictures::{Page, Section};
+use lab_report::{Table, all_told, noted, paragraph, percent, plural, significant, time_ms};
+use lab_system::out;
 use serde::Serialize;
 
 use super::{
@@ -36,7 +38,8 @@ pub struct Card {
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
-    pub notices: Vec<String>,
+    #[serde(serialize_with = "all_told")]
+    pub notices: Vec<Note>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,6 +66,7 @@ impl Card {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
         let limit = Limit::of(&facts);
+        let starved = facts.get(Figure::StarvedShare).filter(|share| *share >= STARVED);
         let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| Level {
             users: *users,
@@ -77,6 +81,18 @@ impl Card {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),
         });
+        // What few samples say of an idle server is said above, from better figures.
+        let says_little = |it: &Recording| it.samples < ENOUGH_SAMPLES && !is_busy;
+        let recorded = match measured.recording().is_some_and(says_little) {
+            true => Vec::new(),
+            false => measured.notices.clone(),
+        };
+        let starved = starved.filter(|_| is_busy && limit != Limit::Generator);
+        let starved = starved.map(|share| Kind::Starved { share });
+        let titles = unchecked.clone();
+        let not_checked = (!titles.is_empty()).then_some(Kind::NotChecked { suspects: titles });
+        let own = starved.into_iter().chain(not_checked).map(Note::from);
+        let notices = recorded.into_iter().chain(own);
         Self {
             server: server.to_owned(),
             limit,
@@ -90,11 +106,7 @@ impl Card {
                 _ => Vec::new(),
             },
             facts,
-            // What few samples say of an idle server is said above, from better figures.
-            notices: match measured.recording() {
-                Some(it) if it.samples < ENOUGH_SAMPLES && !is_busy => Vec::new(),
-                _ => measured.notices.clone(),
-            },
+            notices: notices.collect(),
         }
     }
 
@@ -140,7 +152,7 @@ impl Card {
             lines.extend(parts.map(|(name, text)| paragraph(&format!("{name}: {text}"))));
         }
         lines.push(String::new());
-        lines.extend(self.notes().iter().map(|note| paragraph(&format!("note: {note}"))));
+        lines.extend(self.notices.iter().map(|note| paragraph(&noted(note))));
         lines.join("\n")
     }
 
@@ -161,7 +173,7 @@ impl Card {
         limits.tables.push(self.counted());
         suspects.push(limits);
         page.sections.splice(0..0, suspects);
-        page.notices.extend(self.notes());
+        page.notices.extend(self.notices.clone());
     }
 
     fn headline(&self) -> String {
@@ -201,7 +213,7 @@ impl Card {
     }
 
     fn table(&self) -> Table {
-        let or_none = |shown: Option<String>| shown.unwrap_or_else(|| lab_display::NONE.to_owned());
+        let or_none = |shown: Option<String>| shown.unwrap_or_else(|| lab_report::NONE.to_owned());
         let row = |level: &Level| {
             let latency = |ms: Option<f64>| {
                 let is_bound = |ms: &f64| level.exact_below_ms.is_some_and(|exact| *ms >= exact);
@@ -234,26 +246,6 @@ impl Card {
         let row =
             |(name, figure): (&str, Figure)| Some(vec![name.to_owned(), self.facts.shown(figure)?]);
         Table::new("", ["What a request costs", ""], names.into_iter().filter_map(row))
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = self.notices.clone();
-        let starved = self.facts.get(Figure::StarvedShare).filter(|share| *share >= STARVED);
-        let wants = self.facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
-        if let Some(share) = starved.filter(|_| wants && self.limit != Limit::Generator) {
-            notes.push(format!(
-                "{} of the time that the server's threads wanted a core, they waited for one: end other \
-                 programs, or use a machine with more cores for server and generator",
-                percent(share)
-            ));
-        }
-        if !self.unchecked.is_empty() {
-            notes.push(format!(
-                "these suspects could not be checked here: {}",
-                self.unchecked.join("; ")
-            ));
-        }
-        notes
     }
 }
 
@@ -329,8 +321,11 @@ mod tests {
             fix: "Borrow.".to_owned(),
             chapter: "cases/busy-server.md".to_owned(),
         }];
-        card.unchecked = vec!["Threads wait for a lock".to_owned()];
-        card.notices = vec!["nothing is counted: `perf` is missing".to_owned()];
+        card.notices = vec![
+            Kind::NotCounted { why: "`perf` is missing".to_owned() }.into(),
+            Kind::Starved { share: 0.4 }.into(),
+            Kind::NotChecked { suspects: vec!["Threads wait for a lock".to_owned()] }.into(),
+        ];
         insta::assert_snapshot!(card.text(80));
     }
 

@@ -1,7 +1,7 @@
 //! The figures that the rules read, each with its unit. A share also says what it is a share of.
 
 use anyhow::anyhow;
-use lab_display::{percent, significant, thousands, time_ms};
+use lab_report::{percent, significant, thousands, time_ms};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},

@@ -41,7 +41,7 @@ impl Limit {
     }
 
     pub fn sentence(self, facts: &Facts) -> String {
-        let shown = |figure| facts.shown(figure).unwrap_or_else(|| lab_display::NONE.to_owned());
+        let shown = |figure| facts.shown(figure).unwrap_or_else(|| lab_report::NONE.to_owned());
         // With few answers, their cost is not known.
         let cost = facts.shown(Figure::CpuMs);
         let costs =

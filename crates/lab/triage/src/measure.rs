@@ -7,11 +7,11 @@ mod stages;
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context as _;
-use lab_measure::{bench::Comparison, watch::Progress};
-use lab_model::Outcome;
+use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
 use lab_servers::Session;
+use lab_session::{bench::Comparison, watch::Progress};
 
 pub use delays::{DELAYED, delayed};
 use level::LEVELS;
@@ -49,7 +49,7 @@ pub struct Measured {
     pub counts: Option<Counts>,
     pub profiler: Profiler,
     pub observation: Observation,
-    pub notices: Vec<String>,
+    pub notices: Vec<Note>,
 }
 
 /// How often each event occurs per visit.
@@ -95,7 +95,7 @@ impl Triage<'_> {
             Err(error) => Err(error),
         };
         if let Err(error) = &counts {
-            notices.push(format!("nothing is counted: {error:#}"));
+            notices.push(Kind::NotCounted { why: format!("{error:#}") }.into());
         }
         observation.threads = climb.busy.clone();
         Ok(Measured {

@@ -134,8 +134,7 @@ impl Template {
             Part::Figure(figure) => facts.shown(*figure),
             Part::Word(word) => facts.words.get(word).cloned(),
         };
-        let parts =
-            self.0.iter().map(|it| part(it).unwrap_or_else(|| lab_display::NONE.to_owned()));
+        let parts = self.0.iter().map(|it| part(it).unwrap_or_else(|| lab_report::NONE.to_owned()));
         parts.collect()
     }
 }

@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
-use lab_course::chart::{self, Chart, SweepPoint};
-use lab_display::explained;
 use lab_model::{
     BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown, without_expectations,
 };
+use lab_pictures::chart::{self, Chart, SweepPoint};
+use lab_report::explained;
 use minijinja::{Environment, Error, State, Value};
 
 use super::{

@@ -6,9 +6,9 @@ use std::{
 };
 
 use anyhow::{anyhow, bail, ensure};
-use lab_course::chart::Chart;
-use lab_display::NONE;
 use lab_model::Workspace;
+use lab_pictures::chart::Chart;
+use lab_report::NONE;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
 use super::{

@@ -1,8 +1,8 @@
 //! Filters: how values look in the text.
 
-use lab_display::{significant, time_ms};
 use lab_model::{Latencies, Percentile};
 use lab_observation::Unit;
+use lab_report::{significant, time_ms};
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, Value, value::Serde};
 
@@ -13,10 +13,10 @@ type Show = fn(f64) -> String;
 pub fn add_to(env: &mut Environment<'_>) {
     let numbers: [(&str, Show); 10] = [
         ("figure", significant),
-        ("thousands", lab_display::thousands),
+        ("thousands", lab_report::thousands),
         ("rps", |value| format!("{} req/s", significant(value))),
-        ("percent", lab_display::percent),
-        ("bytes", |bytes| Unit::Bytes.short(bytes.max(0.0) as u64)),
+        ("percent", lab_report::percent),
+        ("bytes", |bytes| lab_report::weight(Unit::Bytes, bytes.max(0.0) as u64)),
         ("mib", |mib| format!("{} MiB", significant(mib))),
         ("ns", time_ns),
         ("us", |us| time_ns(us * 1e3)),
@@ -27,16 +27,16 @@ pub fn add_to(env: &mut Environment<'_>) {
         env.add_filter(name, move |value: f64| show(value));
     }
     env.add_filter("factor", |value: Value| match f64::try_from(value.clone()) {
-        Ok(number) => Ok(lab_display::factor(number)),
-        Err(_) => Ok::<_, Error>(lab_display::factor(f64::try_from(value.get_attr("estimate")?)?)),
+        Ok(number) => Ok(lab_report::factor(number)),
+        Err(_) => Ok::<_, Error>(lab_report::factor(f64::try_from(value.get_attr("estimate")?)?)),
     });
-    env.add_filter("interval", |it: Serde<Speedup>| lab_display::speedup(&it));
+    env.add_filter("interval", |it: Serde<Speedup>| lab_report::speedup(&it));
     // For a sentence that says "by a factor of" or "times".
-    env.add_filter("times", |it: Serde<Speedup>| lab_display::speedup(&it).replacen('×', "", 1));
-    env.add_filter("noise", |it: Serde<Speedup>| lab_display::noise(&it));
+    env.add_filter("times", |it: Serde<Speedup>| lab_report::speedup(&it).replacen('×', "", 1));
+    env.add_filter("noise", |it: Serde<Speedup>| lab_report::noise(&it));
     for at in Percentile::all() {
         env.add_filter(at.key(), move |latencies: Serde<Latencies>| {
-            lab_display::tables::percentile(&latencies, at)
+            lab_report::tables::percentile(&latencies, at)
         });
     }
 }

@@ -6,13 +6,13 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_display::tables::confidence;
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep, Workspace,
     origin::{self, origin},
     unknown,
 };
 use lab_observation::{Folded, top_inclusive};
+use lab_report::tables::confidence;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value as Json, json};
 

@@ -1,12 +1,12 @@
 //! The tables of the pages.
 
-use lab_display::{Table, count_table, factor, percent, tables};
 use lab_model::{
     BASELINE, CANDIDATE, Machine,
     origin::{day, machine_in_words, origin},
     unknown,
 };
 use lab_observation::top_inclusive;
+use lab_report::{Table, count_table, factor, percent, tables};
 use minijinja::{Error, Value};
 use serde::Deserialize as _;
 

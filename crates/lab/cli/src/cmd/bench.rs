@@ -2,16 +2,14 @@
 
 use std::process::ExitCode;
 
-use lab_display::{document, err, out, paragraph, planned, plural};
-use lab_measure::{
-    Progress,
-    bench::{self, Comparison},
-};
 use lab_model::{
     BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record, Store, Workspace, criterion,
 };
 use lab_practice::Entry;
+use lab_report::{document, paragraph, planned, plural};
 use lab_servers::current;
+use lab_session::{Progress, bench::Comparison};
+use lab_system::{err, out};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
 
@@ -99,15 +97,15 @@ fn print(
         let dir = workspace.criterion();
         let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
         let micro = |case: &str| options.criterion.then(|| micro(case)).flatten();
-        bench::print_summary(record, cases, micro);
+        out!("{}", lab_report::overview(record, cases, micro).trim_end());
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record.created, &document(record)?)?;
-    err!("\n  Results    {}", lab_display::path(&kept));
+    err!("\n  Results    {}", lab_report::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {
         let page = report::write(Some(workspace), &results, record, None)?;
-        err!("  Report     {}", lab_display::path(&page));
+        err!("  Report     {}", lab_report::path(&page));
     }
     Ok(())
 }
@@ -145,7 +143,7 @@ async fn measure(
         if !options.json {
             // Counts of connections, for example, give the fault away, and the alias is there to hide it.
             let shown = if case.shown == case.name { &record } else { &without_counts };
-            progress.aside(|| bench::print_case(&case.question, shown));
+            progress.aside(|| out!("{}", lab_report::comparison(&case.question, shown)));
             let entry = Entry::of(workspace, case)?;
             let said = [entry.compare(case, &record.speedup), entry.test(case)];
             let said = said.into_iter().flatten();

@@ -3,18 +3,15 @@
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
-use lab_display::{NOISE, code, document, err, explanations, noted, out, paragraph, told};
-use lab_measure::{
-    Progress,
-    bench::{self, Engine},
-    count,
-};
 use lab_model::{
     Build, CaseRecord, EngineOptions, Metric, Note, Record, Store, Workspace, ensure_writable,
     notes, unknown, write_whole,
 };
+use lab_report::{NOISE, code, document, explanations, noted, paragraph, told};
 use lab_servers::{Scratch, Subject};
+use lab_session::{Progress, bench::Engine, count};
 use lab_stats::Verdict;
+use lab_system::{err, out};
 use serde_json::json;
 
 use super::{
@@ -173,7 +170,7 @@ fn report(
     // The figures are printed even if a disk is full.
     let kept = store.keep(record.created, &document(record)?);
     let comment = options.markdown.as_ref();
-    let commented = comment.map(|file| write_whole(file, &bench::markdown(record, case)));
+    let commented = comment.map(|file| write_whole(file, &lab_report::comment(record, case)));
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
@@ -192,7 +189,7 @@ fn report(
         });
         out!("{document}");
     } else {
-        bench::print_case(&options.sides.title(), case);
+        out!("{}", lab_report::comparison(&options.sides.title(), case));
     }
     err!("  Results    {}", kept?.display());
     commented.transpose()?;

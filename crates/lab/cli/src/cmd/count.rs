@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_display::{count_table, err, out};
-use lab_measure::count::{
+use lab_model::{Case, Reference, Workspace, write_whole};
+use lab_report::count_table;
+use lab_servers::instrumented::{self, Instrumentation};
+use lab_session::count::{
     self, Counts,
     reference::{self, TOLERANCE_PERCENT, Table},
 };
-use lab_model::{Case, Reference, Workspace, write_whole};
-use lab_servers::instrumented::{self, Instrumentation};
+use lab_system::{err, out};
 
 use super::{Places, interrupted, interruptible};
 

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use console::style;
-use lab_display::{column, out};
+use lab_report::column;
+use lab_system::out;
 use lab_system::{System, doctor};
 
 /// The columns of mark and topic, with the space around them.

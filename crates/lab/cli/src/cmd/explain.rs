@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use console::style;
-use lab_display::{column, explanations, out, paragraph};
 use lab_model::unknown;
+use lab_report::{column, explanations, paragraph};
+use lab_system::out;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -9,19 +9,20 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
-use lab_display::{Table, heading, out};
-use lab_measure::{
-    bench::Comparison,
-    watch::{Progress, Subjects},
-};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output, without_secrets};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
+use lab_report::{Table, heading};
 use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
+use lab_session::{
+    bench::Comparison,
+    watch::{Progress, Subjects},
+};
+use lab_system::out;
 
 use super::{
     Places, interrupted, interruptible,
@@ -213,16 +214,16 @@ fn report(page: &Page, all: &Observations, path: &Path) {
     out!("\n{}", heading(&page.case, &page.title));
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
-        out!("{}", lab_display::paragraph(&section.lead));
+        out!("{}", lab_report::paragraph(&section.lead));
         for table in &section.tables {
-            out!("\n{}", lab_display::paragraph(&table.caption));
+            out!("\n{}", lab_report::paragraph(&table.caption));
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));
             out!("{}", Table::new("", &table.head, rows).text());
         }
     }
     out!("");
     for notice in &page.notices {
-        out!("{}", lab_display::paragraph(&format!("note: {notice}")));
+        out!("{}", lab_report::paragraph(&lab_report::noted(notice)));
     }
     out!("  Profiler    {}", all.made_by());
     out!("  Page        {}", path.display());

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_display::out;
 use lab_model::LoadPlan;
+use lab_system::out;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::{block_on, closed, interrupt::piped_stdin};

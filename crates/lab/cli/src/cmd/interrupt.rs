@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_display::err;
+use lab_system::err;
 use lab_system::process;
 use nix::{
     sys::signal::{Signal, kill},

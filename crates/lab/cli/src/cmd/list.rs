@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use console::style;
-use lab_display::out;
+use lab_system::out;
 
 use super::Places;
 

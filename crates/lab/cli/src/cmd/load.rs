@@ -7,13 +7,13 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_display::{err, out};
-use lab_measure::{
+use lab_model::{Arrivals, Ask, Build, LoadPlan, Request, Workspace};
+use lab_servers::{Launch, Session, current};
+use lab_session::{
     bench::{Engine, asks},
     count::visit_in_steps,
 };
-use lab_model::{Arrivals, Ask, Build, LoadPlan, Request, Workspace};
-use lab_servers::{Launch, Session, current};
+use lab_system::{err, out};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 

@@ -31,8 +31,9 @@ use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
-use lab_display::{err, message};
 use lab_model::without_secrets;
+use lab_report::message;
+use lab_system::err;
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
@@ -112,7 +113,7 @@ pub fn run() -> ExitCode {
         Command::Supervise(options) => supervise::run(&options),
     };
     // What is kept in a file has been kept by now, and a line above says where.
-    let printed = || lab_display::all_printed().context("standard output is incomplete");
+    let printed = || lab_system::all_printed().context("standard output is incomplete");
     match result.and_then(|code| printed().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {

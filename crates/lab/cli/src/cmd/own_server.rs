@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use lab_display::{err, noted};
 use lab_model::Load;
+use lab_report::noted;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
+use lab_system::err;
 
-use lab_measure::bench::Comparison;
+use lab_session::bench::Comparison;
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {

@@ -6,11 +6,10 @@ use std::{
 };
 
 use anyhow::ensure;
-use lab_course::report;
-use lab_display::out;
-use lab_measure::bench;
 use lab_model::{Record, Store, Workspace, read, write_whole};
+use lab_pictures::report;
 use lab_stats::Verdict;
+use lab_system::out;
 
 use super::Places;
 
@@ -35,12 +34,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let record = read(&Store::new(&results).find(&options.run)?)?;
     if let Some(file) = &options.markdown {
         write_whole(file, &comment(&record)?)?;
-        out!("  Comment    {}", lab_display::path(file));
+        out!("  Comment    {}", lab_report::path(file));
         return Ok(ExitCode::SUCCESS);
     }
     let path =
         write(places.workspace().ok().as_ref(), &results, &record, options.output.as_deref())?;
-    out!("  Report     {}", lab_display::path(&path));
+    out!("  Report     {}", lab_report::path(&path));
     if options.open {
         super::open(&path);
     }
@@ -58,7 +57,7 @@ fn comment(record: &Record) -> anyhow::Result<String> {
             case.verdict
         );
     }
-    Ok(record.cases.iter().map(|case| bench::markdown(record, case)).collect())
+    Ok(record.cases.iter().map(|case| lab_report::comment(record, case)).collect())
 }
 
 /// Writes the page to `output`, or next to the runs; returns its path.

@@ -7,16 +7,16 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_display::{err, out};
-use lab_measure::{
-    bench::Comparison,
-    watch::{Progress, Subjects},
-};
 use lab_model::{Build, Output, without_secrets};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_servers::{Launch, Scratch, Subject, current};
+use lab_session::{
+    bench::Comparison,
+    watch::{Progress, Subjects},
+};
+use lab_system::{err, out};
 use lab_triage::{Card, Rules, Triage};
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use lab_display::out;
-use lab_measure::bench::{asks, visit_once};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Workspace};
 use lab_servers::{Launch, current};
+use lab_session::bench::{asks, visit_once};
+use lab_system::out;
 
 use super::{Places, interrupted, interruptible};
 

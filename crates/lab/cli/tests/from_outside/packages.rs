@@ -36,7 +36,7 @@ fn the_load_generator_is_built_without_a_crate_that_shows_results() {
     for below in ["lab-load", "lab-model", "lab-stats", "lab-system"] {
         assert!(names.contains(&below), "{tree}");
     }
-    for shows in ["lab-display", "comfy-table", "maud", "textwrap", "console"] {
+    for shows in ["lab-report", "comfy-table", "maud", "textwrap", "console"] {
         assert!(!names.contains(&shows), "{shows} in {tree}");
     }
 }

@@ -1,7 +1,7 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
-use lab_display::{Table, thousands};
 use lab_observation::{Folded, Observation, Observations, Row, Topic, Unit, top, top_inclusive};
+use lab_report::{Table, thousands};
 
 use super::{
     super::{
@@ -123,7 +123,7 @@ fn cpu_total(all: &Observations) -> Option<Section> {
 
 pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
     let stacks: Vec<_> = all.heaps.iter().map(|heap| topic.view.of(&heap.stacks)).collect();
-    let bytes = |stacks: &Folded| Unit::Bytes.short(stacks.total());
+    let bytes = |stacks: &Folded| lab_report::weight(Unit::Bytes, stacks.total());
     let ([slow, fixed], [slow_stacks, fixed_stacks]) = (&topic.servers[..], &stacks[..]) else {
         return None;
     };
@@ -184,7 +184,12 @@ pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
 fn functions(caption: String, unit: Unit, stacks: &Folded, most: Vec<Row>) -> Table {
     let row = |row: Row| {
         let share = share(row.inclusive, stacks.total());
-        vec![row.name, unit.short(row.inclusive), share, unit.short(row.own)]
+        vec![
+            row.name,
+            lab_report::weight(unit, row.inclusive),
+            share,
+            lab_report::weight(unit, row.own),
+        ]
     };
     let head = ["function", "with all it calls", "share", "itself"];
     Table::new(caption, head, most.into_iter().map(row))

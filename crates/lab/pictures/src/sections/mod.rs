@@ -10,9 +10,9 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_display::{Table, count_table};
-use lab_model::{Exhibit, Output};
+use lab_model::{Exhibit, Note, Output};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
+use lab_report::{Table, count_table};
 use words::time;
 
 use super::{
@@ -96,7 +96,8 @@ fn as_recorded(
         Ok(svg) => output.write(&picture, &svg)?,
         // The page is worth its minute of recording without this picture, too.
         Err(error) => {
-            page.notices.push(format!("no standard flame graph of {server}: {error:#}"));
+            let missing = format!("no standard flame graph of {server}: {error:#}");
+            page.notices.push(Note::Remark(missing));
             return Ok(None);
         }
     }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use lab_model::Build;
+use lab_model::{Build, Note};
 use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
 
 use super::{
@@ -63,7 +63,7 @@ fn observations() -> Observations {
             observation("fixed", FIXED, example::fixed_spans()),
         ],
         heaps: vec![heap(SLOW), heap(FIXED)],
-        notices: vec!["few samples".to_owned()],
+        notices: vec![Note::Remark("few samples".to_owned())],
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a page says in words.
 
-use lab_display::thousands;
 use lab_model::{Machine, origin::machine_in_words};
 use lab_observation::{Observation, Observations, Topic, Unit};
+use lab_report::thousands;
 
 /// How it was measured, for the end of the page.
 pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {
@@ -50,5 +50,5 @@ pub fn share(part: u64, whole: u64) -> String {
 
 /// Nanoseconds in the unit that fits.
 pub fn time(ns: u64) -> String {
-    Unit::Nanoseconds.short(ns)
+    lab_report::weight(Unit::Nanoseconds, ns)
 }

@@ -1,5 +1,6 @@
 //! How `perf` finds callers in a process, and how often it samples.
 
+use lab_model::Kind;
 use std::{num::NonZero, path::PathBuf, thread, time::Duration};
 
 use lab_observation::{LANGUAGES, Language, Unwinder};
@@ -51,16 +52,10 @@ pub fn rate(unwinder: Unwinder, cores: Option<f64>, length: Duration) -> u32 {
     fits.unwrap_or(RATES[RATES.len() - 1])
 }
 
-/// What a reader has to know of a rate that was lowered.
-pub fn lowered(rate: u32) -> Option<String> {
+/// A rate that was lowered.
+pub fn lowered(rate: u32) -> Option<Kind> {
     let [usual, ..] = RATES;
-    (rate < usual).then(|| {
-        format!(
-            "sampled {rate} times a second instead of {usual}, which keeps the recording below \
-             {:.0} GB; fix for more detail: record for fewer seconds",
-            LIMIT / 1e9
-        )
-    })
+    (rate < usual).then_some(Kind::RateLowered { rate, usual, gigabytes: LIMIT / 1e9 })
 }
 
 #[cfg(test)]

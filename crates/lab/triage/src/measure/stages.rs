@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use lab_display::plural;
-use lab_measure::{
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
+use lab_observation::{Observation, Profiler, ThreadStates};
+use lab_profile::watch_threads;
+use lab_report::plural;
+use lab_servers::Server;
+use lab_session::{
     bench::{generate, neighbours::Before},
     count::{Counter, SYSTEM_CALLS},
     watch::{Instruments, Watch, first_that_works},
 };
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Outcome};
-use lab_observation::{Observation, Profiler, ThreadStates};
-use lab_profile::watch_threads;
-use lab_servers::Server;
 use lab_system::process;
 
 use super::{
@@ -75,7 +75,7 @@ pub struct Climb {
 pub struct Profile {
     pub profiler: Profiler,
     pub observation: Observation,
-    pub notices: Vec<String>,
+    pub notices: Vec<Note>,
 }
 
 impl Profile {
@@ -193,9 +193,10 @@ impl Loaded<'_> {
             let plan = watch.plan(self.server.target(), self.pid, Arrivals::ClosedLoop(load));
             watch.under_load(profiler, "server", self.server.url(), plan).await
         };
-        let note = |notice| notices.push(notice);
+        let note = |obstacle| notices.push(Note::Remark(obstacle));
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
-        notices.extend(observation.recording.iter().flat_map(|it| it.notices.clone()));
+        let recorded = observation.recording.iter().flat_map(|it| it.notices.clone());
+        notices.extend(recorded.map(Note::from));
         Ok(Profile { profiler, observation, notices })
     }
 

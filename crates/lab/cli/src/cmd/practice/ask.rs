@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, Write as _, stderr, stdin};
 
 use anyhow::bail;
-use lab_display::err;
+use lab_system::err;
 
 /// Asks until an answer can be used, and says why one can't.
 ///

@@ -5,10 +5,11 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::ensure;
 use console::{StyledObject, style};
 use jiff::Timestamp;
-use lab_display::{column, err, join, out, paragraph, planned};
-use lab_measure::bench::Effort;
 use lab_model::{Case, MINE, Workspace};
 use lab_practice::{Entry, Gate, Mark, Report, Servers, length};
+use lab_report::{column, join, paragraph, planned};
+use lab_session::bench::Effort;
+use lab_system::{err, out};
 
 use crate::cmd::{Places, complain, interrupted, interruptible};
 
@@ -171,7 +172,7 @@ fn next(case: &Case, report: &Report, is_fast: bool) -> String {
         (Mark::Passed, _) => format!("`just solution {name}` explains our fix"),
         (Mark::Undecided, _) => format!("`just check {name} --longer` narrows the interval"),
         (_, "answers") => {
-            let tests = lab_display::path(&case.dir.join("tests/same_answers.rs"));
+            let tests = lab_report::path(&case.dir.join("tests/same_answers.rs"));
             format!("{tests} has more answers")
         }
         _ => format!("`just flame {name}` shows what is left, `just hint {name}` gives a hint"),

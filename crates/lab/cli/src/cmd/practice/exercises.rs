@@ -1,8 +1,8 @@
 //! `lab practice exercises`: what can be fixed, in the order of the course, and how far the reader is.
 
-use lab_display::out;
 use lab_model::{Case, Workspace};
 use lab_practice::Entry;
+use lab_system::out;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -1,8 +1,9 @@
 //! `lab practice hint`: one more hint.
 
-use lab_display::{out, paragraph};
 use lab_model::{Case, Workspace};
 use lab_practice::Entry;
+use lab_report::paragraph;
+use lab_system::out;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     let hints = case.check.as_ref().map_or(&[][..], |check| &check.hints);

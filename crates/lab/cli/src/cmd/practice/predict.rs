@@ -1,9 +1,10 @@
 //! `lab practice predict`: what the reader expects, kept before anything is measured.
 
 use anyhow::Context as _;
-use lab_display::{err, factor, out};
 use lab_model::{Case, Metric, SUSPECTS, Workspace};
 use lab_practice::Entry;
+use lab_report::factor;
+use lab_system::{err, out};
 
 use super::{Named, ask::ask};
 

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use lab_display::{err, out};
 use lab_model::{Exhibit, Workspace};
 use lab_servers::{
     current,
     instrumented::{self, Instrumentation},
 };
+use lab_system::{err, out};
 
 use crate::cmd::interruptible;
 

@@ -1,9 +1,9 @@
 //! `lab practice try`: a file of the reader's own, and what to do with it.
 
 use jiff::Timestamp;
-use lab_display::out;
 use lab_model::{Case, MINE, Workspace};
 use lab_practice::Entry;
+use lab_system::out;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     lab_practice::begin(case)?;
@@ -14,7 +14,7 @@ pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
 pub fn begun(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
-    out!("  Edit            {}", lab_display::path(&case.source(MINE)));
+    out!("  Edit            {}", lab_report::path(&case.source(MINE)));
     out!("  Then            just check {}", case.shown);
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
     Ok(())

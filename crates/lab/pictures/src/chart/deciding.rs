@@ -1,0 +1,154 @@
+//! The variants of a case in the metric that decides: the median run of each, from its lowest to its
+//! highest.
+
+use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
+use lab_model::{CaseRecord, Metric, Outcome, Run, VariantRecord};
+use lab_report::{factor, join, significant, tables::factor_of, time_ms};
+use lab_stats::median_of;
+use maud::{Markup, html};
+
+use super::{Chart, parts};
+
+/// The distance from one variant to the next.
+const PITCH: f64 = 60.0;
+const TOP: f64 = 52.0;
+/// The shortest interval that is drawn: a shorter one would hide a short bar.
+const LEAST_INTERVAL: f64 = 4.0;
+/// The bars end before the edge, so that the last tick's text has room.
+const RIGHT: f64 = FIGURE_WIDTH - 30.0;
+
+/// The metric of each variant as a bar from 0, with all its runs.
+pub fn deciding(case: &CaseRecord) -> Chart {
+    let rows: Vec<_> = case.variants.iter().filter_map(|it| Row::new(case, it)).collect();
+    let most = rows.iter().map(|row| row.high).fold(0.0, f64::max);
+    let scale = Scale { max: most, start: 6.0, end: RIGHT };
+    let bottom = TOP + rows.len() as f64 * PITCH;
+    let label = |at| match case.metric {
+        Metric::Throughput => round(at),
+        _ if at == 0.0 => "0".to_owned(),
+        _ => in_words(case.metric, at),
+    };
+    let ticks = scale.ticks(4).into_iter().map(|it| (scale.at(it), label(it)));
+    let name = match case.metric {
+        Metric::Throughput => "right answers per second".to_owned(),
+        metric => metric.name(),
+    };
+    let title = fit(&format!("{}: {}", capitalized(&name), case.case), FIGURE_WIDTH);
+    let what = match runs(case).filter(|run| run.pair.is_some()).count() {
+        0 => "one run of each",
+        _ => "the median run; line: the lowest to the highest",
+    };
+    let body = html! {
+        text class="head" x="0" y="16" { (title) }
+        text class="muted" x="0" y="38" { "Bar: " (what) }
+        (parts::axis_below(ticks, &name, (scale.start, RIGHT), (TOP, bottom)))
+        @for (index, row) in rows.iter().enumerate() {
+            (row.draw(&scale, TOP + index as f64 * PITCH))
+        }
+    };
+    let sentence: Vec<_> = rows.iter().map(Row::in_a_sentence).collect();
+    let alt = format!(
+        "{} of {}: the median run, and in brackets the lowest and the highest. {}.",
+        capitalized(&name),
+        case.case,
+        join(&sentence)
+    );
+    Chart::new(bottom + parts::BELOW, &title, alt, body)
+}
+
+fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
+}
+
+/// The runs that the metric comes from: a latency's are those of the open loop, if there are any.
+fn runs(case: &CaseRecord) -> impl Iterator<Item = &Run> {
+    let is_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
+    if is_open { case.open_runs.iter() } else { case.runs.iter() }
+}
+
+/// The metric of one run: answers per second, or milliseconds.
+fn figure(metric: Metric, outcome: &Outcome) -> Option<f64> {
+    match metric {
+        Metric::Throughput => Some(outcome.throughput()),
+        Metric::Cpu => Some(outcome.cpu_us_per_request()? / 1e3),
+        Metric::Latency(at) => outcome.latency.percentile_ms(at.percent()),
+    }
+}
+
+fn in_words(metric: Metric, figure: f64) -> String {
+    if metric == Metric::Throughput { significant(figure) } else { time_ms(figure) }
+}
+
+struct Row<'a> {
+    variant: &'a VariantRecord,
+    metric: Metric,
+    class: &'static str,
+    /// The lowest figure of all runs, the middle one, and the highest.
+    low: f64,
+    median: f64,
+    high: f64,
+    /// Its factor over the baseline, with the interval.
+    over: Option<String>,
+    /// Only its estimate.
+    factor: Option<f64>,
+}
+
+impl<'a> Row<'a> {
+    /// `None` if no run has the metric.
+    fn new(case: &CaseRecord, variant: &'a VariantRecord) -> Option<Self> {
+        let metric = case.metric;
+        let runs = runs(case).filter(|run| run.variant == variant.variant);
+        let figures: Vec<_> = runs.filter_map(|run| figure(metric, &run.outcome)).collect();
+        let median = median_of(figures.iter().copied())?;
+        let (low, high) =
+            figures.iter().fold((median, median), |(low, high), it| (low.min(*it), high.max(*it)));
+        // The two that are compared stand out from the steps between them.
+        let class = match case.sides() {
+            Some((baseline, _)) if baseline.variant == variant.variant => "slow",
+            Some((_, candidate)) if candidate.variant == variant.variant => "fixed",
+            _ => "step",
+        };
+        let found = variant.speedup.as_ref().filter(|it| it.of(metric).is_some());
+        Some(Self {
+            variant,
+            metric,
+            class,
+            low,
+            median,
+            high,
+            over: found.map(|it| factor_of(it, metric)),
+            factor: found.and_then(|it| Some(it.of(metric)?.estimate)),
+        })
+    }
+
+    fn draw(&self, scale: &Scale, top: f64) -> Markup {
+        let (low, high) = (scale.at(self.low), scale.at(self.high));
+        // A tiny value is still visible.
+        let end = scale.at(self.median).max(scale.start + 2.0);
+        html! {
+            text class="value halo" x="0" y=(px(top + 22.0)) {
+                tspan class="name-of" { (fit(&self.variant.variant, 150.0)) }
+                tspan { " " (self.in_words()) }
+            }
+            @if let Some(over) = &self.over {
+                text class="muted halo" x=(FIGURE_WIDTH) y=(px(top + 22.0)) text-anchor="end" {
+                    (over)
+                }
+            }
+            (bar(&format!("bar {}", self.class), scale.start, end, top + 30.0, 20.0))
+            @if high - low >= LEAST_INTERVAL { (parts::interval_across(low, high, top + 40.0)) }
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let [median, low, high] =
+            [self.median, self.low, self.high].map(|it| in_words(self.metric, it));
+        if low == high { median } else { format!("{median} ({low}–{high})") }
+    }
+
+    fn in_a_sentence(&self) -> String {
+        let over = self.factor.map_or(String::new(), |it| format!(", {}", factor(it)));
+        format!("{} {}{over}", self.variant.variant, self.in_words())
+    }
+}

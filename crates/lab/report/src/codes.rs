@@ -1,0 +1,189 @@
+//! The words of results: a sentence for each code, and what it means. `codes.md` has them.
+//!
+//! A sentence is a clause without a full stop, unless it has several. Its slots, such as `{share:%}`, take the
+//! figures of the result.
+
+use lab_model::{CaseRecord, Metric, Note, Reason, Record, notes};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::{NONE, factor, join, percent, plural, plus_minus, thousands, time_ms};
+
+const CODES: &str = include_str!("codes.md");
+/// The code of a sentence of somebody else.
+const REMARK: &str = "remark";
+
+/// The codes that say that the machine disturbed the runs.
+pub const NOISE: [&str; 7] = [
+    "generator-late",
+    "generator-limited",
+    "generator-waited",
+    "late-arrivals",
+    "neighbours",
+    "steal",
+    "throttled",
+];
+
+/// A code, its sentence with slots, its meaning in a line, and paragraphs on its cause and on what to do.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    pub code: &'static str,
+    pub sentence: String,
+    pub meaning: &'static str,
+    pub more: &'static str,
+}
+
+/// All codes, in their order.
+pub fn explanations() -> impl Iterator<Item = Explanation> {
+    CODES.split("## ").skip(1).filter_map(|section| {
+        let (code, text) = section.split_once("\n\n")?;
+        let (quoted, text) = match text.starts_with('>') {
+            true => text.split_once("\n\n")?,
+            false => ("", text),
+        };
+        let (meaning, more) = text.split_once("\n\n")?;
+        let sentence = quoted.trim_start_matches("> ").replace("\n> ", " ");
+        Some(Explanation { code, sentence, meaning, more: more.trim() })
+    })
+}
+
+/// All explanations as Markdown, a heading each.
+pub fn explained() -> String {
+    filled(CODES.trim(), |name, _| format!("*{}*", name.replace('_', " ")))
+}
+
+/// The code of a result; `None` for a sentence of somebody else.
+pub fn code(of: &impl Serialize) -> Option<String> {
+    Some(serde_json::to_value(of).ok()?.get("code")?.as_str()?.to_owned())
+}
+
+/// `note[steal]: the host took …`, as compilers show theirs.
+pub fn noted(note: &Note) -> String {
+    let code = code(note).map_or(String::new(), |code| format!("[{code}]"));
+    format!("note{code}: {}", sentence(note))
+}
+
+/// A result in words.
+pub fn sentence(of: &impl Serialize) -> String {
+    serde_json::to_value(of).map_or(NONE.to_owned(), |it| shown(&it))
+}
+
+/// Why a case has its verdict.
+pub fn reason(case: &CaseRecord) -> String {
+    let sentence = sentence(&case.reason);
+    match &case.reason {
+        // Older records have the metric in it.
+        Reason::Sentence(_) => sentence,
+        Reason::Rule(_) if case.speedup.is_bound(case.metric) => format!(
+            "{}: {sentence}, although all lag of the generator counts against it",
+            case.metric.name()
+        ),
+        _ => format!("{}: {sentence}", case.metric.name()),
+    }
+}
+
+/// The reason and the notes for programs: code, figures and sentence of each.
+pub fn told(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
+    let reason = with_sentence(serde_json::to_value(&case.reason)?, reason(case));
+    Ok([reason, all_told(&notes(case), serde_json::value::Serializer)?])
+}
+
+/// Notes for programs, for serde: code, figures and sentence of each.
+///
+/// # Errors
+///
+/// Those of the serializer.
+pub fn all_told<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(notes.iter().map(|note| with_sentence(json!(note), sentence(note))))
+}
+
+fn with_sentence(result: Value, sentence: String) -> Value {
+    match result {
+        Value::Object(mut told) => {
+            told.insert("sentence".to_owned(), sentence.into());
+            told.into()
+        }
+        _ => json!({ "code": REMARK, "sentence": sentence }),
+    }
+}
+
+/// The record as a file has it: every code next to its sentence.
+pub fn document(record: &Record) -> serde_json::Result<Value> {
+    let mut document = serde_json::to_value(record)?;
+    let shown = document["cases"].as_array_mut().into_iter().flatten();
+    for (case, shown) in record.cases.iter().zip(shown) {
+        [shown["reason"], shown["notes"]] = told(case)?;
+    }
+    Ok(document)
+}
+
+fn shown(result: &Value) -> String {
+    match result {
+        Value::String(sentence) => sentence.clone(),
+        Value::Array(names) => join(&names.iter().map(shown).collect::<Vec<_>>()),
+        Value::Object(figures) => {
+            let of = |name: &str| figures.get(name).map(shown);
+            let code = of("code").unwrap_or_default();
+            let sentence = explanations().find(|it| it.code == code).map(|it| it.sentence);
+            let sentence = sentence.map_or(code, |it| {
+                filled(&it, |name, unit| figure(result, name, unit).unwrap_or(NONE.to_owned()))
+            });
+            of("variant").map_or(String::new(), |variant| variant + ": ") + &sentence
+        }
+        Value::Number(number) => number.to_string(),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// A text whose slots are filled, from their names and units.
+fn filled(text: &str, slot: impl Fn(&str, &str) -> String) -> String {
+    let mut parts = text.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (inner, rest) = part.split_once('}').unwrap_or((part, ""));
+        let (name, unit) = inner.split_once(':').unwrap_or((inner, ""));
+        text + &slot(name, unit) + rest
+    })
+}
+
+/// A figure of a result in its unit; any other word is what is counted.
+fn figure(result: &Value, name: &str, unit: &str) -> Option<String> {
+    let value = &result[name];
+    let number = || value.as_f64();
+    Some(match unit {
+        "" => shown(value),
+        "words" => value.as_str()?.replace('_', " "),
+        "metric" => Metric::try_from(value.as_str()?.to_owned()).ok()?.name(),
+        "range" => {
+            let [low, high] = [0_usize, 1].map(|at| value[at].as_f64().map(signed));
+            format!("{} to {}", low?, high?)
+        }
+        "interval" => ends(result["low"].as_f64()?, result["high"].as_f64()?),
+        "%" => percent(number()?),
+        "×" => factor(number()?),
+        "ms" => time_ms(number()?),
+        "s" => time_ms(1e3 * number()?),
+        "n" => thousands(number()?),
+        "+" => signed(number()?),
+        "±" => plus_minus(number()?),
+        "over" => percent(number()? - 1.0),
+        // Rounded down, because 94.9 % is not 95 %.
+        "level" => format!("{:.0} %", (100.0 * number()?).floor()),
+        counted => plural(number()? as usize, counted),
+    })
+}
+
+/// Formats 0.95 as `-5.0 %`.
+fn signed(factor: f64) -> String {
+    format!("{:+.1} %", 100.0 * (factor - 1.0))
+}
+
+/// Formats an interval as `-5.0 % to +1.0 %`, and a wide one as `0.42× to 2.10×`.
+fn ends(low: f64, high: f64) -> String {
+    let show = if low >= 0.5 && high <= 2.0 { signed } else { factor };
+    format!("{} to {}", show(low), show(high))
+}
+
+#[cfg(test)]
+#[path = "codes_tests.rs"]
+mod tests;

@@ -1,0 +1,130 @@
+//! Every sentence, from its figures, and that every code is explained.
+
+use std::collections::BTreeSet;
+
+use lab_model::{Invalid, Kind, Limit, Taken};
+use lab_stats::{Reason as Rule, Verdict};
+
+use super::*;
+
+/// Each kind of result once.
+fn all() -> Vec<Value> {
+    let first = || "status 500 instead of 200".to_owned();
+    let request = || "GET /".to_owned();
+    let advice = || "start Node with `--perf-basic-prof`".to_owned();
+    let late = Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 };
+    let (busy, waited) = (0.4, 0.55);
+    let taken = Taken { most: 0.31, least: 0.05, in_runs: 2, of_runs: 24 };
+    let (low, high, confidence, minimum, noise) = (1.02, 1.08, 0.957, 1.03, 1.031);
+    let why = Limit::GeneratorSaturated { busy, waited };
+    let kinds = [
+        Kind::NoAnswers { runs: 1 },
+        Kind::FewAnswers { answers: 8.0, wider: 0.125, measurement_s: 11.25 },
+        Kind::NotWarm { gain: 1.3 },
+        Kind::SlowsDown { loss: 1.3 },
+        Kind::FallsBehind { loss: 1.3 },
+        Kind::WrongAnswers { wrong: 2_000, failed: 1, first: first() },
+        Kind::LostRequests { requests: 1 },
+        Kind::Reopened { connections: 4 },
+        Kind::DropsRequests,
+        Kind::Resent { requests: 2_532 },
+        Kind::GeneratorLimited { limited: 2, runs: 6, why },
+        Kind::GeneratorWaited { share: 0.23 },
+        Kind::WrongArrivals { first: first() },
+        Kind::LostArrivals { arrivals: 3 },
+        Kind::LateArrivals { why: late.clone() },
+        Kind::Unfinished { unfinished: 47_522, sent: 48_400, settled_ms: 153e3 },
+        Kind::NoCpuTime { why: "its process cannot be seen from here".to_owned() },
+        Kind::TailsApart { baseline_ms: 10.0, candidate_ms: 25.0 },
+        Kind::Idles { share: 0.018 },
+        Kind::AnswersVary { request: request(), from: 40, to: 168 },
+        Kind::OnlyLength { request: request(), from: 9, to: 9 },
+        Kind::OnlyStatus { request: request() },
+        Kind::LongWarmUp { warm_up_s: 4.0, gain: 2.2 },
+        Kind::StillWarming { warm_up_s: 20.0, gain: 2.2 },
+    ];
+    let of_all = [
+        Kind::Neighbours(taken),
+        Kind::Steal(taken),
+        Kind::Throttled(taken),
+        Kind::Contradiction {
+            metric: Metric::Cpu,
+            factor: 0.5,
+            decides: Metric::Throughput,
+            verdict: Verdict::SlightlyFaster,
+        },
+        Kind::ClosedLoopLatency,
+        Kind::AlmostIdle { used_ms: 93.0, window_ms: 10e3, samples: 46 },
+        Kind::FewSamples { samples: 150 },
+        Kind::CutStacks { share: 0.996, advice: advice() },
+        Kind::NamelessCode { share: 0.5, advice: advice() },
+        Kind::LostSamples { share: 0.12 },
+        Kind::KernelInCallers,
+        Kind::KernelMissing,
+        Kind::CpuDisagrees { sampled_ms: 5e3, counted_ms: 10e3 },
+        Kind::RateLowered { rate: 199, usual: 499, gigabytes: 2.0 },
+        Kind::NotCounted { why: "`perf` is missing".to_owned() },
+        Kind::Starved { share: 0.4 },
+        Kind::NotChecked { suspects: vec!["a lock".to_owned(), "a pool".to_owned()] },
+        Kind::BelowPromise { metric: Metric::Throughput, promised: 4.0, found: 3.1 },
+    ];
+    let reasons = [
+        Reason::Unclean,
+        Reason::GeneratorDecides { variants: vec!["slow".to_owned(), "fixed".to_owned()] },
+        Reason::CpuUnknown,
+        Reason::PercentileUnknown,
+        Reason::LagDecides,
+        Reason::Rule(Rule::NoRatio),
+        Reason::Rule(Rule::FewPairs { confidence: 0.949 }),
+        Reason::Rule(Rule::NoControl { low, high, confidence }),
+        Reason::Rule(Rule::BeyondNoise { low: 268.0, high: 272.0, confidence, noise: 1.001 }),
+        Reason::Rule(Rule::WithinNoise { low, high, confidence, noise }),
+        Reason::Rule(Rule::BelowMinimum { estimate: 0.985, inner: [0.977, 0.993], minimum }),
+        Reason::Rule(Rule::NoDifference { inner: [0.99, 1.01], minimum }),
+        Reason::Rule(Rule::NearMinimum { estimate: 1.025, low: 1.01, high: 1.04, minimum }),
+        Reason::Rule(Rule::WideInterval { low: 0.42, high: 2.1, minimum }),
+    ];
+    let engine = "k6".to_owned();
+    let limits = [
+        Limit::EngineSaturated { engine, busy, waited },
+        Limit::GeneratorSaturated { busy, waited },
+        Limit::Invalid(late),
+    ];
+    let kinds = kinds.map(|it| Note::of("fixed", it)).into_iter().chain(of_all.map(Note::from));
+    let kinds = kinds.map(|it| serde_json::to_value(it).unwrap());
+    let reasons = reasons.iter().map(|it| serde_json::to_value(it).unwrap());
+    kinds.chain(reasons).chain(limits.iter().map(|it| serde_json::to_value(it).unwrap())).collect()
+}
+
+#[test]
+fn every_result_has_its_sentence() {
+    let line = |it: &Value| format!("{}: {}", code(it).unwrap(), sentence(it));
+    let lines = all().iter().map(line).collect::<Vec<_>>().join("\n");
+    for missing in [NONE, "{", "}"] {
+        assert!(!lines.contains(missing), "{missing} in {lines}");
+    }
+    insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn every_code_is_explained_and_every_explanation_has_a_code() {
+    let remark = REMARK.to_owned();
+    let made: BTreeSet<_> = all().iter().filter_map(code).chain([remark]).collect();
+    let codes: Vec<_> = explanations().map(|it| it.code.to_owned()).collect();
+    assert_eq!(made.into_iter().collect::<Vec<_>>(), codes, "in alphabetical order");
+    assert!(!explained().contains(['{', '}']), "a slot is shown by its name");
+    assert!(NOISE.iter().all(|code| codes.iter().any(|it| it == code)));
+    assert!(explanations().all(|it| !it.meaning.contains('\n') && !it.more.is_empty()));
+}
+
+#[test]
+fn a_sentence_of_somebody_else_stays_as_it_is() {
+    let note = Note::Remark("it {sees} no bodies".to_owned());
+    assert_eq!((noted(&note), code(&note)), ("note: it {sees} no bodies".to_owned(), None));
+    let first = "a {b} c".to_owned();
+    let note = Note::of("fixed", Kind::WrongArrivals { first });
+    assert_eq!(
+        noted(&note),
+        "note[wrong-arrivals]: fixed: wrong or failed in the open loop: a {b} c"
+    );
+}

@@ -1,0 +1,108 @@
+//! A comparison as a comment on a pull request.
+
+use std::fmt::Write as _;
+
+use lab_model::{
+    CaseRecord, Record, notes,
+    origin::{command_line, day, machine_in_words},
+};
+
+use crate::{plural, reason, sentence, tables::metrics};
+
+/// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
+/// that makes the same comparison. No text of the record has a meaning in it.
+pub fn comment(record: &Record, case: &CaseRecord) -> String {
+    let mut text = format!("### `lab compare`: {}\n\n{}.\n\n", case.verdict, inert(&reason(case)));
+    let mut metrics = metrics(case);
+    let cells = metrics.head.iter_mut().chain(metrics.rows.iter_mut().flatten());
+    cells.for_each(|cell| *cell = inert(cell));
+    text += &metrics.markdown();
+    let pairs = plural(case.pairs, "pair");
+    let [load, caption] = [&case.load, &metrics.caption].map(|it| inert(it));
+    let _ = writeln!(text, "\n{pairs} of runs: {load}. {caption}");
+    let notes = notes(case);
+    if !notes.is_empty() {
+        let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
+        for note in notes {
+            let code = crate::code(&note).map_or(String::new(), |code| format!("`note[{code}]`: "));
+            let _ = writeln!(text, "- {code}{}", inert(&sentence(&note)));
+        }
+        text += "\n</details>\n";
+    }
+    let command = code(&command_line(&record.command));
+    let machine = inert(&machine_in_words(&record.machine));
+    let _ = writeln!(
+        text,
+        "\nMade by {command} on {machine}, {}. The code that is compared ran on that machine, so trust the \
+         figures no more than that code.",
+        day(record.created)
+    );
+    text
+}
+
+/// A line that is no Markdown, no HTML, no link and no mention: a note may quote what the server
+/// answered, and its author must not write the comment.
+fn inert(text: &str) -> String {
+    let mut shown = String::new();
+    for symbol in on_a_line(text).chars() {
+        match symbol {
+            '<' => shown.push_str("&lt;"),
+            '&' => shown.push_str("&amp;"),
+            // A space without a width, so that nobody is notified.
+            '@' | '#' => shown.extend([symbol, '\u{200b}']),
+            '`' | '*' | '_' | '[' | ']' | '!' | '~' | '$' | '\\' => shown.extend(['\\', symbol]),
+            _ => shown.push(symbol),
+        }
+    }
+    // An address would become a link.
+    shown.replace("://", ":\u{200b}//").replace("www.", "www\u{200b}.")
+}
+
+/// A line of code. Its marks are longer than any row of them within.
+fn code(text: &str) -> String {
+    let text = on_a_line(text);
+    let within = text.split(|symbol| symbol != '`').map(str::len).max().unwrap_or(0);
+    let space = if within > 0 { " " } else { "" };
+    let mark = "`".repeat(within + 1);
+    format!("{mark}{space}{text}{space}{mark}")
+}
+
+fn on_a_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_answers_cannot_write_the_comment() {
+        let answer = "</details><img src=x> @org/team #1 [a](b)\n\n`c` https://d www.d";
+        let expected = "&lt;/details>&lt;img src=x> @\u{200b}org/team #\u{200b}1 \\[a\\](b) \\`c\\` \
+                        https:\u{200b}//d www\u{200b}.d";
+        assert_eq!(inert(answer), expected);
+        assert_eq!(inert("~~~ $x$"), "\\~\\~\\~ \\$x\\$");
+        assert_eq!(code("a\n<b>"), "`a <b>`");
+        assert_eq!(code("`a``"), "``` `a`` ```");
+    }
+
+    #[test]
+    fn no_text_of_a_record_can_write_the_comment() {
+        let record = include_str!("../../model/tests/fixtures/record.json");
+        let mut record: Record = serde_json::from_str(record).unwrap();
+        let evil = "<img src=x>\n\n# @org";
+        let case = &mut record.cases[0];
+        case.reason = lab_model::Reason::Sentence(evil.to_owned());
+        for text in [&mut case.load, &mut case.variants[0].variant] {
+            *text = evil.to_owned();
+        }
+        case.variants[1].requests.first_fault = Some(evil.to_owned());
+        record.machine.cpu = Some(evil.to_owned());
+        record.command = vec!["lab".to_owned(), format!("`{evil}`")];
+        let comment = comment(&record, &record.cases[0]);
+        let (text, command) =
+            comment.split_once("\nMade by `` lab '`<img src=x> # @org`' `` on ").unwrap();
+        assert!(!text.contains("<img") && !command.contains("<img"), "{comment}");
+        assert!(!text.contains("\n# ") && !text.contains("@org"), "{comment}");
+    }
+}

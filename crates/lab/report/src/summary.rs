@@ -1,0 +1,66 @@
+//! A comparison as tables and sentences for the terminal.
+
+use std::fmt::Write as _;
+
+use console::style;
+use lab_model::{Case, CaseRecord, Record, notes};
+use lab_stats::Verdict;
+
+use crate::{
+    NONE, factor, heading, noted, paragraph, plural, reason,
+    tables::{confidence, summary, tables},
+};
+
+/// One case: its variants layer by layer, then the verdict and the notes.
+pub fn comparison(title: &str, case: &CaseRecord) -> String {
+    let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
+    let mut text = format!(
+        "{}\n{}\n{} of runs, {} s each{layouts}\n\n",
+        heading(&case.case, title),
+        case.load,
+        plural(case.pairs, "pair"),
+        case.measurement_s
+    );
+    for table in tables(case) {
+        let _ = writeln!(text, "{}\n", table.text());
+    }
+    let _ = writeln!(text, "  {}\n{}", style(case.verdict).bold(), paragraph(&reason(case)));
+    for note in notes(case) {
+        let _ = writeln!(text, "{}", paragraph(&noted(&note)));
+    }
+    text
+}
+
+/// All cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
+pub fn overview(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Option<f64>) -> String {
+    let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
+    let mut shown = record.cases.clone();
+    for case in &mut shown {
+        if let Some(about) = cases.iter().find(|about| about.name == case.case) {
+            case.case.clone_from(&about.shown);
+        }
+    }
+    let mut table = summary(&shown).columns(&[0, 5, 1, 3]);
+    if micros.iter().any(Option::is_some) {
+        table.head.push("Criterion".to_owned());
+        for (row, micro) in table.rows.iter_mut().zip(micros) {
+            row.push(micro.map_or(NONE.into(), factor));
+        }
+    }
+    let mut text = format!("{}\n\n", table.text());
+    if let Some(confidence) = confidence(&record.cases) {
+        let _ = writeln!(text, "  The brackets show a {confidence} interval, from pairs of runs.");
+    }
+    if record.quick {
+        text += "  A quick run is short, so its figures are rough. Quote those of a run without --quick.\n";
+    }
+    for case in shown.iter().filter(|case| case.verdict != Verdict::Faster) {
+        let verdict = format!("{}: {}; {}", case.case, case.verdict, reason(case));
+        let _ = writeln!(text, "{}", paragraph(&verdict));
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

@@ -1,0 +1,306 @@
+//! The tables of a comparison. Terminal, report, comment and book only render them.
+//!
+//! The first word of a head names the layer: a *claim* has an interval, an *illustration* does not, and
+//! an *exact* figure does not need one.
+
+use lab_model::{
+    CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, Spacing, Speedups, VariantRecord,
+};
+use lab_stats::Verdict;
+
+use crate::{
+    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
+    time_ms,
+};
+
+/// The tables of one case; a table without rows is left out.
+pub fn tables(case: &CaseRecord) -> Vec<Table> {
+    let all = [claims(case), metrics(case), latencies(case), open_loop(case), exact(case)];
+    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.
+pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
+    let row = |case: &CaseRecord| {
+        let [cpu, cpu_noise] = cpu_in_words(case);
+        vec![
+            case.case.clone(),
+            format!("{}: {}", case.short(case.metric), factor_of(&case.speedup, case.metric)),
+            noise_or_none(&case.control.speedup, case.metric),
+            cpu,
+            cpu_noise,
+            case.verdict.to_string(),
+        ]
+    };
+    let names = cases.clone().into_iter().map(CaseRecord::names).next();
+    let [baseline, candidate] = names.unwrap_or(["slow", "fixed"]);
+    let claim = format!("claim: {candidate} against {baseline}");
+    let caption = format!(
+        "A/A is the noise of the metric on its left: how far the baseline, measured against itself, is \
+         from 1.{}",
+        interval(cases.clone())
+    );
+    // The factors come first: a phone shows no more.
+    let head = [&claim, "by what decides", "A/A", "by CPU/req", "A/A", "verdict"];
+    Table::new(caption, head, cases.into_iter().map(row))
+}
+
+/// Throughput and CPU per request of every variant; of more than two, each with its factor. Of two,
+/// [`metrics`] has the factors.
+pub fn claims(case: &CaseRecord) -> Table {
+    let over = format!("over {}", case.names()[0]);
+    let with_factors = case.variants.len() > 2;
+    let columns = |all: [String; 5]| {
+        let is_factor = |at: usize| at == 2 || at == 4;
+        let all = all.into_iter().enumerate();
+        all.filter(|(at, _)| with_factors || !is_factor(*at)).map(|(_, it)| it).collect::<Vec<_>>()
+    };
+    let [idles, _] = cpu_in_words(case);
+    let row = |it: &VariantRecord| {
+        let cpu = it.speedup.map(|over| match case.idle_baseline() {
+            Some(_) => idles.clone(),
+            None => speedup_or(NONE, over.cpu_per_request),
+        });
+        columns([
+            it.variant.clone(),
+            significant(it.throughput_rps),
+            speedup_or("", it.speedup.and_then(|over| over.throughput)),
+            it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
+            cpu.unwrap_or_default(),
+        ])
+    };
+    // A case that the open loop decides has one run of each variant here.
+    let is_claim = case.runs.iter().all(|run| run.variant != case.names()[1] || run.pair.is_some());
+    let (layer, runs) = match is_claim {
+        true => ("claim", format!("Claims: {}", plural(case.pairs, "pair"))),
+        false => ("illustration", "Illustration, without intervals: one pair".to_owned()),
+    };
+    let caption = format!(
+        "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",
+        case.measurement_s,
+        case.warm_up_s,
+        case.load,
+        interval([case])
+    );
+    let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|it| case.short(it));
+    let head = [layer, &rps, &over, &cpu, &over].map(str::to_owned);
+    Table::new(caption, columns(head), case.variants.iter().map(row))
+}
+
+/// The factor of each metric that was measured, next to the control of that same metric, and what it
+/// shows. The verdict is about one of them.
+pub fn metrics(case: &CaseRecord) -> Table {
+    let [baseline, candidate] = case.names();
+    let measured = |metric: &Metric| case.speedup.of(*metric).is_some();
+    let row = |metric: Metric| -> Vec<String> {
+        let shows = match case.judged_by(metric).0 {
+            Verdict::Faster => "better".to_owned(),
+            Verdict::Slower => "worse".to_owned(),
+            Verdict::SlightlyFaster => "slightly better".to_owned(),
+            Verdict::SlightlySlower => "slightly worse".to_owned(),
+            verdict => verdict.to_string(),
+        };
+        let decides = if metric == case.metric { " (decides)" } else { "" };
+        let name = format!("{}{decides}", metric.name());
+        if metric == Metric::Cpu && case.idle_baseline().is_some() {
+            let [idles, noise] = cpu_in_words(case);
+            return vec![name, idles, noise, String::new()];
+        }
+        let noise = noise_or_none(&case.control.speedup, metric);
+        vec![name, factor_of(&case.speedup, metric), noise, shows]
+    };
+    let caption = format!(
+        "A/A noise: {} pairs of {baseline} with itself show how large differences are on this machine \
+         when nothing has changed. A difference smaller than {} does not count.{} Above 1× {candidate} is \
+         better.",
+        case.control.pairs,
+        percent(case.minimum_effect),
+        interval([case])
+    );
+    let head = [&*format!("claim: {candidate}"), &format!("over {baseline}"), "A/A noise", "shows"];
+    Table::new(caption, head, Metric::all().filter(measured).map(row))
+}
+
+/// Baseline and candidate side by side, a metric a row.
+pub fn pair(case: &CaseRecord) -> Table {
+    let Some((one, other)) = case.sides() else { return Table::default() };
+    let sides = [one, other];
+    let factor = |metric| match (metric, case.speedup.of(metric)) {
+        (Metric::Cpu, _) => cpu_in_words(case),
+        (_, None) => Default::default(),
+        (_, Some(_)) => {
+            [factor_of(&case.speedup, metric), noise_or_none(&case.control.speedup, metric)]
+        }
+    };
+    // The factor comes first: a phone shows no more.
+    let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
+        [name.to_owned()].into_iter().chain(factor).chain(figures).collect::<Vec<_>>()
+    };
+    let rps = sides.map(|it| significant(it.throughput_rps));
+    let cpu = sides.map(|it| it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)));
+    let mut rows = vec![
+        row(&case.short(Metric::Throughput), rps, factor(Metric::Throughput)),
+        row(&format!("CPU per {}", case.visit), cpu, factor(Metric::Cpu)),
+    ];
+    let closed = sides.map(|it| it.latency_ms);
+    let open =
+        sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
+    let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
+    let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
+    let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
+    let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
+    for (latencies, name, has_factor) in loops {
+        let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
+        rows.extend(Percentile::all().filter(known).map(|at| {
+            let factor = if has_factor { factor(Metric::Latency(at)) } else { Default::default() };
+            row(&format!("{}, {name}", at.name()), latencies.map(|it| percentile(&it, at)), factor)
+        }));
+    }
+    rows.push(row("peak MiB", sides.map(memory), Default::default()));
+    let caption = format!(
+        "Load: {}; {} of runs.{} A/A is the noise of each metric: {} against itself.",
+        case.load,
+        plural(case.pairs, "pair"),
+        interval([case]),
+        one.variant
+    );
+    Table::new(caption, [&*case.case, "factor", "A/A", &one.variant, &other.variant], rows)
+}
+
+/// Every request in exactly one column, and how busy the generator was.
+pub fn requests(case: &CaseRecord) -> Table {
+    let row = |it: &VariantRecord| {
+        let its = &it.requests;
+        let counts = [its.sent, its.ok, its.wrong, its.failed, its.unfinished, its.lost];
+        let counts = counts.map(|count| thousands(count as f64));
+        let shares = [it.generator_cpu, it.generator_waited];
+        let shares = shares.map(|share| share.map_or(NONE.to_owned(), percent));
+        [it.variant.clone()].into_iter().chain(counts).chain(shares).collect()
+    };
+    let caption = "Requests of the closed loop. Lost requests are those unfinished ones that the load \
+                   does not explain. The generator has one thread: where it worked or waited for a \
+                   core for 90 % of a run, it limits the result.";
+    let ends = ["sent", "right", "wrong", "failed", "unfinished", "lost"];
+    let head = ["requests"].into_iter().chain(ends);
+    let head = head.chain(["generator's CPU", "its wait for a core"]);
+    Table::new(caption, head, case.variants.iter().map(row))
+}
+
+/// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
+pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
+    let intervals = cases.into_iter().filter_map(|case| case.speedup.throughput);
+    let lowest = intervals.map(|speedup| speedup.confidence).reduce(f64::min)?;
+    Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
+}
+
+/// What the brackets show, after a space; nothing without brackets.
+fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
+    let confidence = confidence(cases).map(|confidence| {
+        format!(" The brackets show a {confidence} interval, from pairs of runs.")
+    });
+    confidence.unwrap_or_default()
+}
+
+fn noise_or_none(control: &Speedups, metric: Metric) -> String {
+    control.of(metric).map_or(NONE.to_owned(), noise)
+}
+
+fn memory(variant: &VariantRecord) -> String {
+    variant.peak_rss_mib.map_or(NONE.to_owned(), significant)
+}
+
+/// Latency, memory and errors in the closed loop.
+fn latencies(case: &CaseRecord) -> Table {
+    let row = |it: &VariantRecord| {
+        let last = [memory(it), thousands(it.requests.errors() as f64)];
+        (it.variant.clone(), it.latency_ms, last)
+    };
+    let caption = "Illustration, without intervals: latency in the closed loop, and memory.";
+    let rows = case.variants.iter().map(row).collect();
+    with_percentiles(caption.to_owned(), "illustration", rows, ["peak MiB", "errors"])
+}
+
+/// Latency and errors in the open loop; no rows if there was none.
+fn open_loop(case: &CaseRecord) -> Table {
+    let row = |it: &VariantRecord| {
+        let open = it.open_loop.as_ref()?;
+        let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
+        Some((it.variant.clone(), open.latencies(), last))
+    };
+    let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
+    let rate = open_loop.map(arrivals).unwrap_or_default();
+    let caption = format!(
+        "Illustration: open loop, {rate}; latency counts from the moment an arrival was due."
+    );
+    let rows = case.variants.iter().filter_map(row).collect();
+    let table = with_percentiles(caption, "open loop", rows, ["queued", "errors"]);
+    Table { lead: Some(format!("illustration, open loop: {rate}")), ..table }
+}
+
+/// The cost of one page load; a row a count.
+fn exact(case: &CaseRecord) -> Table {
+    let counts: Vec<_> = case.variants.iter().map(|it| (&*it.variant, &it.exact)).collect();
+    let caption = "Exact: counted once by lab count; the same in every run.";
+    Table { caption: caption.to_owned(), ..count_table("exact, per visit", &counts) }
+}
+
+/// Rows with the percentiles that at least one of them has between the name and the last columns.
+fn with_percentiles(
+    caption: String,
+    first: &str,
+    rows: Vec<(String, Latencies, [String; 2])>,
+    last: [&'static str; 2],
+) -> Table {
+    let is_known = |at: &Percentile| rows.iter().any(|(_, it, _)| it.by.get(*at).is_some());
+    let percentiles: Vec<_> = Percentile::all().filter(is_known).collect();
+    let head = percentiles.iter().map(|at| at.name()).chain(last);
+    let head: Vec<_> = [first].into_iter().chain(head).collect();
+    let row = |(name, latency, last): (String, Latencies, [String; 2])| {
+        let shown = percentiles.iter().map(|at| percentile(&latency, *at));
+        [name].into_iter().chain(shown).chain(last).collect()
+    };
+    Table::new(caption, head, rows.into_iter().map(row))
+}
+
+/// `9.68 random arrivals per second`.
+fn arrivals(open_loop: &OpenLoopRecord) -> String {
+    let spacing = match open_loop.spacing {
+        Spacing::Random { .. } => "random",
+        Spacing::Even => "evenly spaced",
+    };
+    format!("{} {spacing} arrivals per second", significant(open_loop.rate_per_s))
+}
+
+/// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
+pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
+    let Some(found) = speedups.of(metric) else { return NONE.to_owned() };
+    let bound = match speedups.is_bound(metric) {
+        true if found.estimate > 1.0 => "≥ ",
+        true => "≤ ",
+        false => "",
+    };
+    format!("{bound}{}", speedup(found))
+}
+
+/// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
+fn cpu_in_words(case: &CaseRecord) -> [String; 2] {
+    match (case.idle_baseline(), case.variants.first()) {
+        (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
+        _ => [
+            speedup_or(NONE, case.speedup.cpu_per_request),
+            noise_or_none(&case.control.speedup, Metric::Cpu),
+        ],
+    }
+}
+
+/// A percentile of these, with `≥` if it is a lower bound, and `≤` if it is an upper one.
+pub fn percentile(latencies: &Latencies, at: Percentile) -> String {
+    let Some(&ms) = latencies.by.get(at) else { return NONE.to_owned() };
+    let is_least = latencies.exact_below.is_some_and(|age| ms >= age);
+    match (is_least, latencies.at_most) {
+        (false, false) => time_ms(ms),
+        (true, false) => format!("≥{}", time_ms(ms)),
+        (false, true) => format!("≤{}", time_ms(ms)),
+        (true, true) => NONE.to_owned(),
+    }
+}
