@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab_model::Workspace;
+use lab_workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

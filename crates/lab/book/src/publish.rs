@@ -6,8 +6,9 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{
-    CaseRecord, MINE, Output, Record, Store, Workspace,
+use lab_model::{CaseRecord, MINE, Record};
+use lab_workspace::{
+    Output, Store, Workspace,
     criterion::{self, Bench},
 };
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ pub fn publish(
     only: &[String],
 ) -> anyhow::Result<PathBuf> {
     let results = workspace.results();
-    let mut record = lab_model::read(&Store::new(&results).find("latest")?)?;
+    let mut record = lab_workspace::read(&Store::new(&results).find("latest")?)?;
     let mut cases = workspace.cases()?;
     if !only.is_empty() {
         let is_named = |name: &str| only.iter().any(|it| it == name);

@@ -1,22 +1,18 @@
 //! What is measured and recorded, as data.
 //!
-//! [`Workspace`] finds the cases, their binaries and the results; a [`Case`] is a `case.toml`. A
-//! [`LoadPlan`] says what a load generator sends, and an [`Outcome`] what it measured. A [`Record`] is
-//! what `lab bench --json` prints: every run, the figures and the verdict that follow from them, the
-//! machine and the build. A [`Store`] keeps records in files. Names of fields and functions include the
-//! unit.
+//! A [`Case`] is a `case.toml`. A [`LoadPlan`] says what a load generator sends, and an [`Outcome`] what it
+//! measured. A [`Record`] is what `lab bench --json` prints: every run, the figures and the verdict that follow
+//! from them, the machine and the build. Names of fields and functions include the unit.
 
 mod case;
 mod check;
 mod conditions;
 mod counts;
 mod criteria;
-pub mod criterion;
 mod decline;
 mod document;
 mod exhibit;
 mod expectations;
-mod files;
 mod harmless;
 mod latency;
 mod limits;
@@ -27,7 +23,6 @@ mod note;
 mod notes;
 pub mod origin;
 mod outcome;
-mod output;
 mod overrides;
 mod percentile;
 mod plan;
@@ -36,11 +31,9 @@ mod prediction;
 mod request;
 mod seconds;
 mod secrets;
-mod store;
 #[cfg(test)]
 mod tests;
 mod unanswered;
-mod workspace;
 
 pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
@@ -52,7 +45,6 @@ pub use document::{
 };
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use expectations::without_expectations;
-pub use files::{ensure_writable, write_new, write_whole};
 pub use latency::Latency;
 pub use machine::{Build, Machine, load_average, output_of};
 pub use metric::{Metric, Speedups};
@@ -60,7 +52,6 @@ pub use nearest::{unknown, unknown_with_secrets};
 pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
 pub use notes::notes;
 pub use outcome::{Engine, Outcome, Punctuality};
-pub use output::Output;
 pub use overrides::Overrides;
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
@@ -69,6 +60,4 @@ pub use plan::{
 pub use prediction::{Prediction, SUSPECTS, Suspect};
 pub use request::Request;
 pub use secrets::{own_command, without_secrets};
-pub use store::{Store, read};
 pub use unanswered::Unanswered;
-pub use workspace::{Workspace, find_bin_dir, lab_itself};

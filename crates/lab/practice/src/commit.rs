@@ -8,8 +8,9 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case};
 use lab_servers::build_elsewhere;
+use lab_workspace::Workspace;
 
 /// How long git and tar may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use lab_model::{Case, Workspace};
+use lab_model::Case;
+use lab_workspace::Workspace;
 
 /// The course's table of contents, next to the pages.
 const CONTENTS: &str = "docs/src/SUMMARY.md";

@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, fs};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use lab_model::{Case, SUSPECTS, Speedups, Workspace, write_whole};
+use lab_model::{Case, SUSPECTS, Speedups};
 use lab_report::{factor, speedup};
+use lab_workspace::{Workspace, write_whole};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = ".practice/journal.toml";

@@ -8,12 +8,11 @@ use std::{
 use anyhow::{Context as _, ensure};
 use futures_util::future::try_join_all;
 use lab_load::Visitor;
-use lab_model::{
-    Ask, BASELINE, Case, Criteria, Expected, MINE, Overrides, Overtaking, Request, Workspace,
-};
+use lab_model::{Ask, BASELINE, Case, Criteria, Expected, MINE, Overrides, Overtaking, Request};
 use lab_report::thousands;
 use lab_servers::{Launch, Session};
 use lab_session::{bench::asks, count};
+use lab_workspace::Workspace;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep},

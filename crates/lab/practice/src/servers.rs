@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::ensure;
-use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
 };
+use lab_workspace::Workspace;
 
 use crate::{commit, source::criteria};
 

@@ -12,7 +12,8 @@ use std::{
     time::Duration,
 };
 
-use lab_model::{MINE, Workspace};
+use lab_model::MINE;
+use lab_workspace::Workspace;
 use serde_json::Value;
 
 use super::in_sight;

@@ -10,7 +10,8 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, CANDIDATE, Case, MINE, Workspace};
+use lab_model::{BASELINE, CANDIDATE, Case, MINE};
+use lab_workspace::Workspace;
 
 use super::cargo;
 

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_model::{Case, Target, Workspace};
+use lab_model::{Case, Target};
+use lab_workspace::Workspace;
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug, Default)]

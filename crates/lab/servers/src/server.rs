@@ -10,8 +10,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
-use lab_model::{Listener, Target, lab_itself};
+use lab_model::{Listener, Target};
 use lab_system::process;
+use lab_workspace::lab_itself;
 use tokio::{
     process::{Child, ChildStdin, Command},
     time::{Instant, sleep, timeout},

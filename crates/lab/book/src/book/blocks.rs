@@ -3,11 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, ensure};
-use lab_model::{
-    BASELINE, CANDIDATE, criterion::Bench, origin::relative, unknown, without_expectations,
-};
+use lab_model::{BASELINE, CANDIDATE, origin::relative, unknown, without_expectations};
 use lab_pictures::chart::{self, Chart, SweepPoint};
 use lab_report::explained;
+use lab_workspace::criterion::Bench;
 use minijinja::{Environment, Error, State, Value};
 
 use super::{

@@ -18,7 +18,8 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{origin::relative, write_whole};
+use lab_model::origin::relative;
+use lab_workspace::write_whole;
 use minijinja::{Environment, State};
 
 use super::{

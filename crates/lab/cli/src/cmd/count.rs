@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_model::{Case, Reference, Workspace, write_whole};
+use lab_model::{Case, Reference};
 use lab_report::count_table;
 use lab_servers::instrumented::{self, Instrumentation};
 use lab_session::count::{
@@ -11,6 +11,7 @@ use lab_session::count::{
     reference::{self, TOLERANCE_PERCENT, Table},
 };
 use lab_system::{err, out};
+use lab_workspace::{Workspace, write_whole};
 
 use super::{Places, interrupted, interruptible};
 

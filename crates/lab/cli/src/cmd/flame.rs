@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, Output, without_secrets};
+use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, without_secrets};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
@@ -23,6 +23,7 @@ use lab_session::{
     watch::{Progress, Subjects},
 };
 use lab_system::out;
+use lab_workspace::Output;
 
 use super::{
     Places, interrupted, interruptible,

@@ -7,13 +7,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_model::{Arrivals, Ask, Build, LoadPlan, Request, Workspace};
+use lab_model::{Arrivals, Ask, Build, LoadPlan, Request};
 use lab_servers::{Launch, Session, current};
 use lab_session::{
     bench::{Engine, asks},
     count::visit_in_steps,
 };
 use lab_system::{err, out};
+use lab_workspace::Workspace;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 

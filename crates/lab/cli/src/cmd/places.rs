@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_model::{Workspace, find_bin_dir};
 use lab_system::System;
 use lab_system::err;
+use lab_workspace::{Workspace, find_bin_dir};
 
 const FLAMEGRAPH: &str = "lab-flamegraph";
 

@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::ensure;
-use lab_model::{Record, Store, Workspace, read, write_whole};
+use lab_model::Record;
 use lab_pictures::report;
 use lab_stats::Verdict;
 use lab_system::out;
+use lab_workspace::{Store, Workspace, read, write_whole};
 
 use super::Places;
 

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_model::{Build, Output, without_secrets};
+use lab_model::{Build, without_secrets};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
@@ -18,6 +18,7 @@ use lab_session::{
 };
 use lab_system::{err, out};
 use lab_triage::{Card, Rules, Triage};
+use lab_workspace::Output;
 use serde_json::json;
 
 use super::{

@@ -3,10 +3,11 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Workspace};
+use lab_model::{BASELINE, Build, CANDIDATE, Case};
 use lab_servers::{Launch, current};
 use lab_session::bench::{asks, visit_once};
 use lab_system::out;
+use lab_workspace::Workspace;
 
 use super::{Places, interrupted, interruptible};
 

@@ -1,5 +1,5 @@
-//! The six packages that this workspace is about: each is declared and used. And what the load generator does
-//! without.
+//! The six packages that this workspace is about: each is declared and used. And what the load generator and the
+//! profilers do without.
 
 use std::{path::Path, process::Command};
 
@@ -23,20 +23,22 @@ fn every_package_is_declared_at_the_root_and_a_member_depends_on_it() {
 }
 
 #[test]
-fn the_load_generator_is_built_without_a_crate_that_shows_results() {
-    let args =
-        ["tree", "--offline", "--package", "lab-load", "--edges", "normal", "--prefix", "none"];
-    let output = Command::new(env!("CARGO"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let tree = String::from_utf8(output.stdout).unwrap();
-    let names: Vec<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-    for below in ["lab-load", "lab-model", "lab-stats", "lab-system"] {
-        assert!(names.contains(&below), "{tree}");
-    }
-    for shows in ["lab-report", "comfy-table", "maud", "textwrap", "console"] {
-        assert!(!names.contains(&shows), "{shows} in {tree}");
+fn what_measures_is_built_without_a_crate_that_shows_results() {
+    for package in ["lab-load", "lab-profile", "lab-workspace"] {
+        let args =
+            ["tree", "--offline", "--package", package, "--edges", "normal", "--prefix", "none"];
+        let output = Command::new(env!("CARGO"))
+            .args(args)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        let tree = String::from_utf8(output.stdout).unwrap();
+        let names: Vec<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+        for below in [package, "lab-model", "lab-stats"] {
+            assert!(names.contains(&below), "{tree}");
+        }
+        for shows in ["lab-report", "comfy-table", "maud", "textwrap", "console"] {
+            assert!(!names.contains(&shows), "{shows} in {tree}");
+        }
     }
 }

@@ -11,13 +11,13 @@ use anyhow::Context as _;
 use lab_model::{
     Case, CaseRecord, Note, Record, notes,
     origin::{command_line, day, machine_in_words, relative},
-    write_whole,
 };
 use lab_report::{
     code, plural, reason,
     tables::{requests, summary, tables},
     thousands,
 };
+use lab_workspace::write_whole;
 use maud::{Markup, PreEscaped, html};
 
 use crate::{

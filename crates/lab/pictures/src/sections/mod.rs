@@ -10,9 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Exhibit, Note, Output};
+use lab_model::{Exhibit, Note};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_report::{Table, count_table};
+use lab_workspace::Output;
 use words::time;
 
 use super::{

@@ -10,7 +10,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome, lab_itself};
+use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
+use lab_workspace::lab_itself;
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,

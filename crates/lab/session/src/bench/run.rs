@@ -6,12 +6,13 @@ use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
 use lab_model::{
     Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, Note, OpenLoop, Outcome, Request,
-    Run, Spacing, Workspace, load_average,
+    Run, Spacing, load_average,
 };
 use lab_report::plural;
 use lab_servers::{Address, Launch, Session, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use lab_system::err;
+use lab_workspace::Workspace;
 use tokio::time::timeout;
 
 use super::{Effort, Engine, neighbours::Before};

@@ -2,9 +2,10 @@
 
 use anyhow::Context as _;
 use lab_load::Visitor;
-use lab_model::{Ask, Case, Workspace};
+use lab_model::{Ask, Case};
 use lab_servers::{Launch, Server, Session};
 use lab_system::process;
+use lab_workspace::Workspace;
 
 use super::{
     Counts,

@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Build, Case, Exhibit, Kind, MINE, Note, Workspace, own_command, usual};
+use lab_model::{Build, Case, Exhibit, Kind, MINE, Note, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
+use lab_workspace::Workspace;
 
 use super::{
     heap,

@@ -1,8 +1,9 @@
 //! `lab practice exercises`: what can be fixed, in the order of the course, and how far the reader is.
 
-use lab_model::{Case, Workspace};
+use lab_model::Case;
 use lab_practice::Entry;
 use lab_system::out;
+use lab_workspace::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -12,7 +12,8 @@ mod start;
 
 use std::process::ExitCode;
 
-use lab_model::{Case, Workspace};
+use lab_model::Case;
+use lab_workspace::Workspace;
 
 use super::Places;
 

@@ -1,10 +1,11 @@
 //! `lab practice predict`: what the reader expects, kept before anything is measured.
 
 use anyhow::Context as _;
-use lab_model::{Case, Metric, SUSPECTS, Workspace};
+use lab_model::{Case, Metric, SUSPECTS};
 use lab_practice::Entry;
 use lab_report::factor;
 use lab_system::{err, out};
+use lab_workspace::Workspace;
 
 use super::{Named, ask::ask};
 

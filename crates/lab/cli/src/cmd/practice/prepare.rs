@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use lab_model::{Exhibit, Workspace};
+use lab_model::Exhibit;
 use lab_servers::{
     current,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{err, out};
+use lab_workspace::Workspace;
 
 use crate::cmd::interruptible;
 

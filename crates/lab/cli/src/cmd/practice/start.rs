@@ -1,9 +1,10 @@
 //! `lab practice try`: a file of the reader's own, and what to do with it.
 
 use jiff::Timestamp;
-use lab_model::{Case, MINE, Workspace};
+use lab_model::{Case, MINE};
 use lab_practice::Entry;
 use lab_system::out;
+use lab_workspace::Workspace;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     lab_practice::begin(case)?;

@@ -6,10 +6,9 @@ use anyhow::{Context as _, bail, ensure};
 use jiff::{Timestamp, civil::DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Record, VERSION,
-    files::{ensure_writable, write_new},
-};
+use lab_model::{Record, VERSION};
+
+use super::files::{ensure_writable, write_new};
 
 /// Such as `20261121T151556791Z.json`.
 const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";
@@ -117,7 +116,7 @@ mod tests {
     fn only_names_that_lab_gives_are_records() {
         let results = tempfile::tempdir().unwrap();
         let store = Store::new(results.path());
-        let record = Record::new(false, crate::Build::of(results.path(), results.path()));
+        let record = Record::new(false, lab_model::Build::of(results.path(), results.path()));
         let kept = store.keep(record.created, &record).unwrap();
         for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
             std::fs::copy(&kept, kept.with_file_name(other)).unwrap();
