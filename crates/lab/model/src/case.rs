@@ -165,9 +165,10 @@ impl Case {
 
     /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
     pub fn source(&self, variant: &str) -> PathBuf {
-        match variant == CANDIDATE && self.is_exercise() {
-            true => self.dir.with_file_name("solutions").join(format!("{}.rs", self.name)),
-            false => self.dir.join(format!("src/{variant}.rs")),
+        if variant == CANDIDATE && self.is_exercise() {
+            self.dir.with_file_name("solutions").join(format!("{}.rs", self.name))
+        } else {
+            self.dir.join(format!("src/{variant}.rs"))
         }
     }
 

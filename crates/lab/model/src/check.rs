@@ -96,10 +96,7 @@ impl Check {
                 Some(format!("`{}` instead of `{}`", start(&self.start), start(text.as_bytes())))
             }
             Answer::Length { from, to } => (!(*from..=*to).contains(&self.length)).then(|| {
-                let wanted = match from == to {
-                    true => from.to_string(),
-                    false => format!("{from} to {to}"),
-                };
+                let wanted = if from == to { from.to_string() } else { format!("{from} to {to}") };
                 format!("{} bytes instead of {wanted}: {}", self.length, start(&self.start))
             }),
             Answer::Digest { bytes, crc32 } => {

@@ -67,10 +67,13 @@ pub fn without_secrets(text: &str) -> String {
 /// A word of a text: a path or a URL, maybe behind the name of a flag or a variable.
 fn of_word(word: &str) -> String {
     match word.split_once('=') {
-        Some((name, value)) if !name.contains(['/', '?', ';', '&', '#']) => match is_secret(name) {
-            true => format!("{name}={HIDDEN}"),
-            false => format!("{name}={}", of_url(value)),
-        },
+        Some((name, value)) if !name.contains(['/', '?', ';', '&', '#']) => {
+            if is_secret(name) {
+                format!("{name}={HIDDEN}")
+            } else {
+                format!("{name}={}", of_url(value))
+            }
+        }
         _ => of_url(word),
     }
 }

@@ -163,13 +163,16 @@ impl Recording {
             self.profiler.kernel != Kernel::Missing && agreement < 0.8 || agreement > 1.25
         };
         let notices = [
-            (!is_enough).then(|| match is_idle {
-                true => Kind::AlmostIdle {
-                    used_ms: ms(used),
-                    window_ms: ms(self.window),
-                    samples: self.samples,
-                },
-                false => Kind::FewSamples { samples: self.samples },
+            (!is_enough).then(|| {
+                if is_idle {
+                    Kind::AlmostIdle {
+                        used_ms: ms(used),
+                        window_ms: ms(self.window),
+                        samples: self.samples,
+                    }
+                } else {
+                    Kind::FewSamples { samples: self.samples }
+                }
             }),
             cut.map(|share| Kind::CutStacks {
                 share,

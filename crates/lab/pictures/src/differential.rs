@@ -47,9 +47,10 @@ pub fn draw(
         let fixed = fixed.at(path).map_or(0, |node| node.inclusive);
         let name = path.last().copied().unwrap_or_default();
         let error = sampling.error(node.inclusive, fixed);
-        let colour = match sampling.differs(node.inclusive, fixed) {
-            true => palette::of_change(node.inclusive, fixed),
-            false => palette::SAME,
+        let colour = if sampling.differs(node.inclusive, fixed) {
+            palette::of_change(node.inclusive, fixed)
+        } else {
+            palette::SAME
         };
         Frame {
             label: format!("{name} {}", change(node.inclusive, fixed, Some(error))),

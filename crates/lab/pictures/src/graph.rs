@@ -30,13 +30,10 @@ pub fn draw(kind: Kind, server: &str, notes: Vec<String>, folded: &Folded, scale
     let (unit, total) = (kind.unit(), root.inclusive);
     let title = format!("{server}: {}", kind.title());
     let header = Header { title, lines: notes, legend: legend(kind, &root) };
-    let label = match scale == total {
-        true => format!("{} in all", lab_report::per_request(unit, total)),
-        false => format!(
-            "{}, of {}",
-            lab_report::per_request(unit, total),
-            lab_report::weight(unit, scale)
-        ),
+    let label = if scale == total {
+        format!("{} in all", lab_report::per_request(unit, total))
+    } else {
+        format!("{}, of {}", lab_report::per_request(unit, total), lab_report::weight(unit, scale))
     };
     let whole = Frame { label, details: "100 %".to_owned(), colour: None };
     let saved = if unit == Unit::Bytes { "bytes" } else { "time" };

@@ -43,9 +43,10 @@ pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
     let (excerpts, length_us) = Excerpt::of_all(&spans, kinds);
     let styles = if kinds.is_empty() { by_name(&excerpts) } else { by_role(kinds) };
     let (legend, end) = legend(styles.iter().map(|(_, mark)| mark));
-    let words = match kinds.is_empty() {
-        true => "Thin line: outside these spans. Right: the whole request.",
-        false => "Left of a bar: the wait before. Right: the whole request.",
+    let words = if kinds.is_empty() {
+        "Thin line: outside these spans. Right: the whole request."
+    } else {
+        "Left of a bar: the wait before. Right: the whole request."
     };
     let below = end + LINE;
     let above = HEADING + if kinds.is_empty() { LINE } else { 0.0 };

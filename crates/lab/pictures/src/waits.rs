@@ -66,12 +66,13 @@ impl Waits {
         let mut caption = format!("{server}: the mean of {answered} answered requests.");
         if let Some(longest) = self.longest_open {
             caption += &format!(" {} more were still open", thousands(self.open as f64));
-            caption += &match self.is_cut_off() {
-                true => format!(
+            caption += &if self.is_cut_off() {
+                format!(
                     ", one for {}: the mean leaves them out and is too low.",
                     time_ms(longest.as_secs_f64() * 1e3)
-                ),
-                false => ".".to_owned(),
+                )
+            } else {
+                ".".to_owned()
             };
         }
         if self.dropped > 0 {

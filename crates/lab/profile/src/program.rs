@@ -68,12 +68,11 @@ fn hung(what: &str, patience: Duration) -> Obstacle {
 fn succeeded(output: std::io::Result<Output>, what: &str) -> Result<(), Obstacle> {
     let output =
         output.map_err(|error| Obstacle::new(format!("cannot wait for `{what}`: {error}")))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let message = String::from_utf8_lossy(&output.stderr);
-            Err(Obstacle::new(format!("`{what}` failed: {}", gist(&message))))
-        }
+    if output.status.success() {
+        Ok(())
+    } else {
+        let message = String::from_utf8_lossy(&output.stderr);
+        Err(Obstacle::new(format!("`{what}` failed: {}", gist(&message))))
     }
 }
 

@@ -62,9 +62,10 @@ fn list(pid: u32, looks: usize, watched: &mut BTreeMap<String, Watched>) -> usiz
     let room = found.len().min(MOST - watched.len());
     let left_out = found.len() - room;
     for (before, dir) in found.into_iter().take(room) {
-        let name = match dir == main {
-            true => "main thread".to_owned(),
-            false => read(&dir, "comm").unwrap_or_default().trim_end().to_owned(),
+        let name = if dir == main {
+            "main thread".to_owned()
+        } else {
+            read(&dir, "comm").unwrap_or_default().trim_end().to_owned()
         };
         let thread = Thread { name, states: vec![State::Absent; looks] };
         watched.insert(dir, Watched { thread, before, active: 0, running: 0 });

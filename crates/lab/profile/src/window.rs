@@ -26,11 +26,10 @@ pub async fn pass(pid: u32, length: Duration) -> Result<Window, Failure> {
 
 /// A dead server is not the profiler's fault.
 pub fn ensure_alive(pid: u32) -> Result<(), Failure> {
-    match process::is_alive(pid) {
-        true => Ok(()),
-        false => Err(Failure::Fatal(anyhow!(
-            "the server died while it was sampled: see its own last lines"
-        ))),
+    if process::is_alive(pid) {
+        Ok(())
+    } else {
+        Err(Failure::Fatal(anyhow!("the server died while it was sampled: see its own last lines")))
     }
 }
 

@@ -37,10 +37,8 @@ pub struct Explanation {
 pub fn explanations() -> impl Iterator<Item = Explanation> {
     CODES.split("## ").skip(1).filter_map(|section| {
         let (code, text) = section.split_once("\n\n")?;
-        let (quoted, text) = match text.starts_with('>') {
-            true => text.split_once("\n\n")?,
-            false => ("", text),
-        };
+        let (quoted, text) =
+            if text.starts_with('>') { text.split_once("\n\n")? } else { ("", text) };
         let (meaning, more) = text.split_once("\n\n")?;
         let sentence = quoted.trim_start_matches("> ").replace("\n> ", " ");
         Some(Explanation { code, sentence, meaning, more: more.trim() })

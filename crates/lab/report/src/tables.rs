@@ -71,9 +71,10 @@ pub fn claims(case: &CaseRecord) -> Table {
     };
     // A case that the open loop decides has one run of each variant here.
     let is_claim = case.runs.iter().all(|run| run.variant != case.names()[1] || run.pair.is_some());
-    let (layer, runs) = match is_claim {
-        true => ("claim", format!("Claims: {}", plural(case.pairs, "pair"))),
-        false => ("illustration", "Illustration, without intervals: one pair".to_owned()),
+    let (layer, runs) = if is_claim {
+        ("claim", format!("Claims: {}", plural(case.pairs, "pair")))
+    } else {
+        ("illustration", "Illustration, without intervals: one pair".to_owned())
     };
     let caption = format!(
         "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",

@@ -119,9 +119,8 @@ pub fn heading(name: &str, about: &str) -> String {
 
 /// A message of at most 80 columns. Lines that are indented stay as they are: they are quotations.
 pub fn message(text: &str) -> String {
-    let wrapped = |line: &str| match line.starts_with(' ') {
-        true => line.to_owned(),
-        false => textwrap::fill(line, whole_words(80)),
+    let wrapped = |line: &str| {
+        if line.starts_with(' ') { line.to_owned() } else { textwrap::fill(line, whole_words(80)) }
     };
     text.lines().map(wrapped).collect::<Vec<_>>().join("\n")
 }

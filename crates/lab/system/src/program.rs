@@ -62,9 +62,8 @@ pub fn plain(line: &str) -> String {
 /// A line of another program, without colours, and with its control characters escaped: a terminal would
 /// obey them.
 pub fn escaped(line: &str) -> String {
-    let escape = |it: char| match it.is_control() && it != '\t' {
-        true => it.escape_default().to_string(),
-        false => it.to_string(),
+    let escape = |it: char| {
+        if it.is_control() && it != '\t' { it.escape_default().to_string() } else { it.to_string() }
     };
     strip_str(line).to_string().chars().map(escape).collect()
 }

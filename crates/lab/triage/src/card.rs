@@ -83,9 +83,10 @@ impl Card {
         });
         // What few samples say of an idle server is said above, from better figures.
         let says_little = |it: &Recording| it.samples < ENOUGH_SAMPLES && !is_busy;
-        let recorded = match measured.recording().is_some_and(says_little) {
-            true => Vec::new(),
-            false => measured.notices.clone(),
+        let recorded = if measured.recording().is_some_and(says_little) {
+            Vec::new()
+        } else {
+            measured.notices.clone()
         };
         let starved = starved.filter(|_| is_busy && limit != Limit::Generator);
         let starved = starved.map(|share| Kind::Starved { share });

@@ -43,9 +43,10 @@ type Counted = BTreeMap<String, Counts>;
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     // The reference is that of the case as it is published.
-    let cases = match options.check || options.update {
-        true => workspace.cases_named(&options.cases)?,
-        false => workspace.cases_with_mine(&options.cases)?,
+    let cases = if options.check || options.update {
+        workspace.cases_named(&options.cases)?
+    } else {
+        workspace.cases_with_mine(&options.cases)?
     };
     let counted = interruptible(async {
         let build = instrumented::build(&workspace, &cases, Instrumentation::Counts);

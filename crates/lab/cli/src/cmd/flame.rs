@@ -86,9 +86,10 @@ const ALL: &str = "all";
 
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let drawing = async {
-        match options.exec.is_empty() {
-            true => cases(places, options).await,
-            false => own(places, options).await.map(|page| vec![page]),
+        if options.exec.is_empty() {
+            cases(places, options).await
+        } else {
+            own(places, options).await.map(|page| vec![page])
         }
     };
     let Some(pages) = interruptible(drawing)? else {

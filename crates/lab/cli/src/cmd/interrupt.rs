@@ -84,9 +84,10 @@ pub fn signalled() -> anyhow::Result<impl Future<Output = ()>> {
     let signals = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>();
     let mut signals = signals.context("cannot wait for signals")?;
     Ok(poll_fn(move |context| {
-        match signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     }))
 }

@@ -71,12 +71,11 @@ impl Profile for Perf {
             let (count, rest) = line.split_once(',').unwrap_or_default();
             count.parse::<f64>().is_ok() && rest.contains("cpu-clock")
         };
-        match message.lines().any(is_count) {
-            true => Ok(true),
-            false => {
-                let reason = format!("`perf` counts nothing: {}", gist(&message));
-                Err(Obstacle::new(reason).fix("just doctor"))
-            }
+        if message.lines().any(is_count) {
+            Ok(true)
+        } else {
+            let reason = format!("`perf` counts nothing: {}", gist(&message));
+            Err(Obstacle::new(reason).fix("just doctor"))
         }
     }
 

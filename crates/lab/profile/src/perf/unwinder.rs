@@ -23,9 +23,10 @@ pub fn languages(pid: u32) -> impl Iterator<Item = (u32, &'static Language)> {
 
 /// The one with which most stacks are whole. Unwind tables need no special build.
 pub fn unwinder(pid: u32) -> Unwinder {
-    match languages(pid).any(|(_, language)| language.frame_pointers) {
-        true => Unwinder::FramePointers,
-        false => Unwinder::Dwarf,
+    if languages(pid).any(|(_, language)| language.frame_pointers) {
+        Unwinder::FramePointers
+    } else {
+        Unwinder::Dwarf
     }
 }
 

@@ -79,10 +79,8 @@ impl Effort {
         let pairs = schedule(servers, self.pairs, self.seed).len();
         // As long as the other runs, where they are those of the open loop.
         let in_open_loop = Self { measurement: self.open_loop, ..self };
-        let (closed, once) = match self.closed_in_pairs(has_rate) {
-            true => (pairs, self),
-            false => (servers, in_open_loop),
-        };
+        let (closed, once) =
+            if self.closed_in_pairs(has_rate) { (pairs, self) } else { (servers, in_open_loop) };
         let open = match self.decides_in_open_loop() {
             true => pairs,
             false if self.open_loop.is_zero() => 0,

@@ -51,18 +51,17 @@ impl Engine {
     /// that `lab` was built in.
     pub fn find(name: &str, workspace: Option<&Path>) -> anyhow::Result<Self> {
         let lab = Self::lab()?;
-        let program = match name.contains('/') {
-            true => PathBuf::from(name),
-            false => {
-                let roots = workspace.into_iter().chain(lab.program.ancestors());
-                let mut engines = roots.map(|root| root.join(ENGINES).join(name));
-                engines.find(|program| program.is_file()).with_context(|| {
+        let program = if name.contains('/') {
+            PathBuf::from(name)
+        } else {
+            let roots = workspace.into_iter().chain(lab.program.ancestors());
+            let mut engines = roots.map(|root| root.join(ENGINES).join(name));
+            engines.find(|program| program.is_file()).with_context(|| {
                     format!(
                         "there is no engine `{name}`: give the name of one in {ENGINES}, or a path such \
                          as ./{name}"
                     )
                 })?
-            }
         };
         let name = program.file_name().context("an engine is a file")?;
         Ok(Self { name: name.to_string_lossy().into_owned(), program, args: &[], ..lab })

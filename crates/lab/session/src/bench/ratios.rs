@@ -56,9 +56,12 @@ impl Pairs<'_> {
                 self.factor(|before, after| Some(cpu(before)? / cpu(after)?)),
             ),
             latency_at_least: is_late,
-            latency: ByPercentile::of(|at| match is_late {
-                true => self.latency_at_least(at),
-                false => self.factor(|before, after| Some(due(at, before)? / due(at, after)?)),
+            latency: ByPercentile::of(|at| {
+                if is_late {
+                    self.latency_at_least(at)
+                } else {
+                    self.factor(|before, after| Some(due(at, before)? / due(at, after)?))
+                }
             }),
         }
     }

@@ -45,9 +45,10 @@ impl Comparison {
             }
             effort.warm_up = slow.warm_up;
             let (warm_up_s, gain) = (slow.warm_up.as_secs_f64(), slow.gain);
-            let kind = match slow.is_settled {
-                true => Kind::LongWarmUp { warm_up_s, gain },
-                false => Kind::StillWarming { warm_up_s, gain },
+            let kind = if slow.is_settled {
+                Kind::LongWarmUp { warm_up_s, gain }
+            } else {
+                Kind::StillWarming { warm_up_s, gain }
             };
             note = Some(Note::of(name, kind));
         }

@@ -149,9 +149,10 @@ impl Watch<'_> {
     ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampling = self.profilers.sample(profiler, process);
-        let (reading, threads) = match self.instruments.threads {
-            true => tokio::join!(sampling, watch_threads(process.pid, self.window)),
-            false => (sampling.await, None),
+        let (reading, threads) = if self.instruments.threads {
+            tokio::join!(sampling, watch_threads(process.pid, self.window))
+        } else {
+            (sampling.await, None)
         };
         let reading = reading?;
         // At once, while the load still runs.

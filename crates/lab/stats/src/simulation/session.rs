@@ -110,9 +110,8 @@ impl Session {
         let slots = schedule(subjects, pairs, (1e15 * rng.uniform()) as u64);
         let runs = measure(rng, machine, slots.len());
         let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subjects - 1);
-        let baseline = |place: usize| match slots[place - 1].pair == slots[place].pair {
-            true => place - 1,
-            false => place + 1,
+        let baseline = |place: usize| {
+            if slots[place - 1].pair == slots[place].pair { place - 1 } else { place + 1 }
         };
         array::from_fn(|metric| Self {
             baseline: candidates().map(|place| runs[baseline(place)][metric]).collect(),

@@ -89,12 +89,10 @@ fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> 
 fn announce(cases: &[Case], options: &Options) {
     let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
     let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
-    let (gates, time) = match options.fast {
-        true => ("answers and mechanism", "a few seconds".to_owned()),
-        false => (
-            "answers, mechanism, speed",
-            format!("about {}", planned(cases.iter().map(length).sum())),
-        ),
+    let (gates, time) = if options.fast {
+        ("answers and mechanism", "a few seconds".to_owned())
+    } else {
+        ("answers, mechanism, speed", format!("about {}", planned(cases.iter().map(length).sum())))
     };
     let plan = format!("checking {}: {gates}. After the build, {time}", join(&names));
     err!("{}", paragraph(&plan));
@@ -121,9 +119,10 @@ async fn check_one(
     let report = lab_practice::check(servers, case, effort, seed).await?;
     let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
-    match options.json {
-        true => out!("{}", serde_json::to_string(&report)?),
-        false => print(case, &report, &entry, options.fast),
+    if options.json {
+        out!("{}", serde_json::to_string(&report)?)
+    } else {
+        print(case, &report, &entry, options.fast)
     }
     Ok(report.mark)
 }
