@@ -11,8 +11,9 @@ use lab_model::{
 };
 use lab_report::{factor, speedup_or};
 use lab_servers::Launch;
-use lab_session::{Progress, bench::Effort};
+use lab_session::bench::Effort;
 use lab_stats::{Speedup, Verdict};
+use lab_system::Progress;
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -172,7 +173,7 @@ async fn in_sight<T>(what: &str, work: impl Future<Output = T>) -> T {
     loop {
         match timeout(Duration::from_secs(1), &mut work).await {
             Ok(done) => return done,
-            Err(_) => progress.waiting(start.elapsed()),
+            Err(_) => progress.waiting(what, start.elapsed()),
         }
     }
 }

@@ -6,10 +6,8 @@ use futures_util::future::try_join_all;
 use lab_load::Visitor;
 use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
 use lab_servers::{Launch, Session};
-use lab_session::{
-    Progress,
-    bench::{Comparison, Effort},
-};
+use lab_session::bench::{Comparison, Effort};
+use lab_system::Progress;
 
 use crate::{
     answers::expected,

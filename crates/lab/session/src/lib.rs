@@ -3,7 +3,4 @@
 
 pub mod bench;
 pub mod count;
-mod progress;
 pub mod watch;
-
-pub use progress::Progress;

@@ -11,6 +11,7 @@ mod printed;
 pub mod process;
 mod processors;
 mod program;
+mod progress;
 mod system;
 
 // `fake` names this crate as a user does, because the tests of `lab-profile` include the file.
@@ -21,6 +22,7 @@ pub use open_files::allow_connections;
 pub use printed::{all_printed, printed};
 pub use processors::Processors;
 pub use program::{escaped, last_lines, plain, run};
+pub use progress::Progress;
 pub use system::System;
 
 /// Like `println!`, but does not panic if the reader is gone, as after `| head`. Whatever else fails is kept

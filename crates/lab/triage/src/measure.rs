@@ -11,7 +11,8 @@ use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
 use lab_servers::Session;
-use lab_session::{bench::Comparison, watch::Progress};
+use lab_session::bench::Comparison;
+use lab_system::Progress;
 
 pub use delays::{DELAYED, delayed};
 use level::LEVELS;

@@ -6,8 +6,8 @@ use lab_model::{BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record};
 use lab_practice::Entry;
 use lab_report::{document, paragraph, planned, plural};
 use lab_servers::current;
-use lab_session::{Progress, bench::Comparison};
-use lab_system::{err, out};
+use lab_session::bench::Comparison;
+use lab_system::{Progress, err, out};
 use lab_workspace::{Store, Workspace, criterion};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};

@@ -6,9 +6,9 @@ use anyhow::{bail, ensure};
 use lab_model::{Build, CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
 use lab_report::{NOISE, code, document, explanations, noted, paragraph, told};
 use lab_servers::{Scratch, Subject};
-use lab_session::{Progress, bench::Engine, count};
+use lab_session::{bench::Engine, count};
 use lab_stats::Verdict;
-use lab_system::{err, out};
+use lab_system::{Progress, err, out};
 use lab_workspace::{Store, Workspace, ensure_writable, write_whole};
 use serde_json::json;
 

@@ -18,11 +18,8 @@ use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
-use lab_session::{
-    bench::Comparison,
-    watch::{Progress, Subjects},
-};
-use lab_system::out;
+use lab_session::{bench::Comparison, watch::Subjects};
+use lab_system::{Progress, out};
 use lab_workspace::Output;
 
 use super::{

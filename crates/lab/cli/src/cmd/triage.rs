@@ -12,11 +12,8 @@ use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_servers::{Launch, Scratch, Subject, current};
-use lab_session::{
-    bench::Comparison,
-    watch::{Progress, Subjects},
-};
-use lab_system::{err, out};
+use lab_session::{bench::Comparison, watch::Subjects};
+use lab_system::{Progress, err, out};
 use lab_triage::{Card, Rules, Triage};
 use lab_workspace::Output;
 use serde_json::json;

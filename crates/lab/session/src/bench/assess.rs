@@ -14,7 +14,7 @@ use super::{
     Comparison, Effort,
     ratios::{control, control_pairs_of, is_late, outcomes_of, over},
 };
-use crate::Progress;
+use lab_system::Progress;
 
 impl Comparison {
     /// Measures all servers, in the closed loop and then in the open one. The verdict is about

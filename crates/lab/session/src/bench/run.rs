@@ -11,12 +11,11 @@ use lab_model::{
 use lab_report::plural;
 use lab_servers::{Address, Launch, Session, Subject};
 use lab_stats::{Slot, median_of, schedule};
-use lab_system::err;
+use lab_system::{Progress, err};
 use lab_workspace::Workspace;
 use tokio::time::timeout;
 
 use super::{Effort, Engine, neighbours::Before};
-use crate::Progress;
 
 /// Servers to compare, and their load.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use lab_model::{Arrivals, Kind, Note, Outcome};
 use lab_servers::Subject;
 
 use super::{Comparison, Effort};
-use crate::Progress;
+use lab_system::Progress;
 
 /// How long a server is watched after the usual warm-up.
 const WATCHED: Duration = Duration::from_secs(5);

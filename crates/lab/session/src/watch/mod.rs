@@ -4,6 +4,5 @@ mod heap;
 mod observe;
 mod subjects;
 
-pub use crate::Progress;
 pub use observe::{Instruments, Watch, first_that_works};
 pub use subjects::Subjects;

@@ -16,7 +16,8 @@ use super::{
     heap,
     observe::{Instruments, SpanSource, Watch, first_that_works},
 };
-use crate::{Progress, bench::Comparison};
+use crate::bench::Comparison;
+use lab_system::Progress;
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]

@@ -6,10 +6,12 @@ use std::{
     time::Duration,
 };
 
-use lab_system::err;
+use crate::err;
 
 /// Moves to the begin of a terminal's line, and clears it.
 const CLEAR: &str = "\r\x1b[2K";
+/// Columns of a line.
+const WIDTH: usize = 76;
 
 /// A line that each step overwrites; without a terminal, a line for each thing that is measured.
 #[derive(Debug)]
@@ -45,10 +47,10 @@ impl Progress {
         self.show(&line, &format!("measuring {what}"));
     }
 
-    /// Something goes on for so long, and nobody knows when it ends.
-    pub fn waiting(&self, time: Duration) {
+    /// `what` goes on for so long, and nobody knows when it ends.
+    pub fn waiting(&self, what: &str, time: Duration) {
         let seconds = time.as_secs();
-        let line = format!("{:<56} {}:{:02}", self.name, seconds / 60, seconds % 60);
+        let line = format!("{what:<56} {}:{:02}", seconds / 60, seconds % 60);
         self.show(&line, &self.name);
     }
 
@@ -65,7 +67,7 @@ impl Progress {
 
     fn show(&self, line: &str, plain: &str) {
         if stderr().is_terminal() {
-            let _ = write!(stderr(), "{CLEAR}  {}", console::truncate_str(line, 76, "…"));
+            let _ = write!(stderr(), "{CLEAR}  {}", cut(line));
         } else if self.said.replace(plain.to_owned()) != plain {
             err!("{plain}");
         }
@@ -75,6 +77,14 @@ impl Progress {
         if stderr().is_terminal() {
             let _ = write!(stderr(), "{CLEAR}");
         }
+    }
+}
+
+/// At most as long as a narrow terminal is wide.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(WIDTH) {
+        Some(_) => line.chars().take(WIDTH - 1).chain(['…']).collect(),
+        None => line.to_owned(),
     }
 }
 
