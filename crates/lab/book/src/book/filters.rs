@@ -4,7 +4,8 @@ use lab_model::{Latencies, Percentile};
 use lab_observation::Unit;
 use lab_report::{significant, time_ms};
 use lab_stats::Speedup;
-use minijinja::{Environment, Error, Value, value::Serde};
+use minijinja::{Environment, Error, ErrorKind, Value};
+use serde::de::DeserializeOwned;
 
 type Show = fn(f64) -> String;
 
@@ -24,21 +25,36 @@ pub fn add_to(env: &mut Environment<'_>) {
         ("s", |s| time_ns(s * 1e9)),
     ];
     for (name, show) in numbers {
-        env.add_filter(name, move |value: f64| show(value));
+        add(env, name, show);
     }
-    env.add_filter("factor", |value: Value| match f64::try_from(value.clone()) {
-        Ok(number) => Ok(lab_report::factor(number)),
-        Err(_) => Ok::<_, Error>(lab_report::factor(f64::try_from(value.get_attr("estimate")?)?)),
+    env.add_filter("factor", |value: &Value| {
+        let number = if value.is_number() { value } else { &value.get_attr("estimate")? };
+        given(number).map(lab_report::factor)
     });
-    env.add_filter("interval", |it: Serde<Speedup>| lab_report::speedup(&it));
+    add(env, "interval", |speedup: Speedup| lab_report::speedup(&speedup));
     // For a sentence that says "by a factor of" or "times".
-    env.add_filter("times", |it: Serde<Speedup>| lab_report::speedup(&it).replacen('×', "", 1));
-    env.add_filter("noise", |it: Serde<Speedup>| lab_report::noise(&it));
+    add(env, "times", |speedup: Speedup| lab_report::speedup(&speedup).replacen('×', "", 1));
+    add(env, "noise", |speedup: Speedup| lab_report::noise(&speedup));
     for at in Percentile::all() {
-        env.add_filter(at.key(), move |latencies: Serde<Latencies>| {
-            lab_report::tables::percentile(&latencies, at)
-        });
+        let show = move |latencies: Latencies| lab_report::tables::percentile(&latencies, at);
+        add(env, at.key(), show);
     }
+}
+
+fn add<T: DeserializeOwned + 'static>(
+    env: &mut Environment<'_>,
+    name: &'static str,
+    show: impl Fn(T) -> String + Send + Sync + 'static,
+) {
+    env.add_filter(name, move |value: &Value| given(value).map(&show));
+}
+
+/// What a filter or a table is of. The error for nothing is that of a name without a value.
+pub fn given<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
+    if value.is_undefined() || value.is_none() {
+        return Err(ErrorKind::UndefinedError.into());
+    }
+    T::deserialize(value)
 }
 
 /// `0.31 ns`, `779 ns`, `1.91 µs`.

@@ -10,7 +10,11 @@ use lab_report::{Table, count_table, factor, percent, tables};
 use minijinja::{Error, Value};
 use serde::Deserialize as _;
 
-use super::{failed::failed, filters::time_ns, sources::Sources};
+use super::{
+    failed::failed,
+    filters::{given, time_ns},
+    sources::Sources,
+};
 
 const KINDS: [&str; 8] =
     ["benches", "counts", "counts-pair", "pair", "replication", "steps", "summary", "top"];
@@ -29,7 +33,7 @@ pub fn table(sources: &Sources, kind: &str, of: &Value) -> Result<String, Error>
         "counts" | "counts-pair" => counts(sources, &text("case")?, kind == "counts-pair"),
         "benches" => benches(sources, &text("name")?),
         "top" => top(sources, &text("case")?, &text("variant")?),
-        "replication" => Ok(Table::deserialize(of)?),
+        "replication" => Ok(given(of)?),
         kind => Err(unknown("table", kind, KINDS)),
     };
     table.map(|table| with_caption(&table, "")).map_err(failed)
@@ -71,9 +75,10 @@ fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table>
     );
     let inexact = about.iter().flat_map(|it| it.count.tolerance_percent.keys().cloned());
     let inexact: Vec<_> = inexact.collect();
-    let how = match inexact.is_empty() {
-        true => "so a busy machine does not change them".to_owned(),
-        false => format!("but {} differ by a few per cent between runs", inexact.join(" and ")),
+    let how = if inexact.is_empty() {
+        "so a busy machine does not change them".to_owned()
+    } else {
+        format!("but {} differ by a few per cent between runs", inexact.join(" and "))
     };
     let kept = "Made by `just count --update`, which keeps them in `counts.toml`.";
     Ok(Table { caption: format!("Counted, not timed, {how}. {kept}"), ..table })
