@@ -62,8 +62,8 @@ fn main() -> ExitCode {
 /// A part of a directory's name.
 fn name(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => Ok(text.to_owned()),
-        false => Err("use letters, digits and hyphens".to_owned()),
+    if text.is_empty() || !text.chars().all(is_plain) {
+        return Err("use letters, digits and hyphens".to_owned());
     }
+    Ok(text.to_owned())
 }

@@ -68,6 +68,10 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         Ok::<_, Error>(numbers.collect::<Vec<_>>().join(" + "))
     });
     let its = Arc::clone(sources);
+    env.add_function("translates", move |state: &State, english: &str, of: &str| {
+        translation::notice(&its.root, Path::new(&page(state)?), english, of).map_err(failed)
+    });
+    let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
         let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
         let diff = diff(&its.root, a, b).map_err(failed)?;
@@ -189,7 +193,7 @@ fn link(state: &State, to: &Path) -> Result<String, Error> {
 }
 
 /// The directory of the page that is filled.
-pub(super) fn page(state: &State) -> Result<String, Error> {
+fn page(state: &State) -> Result<String, Error> {
     let page = state.lookup("page").unwrap_or_default();
     page.as_str().map(str::to_owned).ok_or_else(|| failed("the page has no directory"))
 }

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use lab_model::origin::relative;
+use pulldown_cmark::Event;
+
+use super::markdown::{parts, replaced, targets};
 
 /// The ends of a card in its page.
 const CARD: [&str; 2] = ["<!-- card -->", "<!-- /card -->"];
@@ -13,19 +16,16 @@ const CARD: [&str; 2] = ["<!-- card -->", "<!-- /card -->"];
 pub fn card(text: &str, from: &Path, to: &Path) -> anyhow::Result<String> {
     let inner = text.split_once(CARD[0]).and_then(|(_, rest)| rest.split_once(CARD[1]));
     let (inner, _) = inner.with_context(|| format!("it has no `{}` … `{}`", CARD[0], CARD[1]))?;
-    let mut parts = without_comments(inner).split("](").map(str::to_owned).collect::<Vec<_>>();
-    for part in parts.iter_mut().skip(1) {
-        let (target, rest) = part.split_once(')').context("a link in the card has no end")?;
-        *part = format!("{})", link(target, from, to)?) + rest;
+    let mut new = Vec::new();
+    for place in targets(inner) {
+        new.push((place.clone(), link(&inner[place], from, to)?));
     }
-    Ok(parts.join("](").trim().to_owned())
-}
-
-/// The text without its markers; what is between them stays.
-fn without_comments(text: &str) -> String {
-    let mut parts = text.split("<!--");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |kept, part| kept + part.split_once("-->").map_or("", |(_, rest)| rest))
+    // What is between two markers stays.
+    let comments = parts(inner).filter(|(part, _)| {
+        matches!(part, Event::Html(html) | Event::InlineHtml(html) if html.starts_with("<!--"))
+    });
+    new.extend(comments.map(|(_, place)| (place, String::new())));
+    Ok(replaced(inner, new).trim().to_owned())
 }
 
 /// A link that starts in `from`, as a link that starts in `to`.
@@ -33,7 +33,7 @@ fn link(target: &str, from: &Path, to: &Path) -> anyhow::Result<String> {
     if target.contains(':') {
         return Ok(target.to_owned());
     }
-    let (file, anchor) = target.find('#').map_or((target, ""), |at| target.split_at(at));
+    let (file, anchor) = target.split_at(target.find('#').unwrap_or(target.len()));
     let path = from.join(file).canonicalize();
     let path = path.map_err(|_| anyhow!("the link `{target}` in the card leads to no file"))?;
     Ok(relative(to, &path) + anchor)

@@ -11,12 +11,7 @@ use lab_report::NONE;
 use lab_workspace::Workspace;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
-use super::{
-    blocks, filters,
-    sources::Sources,
-    translation::{self, CHINESE},
-    words::Words,
-};
+use super::{blocks, filters, page::CHINESE, sources::Sources, words::Words};
 
 /// Expressions, with the names that they can use.
 #[derive(Debug)]
@@ -43,7 +38,6 @@ impl Book {
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         filters::add_to(&mut env);
         blocks::add_to(&mut env, &sources);
-        translation::add_to(&mut env, &sources);
         for (name, value) in sources.names()? {
             env.add_global(name, Value::from(Serde(value)));
         }
@@ -57,7 +51,8 @@ impl Book {
     /// Evaluates an expression for a page in this directory, where its links start.
     pub fn eval(&self, expression: &str, page_dir: &Path) -> anyhow::Result<String> {
         let context = context! { page => page_dir.to_string_lossy() };
-        let value = self.env.compile_expression(expression).and_then(|it| it.eval(context));
+        let value =
+            self.env.compile_expression(expression).and_then(|compiled| compiled.eval(context));
         let value = value.map_err(|error| self.in_words(&error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| name.to_string());
@@ -71,14 +66,10 @@ impl Book {
 
     fn in_words(&self, error: &Error) -> anyhow::Error {
         let detail = error.detail().unwrap_or_default();
-        let is_missing = |word| detail.contains(word);
         match error.kind() {
             ErrorKind::UndefinedError => anyhow!("{}", self.missing),
-            // So are the errors of a filter that gets nothing.
-            _ if ["unit value", "none to", "undefined to"].into_iter().any(is_missing) => {
-                anyhow!("{}", self.missing)
-            }
-            _ if detail.contains("unsupported types") => {
+            // Every wrong value is an `InvalidOperation`, so only the words say that it is one of arithmetic.
+            ErrorKind::InvalidOperation if detail.contains("unsupported types") => {
                 anyhow!("{detail}: put arithmetic in parentheses before a filter")
             }
             kind if detail.is_empty() => anyhow!("{kind}"),

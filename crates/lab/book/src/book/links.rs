@@ -2,29 +2,27 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     path::Path,
 };
 
+use pulldown_cmark::{Event, Tag};
+
 use super::{
     Page,
-    page::{Problem, is_code, line_of},
+    markdown::{parts, targets},
+    page::{Problem, line_of},
 };
-
-/// What the target of a link follows, in Markdown and in HTML.
-const BEFORE: [&str; 4] = ["](", "href=\"", "src=\"", "data=\""];
 
 /// The broken links of a page. Links to other sites are not followed.
 pub fn broken(page: &Page, root: &Path) -> Vec<Problem> {
     let text = &page.text;
-    let places = BEFORE.into_iter().flat_map(|before| text.match_indices(before));
-    let problem = |(at, before): (usize, &str)| {
-        let rest = &text[at + before.len()..];
-        let target = rest.split([')', '"', ' ', '\n']).next().unwrap_or_default();
-        let what = fault(page, root, target).filter(|_| !is_code(text, at))?;
-        let what = format!("the link `{target}` is broken: {what}");
-        Some(Problem { page: page.name.clone(), line: line_of(text, at), what })
+    let problem = |place: Range<usize>| {
+        let (line, target) = (line_of(text, place.start), &text[place]);
+        let what = format!("the link `{target}` is broken: {}", fault(page, root, target)?);
+        Some(Problem { page: page.name.clone(), line, what })
     };
-    places.filter_map(problem).collect()
+    targets(text).into_iter().filter_map(problem).collect()
 }
 
 fn fault(page: &Page, root: &Path, target: &str) -> Option<&'static str> {
@@ -54,13 +52,9 @@ fn anchors(text: &str) -> BTreeSet<String> {
     let ids = text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let mut anchors: BTreeSet<_> = ids.map(str::to_owned).collect();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut is_fenced = false;
-    for line in text.lines() {
-        is_fenced ^= line.starts_with("```");
-        if let Some((_, heading)) =
-            line.split_once("# ").filter(|_| !is_fenced && line.starts_with('#'))
-        {
-            let slug = slug(heading);
+    for (part, place) in parts(text) {
+        if matches!(part, Event::Start(Tag::Heading { .. })) {
+            let slug = slug(text[place].trim_start_matches('#'));
             let count = seen.entry(slug.clone()).or_default();
             anchors.insert(if *count == 0 { slug } else { format!("{slug}-{count}") });
             *count += 1;
@@ -93,6 +87,7 @@ mod tests {
                 "",
             ),
             ("[a](https://example.org/x) [b](mailto:a@b.c) `[c](b.md)`\n\n```\n[a](b.md)\n```", ""),
+            ("`` ` [a](b.md)\n[a](b.md) ``\n\n~~~\n[a](b.md)\n~~~\n\n[a](a.md \"A\")", ""),
             ("[a](b.md)", ":3: the link `b.md` is broken: there is no such file"),
             ("<img src=\"b.svg\">", "there is no such file"),
             ("[a](a.md#whi)", "no heading has this name"),

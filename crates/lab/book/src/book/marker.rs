@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::page::{is_code, line_of};
+use super::{markdown::code, page::line_of};
 
 /// Both ends of a marker.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,10 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
         (line_of(text, start), format!("`{what}` is not a marker, or not closed: {fix}"))
     };
     let mut open: Option<(Range<usize>, &str)> = None;
-    for (start, _) in text.match_indices("<!--").filter(|(start, _)| !is_code(text, *start)) {
+    let code = code(text);
+    let is_code = |at: usize| code.iter().any(|place| place.contains(&at));
+    // Markdown has comments only where they are closed, and here the others are faults.
+    for (start, _) in text.match_indices("<!--").filter(|(start, _)| !is_code(*start)) {
         let inner = text[start + 4..].split_once("-->").map_or(&text[start..], |(inner, _)| inner);
         let comment = start..start + inner.len() + "<!---->".len();
         match (inner.strip_prefix(" lab: "), inner, open.take()) {

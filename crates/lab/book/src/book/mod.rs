@@ -37,6 +37,7 @@ mod excerpt;
 mod failed;
 mod filters;
 mod links;
+mod markdown;
 mod marker;
 mod page;
 mod relink;

@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 
-use super::translation::CHINESE;
-
 /// The directory of the chapters, below the workspace.
 pub const CHAPTERS: &str = "docs/src";
+/// The Chinese book, its README and its words, below the workspace.
+pub const CHINESE: &str = "docs/zh-CN";
 
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -57,14 +57,6 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
-/// Whether a byte is in code, where a comment or a link is text: in a fence, or between backticks of its
-/// line.
-pub fn is_code(text: &str, at: usize) -> bool {
-    let (above, line) = text[..at].rsplit_once('\n').unwrap_or(("", &text[..at]));
-    let is_fence = |line: &&str| line.trim_start_matches([' ', '>']).starts_with("```");
-    above.lines().filter(is_fence).count() % 2 == 1 || line.matches('`').count() % 2 == 1
-}
-
 /// All chapters in both languages, and the pages of the top level.
 pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
@@ -75,7 +67,7 @@ pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
         collect(root, CHINESE, &mut names)?;
     }
     names.sort();
-    let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|it| root.join(it).is_file());
+    let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|name| root.join(name).is_file());
     names.extend(top.map(str::to_owned));
     names.iter().map(|name| Page::read(root, name)).collect()
 }

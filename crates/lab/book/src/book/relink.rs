@@ -2,26 +2,22 @@
 //! the Chinese page, if there is one, and otherwise to the English one, and says so.
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
-    sync::LazyLock,
 };
 
 use lab_model::origin::relative;
-use regex_lite::{Captures, Regex};
 
 use super::{
     Page,
+    markdown::{replaced, targets},
     marker::markers,
-    page::{CHAPTERS, is_code},
-    translation::{CHINESE, english},
+    page::{CHAPTERS, CHINESE},
+    translation::english,
 };
 
 /// What the words of a link to an English page end in.
 const IN_ENGLISH: &str = "（英文）";
-
-/// The end of a link's words, and its target.
-static LINK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(（英文）)?\]\(([^)\s]+)\)").expect("a valid pattern"));
 
 /// The page with links that lead where they should. Pages that are not Chinese stay as they are.
 pub fn relinked(page: &Page, root: &Path) -> Page {
@@ -29,22 +25,24 @@ pub fn relinked(page: &Page, root: &Path) -> Page {
     let from = root.join(english);
     let dirs = [page.dir(), from.parent().unwrap_or(root)];
     let (markers, _) = markers(&page.text);
-    let link = |found: &Captures| {
-        let (at, whole) = (found.get(0).map_or(0, |it| it.start()), found[0].to_owned());
-        let is_made = markers.iter().any(|marker| marker.content.contains(&at));
-        let (file, anchor) = found[2].find('#').map_or((&found[2], ""), |it| found[2].split_at(it));
-        if is_made || is_code(&page.text, at) || file.is_empty() || file.contains(':') {
-            return whole;
+    let link = |place: Range<usize>| {
+        let target = &page.text[place.clone()];
+        let is_made = markers.iter().any(|marker| marker.content.contains(&place.start));
+        let (file, anchor) = target.split_at(target.find('#').unwrap_or(target.len()));
+        if is_made || file.is_empty() || file.contains(':') {
+            return None;
         }
-        let there = dirs.iter().find_map(|dir| dir.join(file).canonicalize().ok());
-        let Some(path) = there.map(|path| chinese(root, &path).unwrap_or(path)) else {
-            return whole;
-        };
+        let path = dirs.iter().find_map(|dir| dir.join(file).canonicalize().ok())?;
+        let path = chinese(root, &path).unwrap_or(path);
         let is_english = path.starts_with(root.join(CHAPTERS)) && file.ends_with(".md");
-        let words = if is_english { IN_ENGLISH } else { "" };
-        format!("{words}]({}{anchor})", relative(page.dir(), &path))
+        let end = if is_english { IN_ENGLISH } else { "" };
+        let words = page.text[..place.start].strip_suffix("](")?;
+        let words = words.strip_suffix(IN_ENGLISH).unwrap_or(words);
+        let new = format!("{end}]({}{anchor}", relative(page.dir(), &path));
+        Some((words.len()..place.end, new))
     };
-    Page { text: LINK.replace_all(&page.text, link).into_owned(), ..page.clone() }
+    let new = targets(&page.text).into_iter().filter_map(link).collect();
+    Page { text: replaced(&page.text, new), ..page.clone() }
 }
 
 /// The Chinese page of an English one, if it is there.

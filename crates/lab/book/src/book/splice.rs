@@ -63,9 +63,10 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
 /// What belongs between the ends of a marker, and what of it is English although the page is not.
 fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<String>)> {
     let markdown = book.eval(&marker.expression, page.dir())?;
-    let (markdown, untranslated) = match is_chinese(&book.root, page.dir()) {
-        true => book.words.apply(&markdown),
-        false => (markdown, Vec::new()),
+    let (markdown, untranslated) = if is_chinese(&book.root, page.dir()) {
+        book.words.apply(&markdown)
+    } else {
+        (markdown, Vec::new())
     };
     let Some(prefix) = &marker.block else {
         anyhow::ensure!(

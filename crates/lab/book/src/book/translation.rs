@@ -12,27 +12,19 @@
 //! The tools for translations by gettext (mdbook-i18n-helpers, po4a, mdpo) translate paragraph by paragraph, and
 //! a figure is part of its paragraph: each new record would make a quarter of the paragraphs of a case stale.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use lab_model::origin::relative;
 use lab_workspace::write_whole;
-use minijinja::{Environment, State};
 
 use super::{
     Page,
-    blocks::page,
-    failed::failed,
+    markdown::{replaced, targets},
     marker::{Marker, markers},
-    page::{CHAPTERS, Problem},
-    sources::Sources,
+    page::{CHAPTERS, CHINESE, Problem},
 };
 
-/// The directory of the Chinese book, its README and its words, below the workspace.
-pub const CHINESE: &str = "docs/zh-CN";
 /// What the page says once the English one has changed.
 const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
 /// A list of terms, which is in Chinese only.
@@ -40,15 +32,13 @@ const TERMS: &str = "TERMS.md";
 /// The table of contents: its titles are those of the pages, so it is old only if it lacks one.
 const CONTENTS: &str = "/SUMMARY.md";
 
-pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
-    let its = Arc::clone(sources);
-    env.add_function("translates", move |state: &State, english: &str, of: &str| {
-        let path = its.root.join(english);
-        let is_current = fingerprint(&path).map_err(failed)? == of;
-        let link = relative(Path::new(&page(state)?), &path);
-        let line = format!("> {NEWER} [English]({link})。");
-        Ok::<_, minijinja::Error>(if is_current { String::new() } else { line })
-    });
+/// What a page in this directory says once the English one has another fingerprint than `of`.
+pub fn notice(root: &Path, page_dir: &Path, english: &str, of: &str) -> anyhow::Result<String> {
+    let path = root.join(english);
+    if fingerprint(&path)? == of {
+        return Ok(String::new());
+    }
+    Ok(format!("> {NEWER} [English]({})。", relative(page_dir, &path)))
 }
 
 /// Whether links and quotations of a page in this directory are of the Chinese book.
@@ -74,8 +64,7 @@ pub fn age(page: &Page, root: &Path) -> Option<Result<Problem, Problem>> {
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
     if english.ends_with(CONTENTS) {
         let text = std::fs::read_to_string(root.join(&english)).unwrap_or_default();
-        let mut targets =
-            text.lines().filter_map(|line| line.split_once("](")?.1.strip_suffix(')'));
+        let mut targets = targets(&text).into_iter().map(|place| &text[place]);
         let missing = targets.find(|target| !page.text.contains(&format!("{target})")))?;
         return Some(Ok(problem(1, format!("{english} lists {missing}, too"))));
     }
@@ -127,13 +116,12 @@ fn expression(english: &str, fingerprint: &str) -> String {
 /// A checksum of the text that a person wrote: without what the markers hold, and however its lines are broken.
 fn fingerprint(path: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path);
-    let mut text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
     let (markers, faults) = markers(&text);
     ensure!(faults.is_empty(), "{} has a malformed marker", path.display());
-    for marker in markers.iter().rev() {
-        text.replace_range(marker.content.clone(), "");
-    }
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let made = markers.into_iter().map(|marker| (marker.content, String::new()));
+    let written = replaced(&text, made.collect());
+    let words = written.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(format!("{:08x}", crc32fast::hash(words.as_bytes())))
 }
 
