@@ -47,9 +47,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             None => {}
         }
         let words = spliced.untranslated.iter();
-        notes.extend(words.map(|it| {
+        notes.extend(words.map(|word| {
             let where_to = "translate it in its marker, or in docs/zh-CN/words.toml";
-            format!("{}: `{it}` is English: {where_to}", page.name)
+            format!("{}: `{word}` is English: {where_to}", page.name)
         }));
         markers += spliced.markers;
         if options.check {

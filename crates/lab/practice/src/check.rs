@@ -108,12 +108,11 @@ pub async fn check(
     report.add("answers", in_sight("comparing the answers", compared).await?);
     if report.mark == Mark::Passed {
         let mut draw = Draw::of(seed, Phase::Counts);
-        let mut found = match criteria.is_counted() {
-            true => {
-                let counts = mechanism::counts(servers, of_mine, case, criteria, &mut draw);
-                in_sight("counting", counts).await?
-            }
-            false => Ok(String::new()),
+        let mut found = if criteria.is_counted() {
+            let counts = mechanism::counts(servers, of_mine, case, criteria, &mut draw);
+            in_sight("counting", counts).await?
+        } else {
+            Ok(String::new())
         };
         if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
             let mut draw = Draw::of(seed, Phase::Overtaking);

@@ -56,12 +56,10 @@ pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
         return Err(error);
     }
     let found = format!("{error:#}");
-    let needed = match found.contains(NO_ANSWER) {
-        true => {
-            "an answer. A handler that never answers waits for what never comes, such as a \
-                 lock that it holds itself"
-        }
-        false => "an answer",
+    let needed = if found.contains(NO_ANSWER) {
+        "an answer. A handler that never answers waits for what never comes, such as a lock that it holds itself"
+    } else {
+        "an answer"
     };
     Ok([found, needed.to_owned()])
 }

@@ -43,9 +43,10 @@ impl<'a> Load<'a> {
         let mut draw = Draw::of(seed, Phase::Speed);
         let (case, wait) = draw.wait(case);
         let slow = servers.launch(&case, BASELINE)?;
-        let asks = match criteria.timed.is_empty() {
-            true => Vec::new(),
-            false => drawn(&slow, &criteria.timed, &mut draw).await?,
+        let asks = if criteria.timed.is_empty() {
+            Vec::new()
+        } else {
+            drawn(&slow, &criteria.timed, &mut draw).await?
         };
         Ok(Self { servers, case, wait, asks })
     }

@@ -30,10 +30,8 @@ pub async fn build(
     let messages = cargo::build_servers(workspace, &binaries, &[]).await?;
     let built = executables(&messages);
     let is_built = |name: &String| vouches(&built, &bin_dir.join(name));
-    Ok(match binaries.iter().all(is_built) {
-        true => Build::of(workspace.root(), bin_dir),
-        false => Build::unknown(),
-    })
+    let all = binaries.iter().all(is_built);
+    Ok(if all { Build::of(workspace.root(), bin_dir) } else { Build::unknown() })
 }
 
 /// Builds these binaries of the workspace, whatever they are.

@@ -137,9 +137,11 @@ impl Requests {
         is_first: bool,
     ) -> anyhow::Result<[Vec<Fetched>; 2]> {
         let rounds = rounds(launch, asks, pause, is_first, self.max_body << 20).await;
-        rounds.map_err(|error| match error.is::<TooLong>() {
-            true => anyhow!("{error:#}\n  ask for less, or permit more with --max-body"),
-            false => error,
+        rounds.map_err(|error| {
+            if !error.is::<TooLong>() {
+                return error;
+            }
+            anyhow!("{error:#}\n  ask for less, or permit more with --max-body")
         })
     }
 

@@ -101,7 +101,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
     let pairs = pairs.flat_map(|case| [("pair", &case.case), ("cpu", &case.case)]);
-    let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|it| ("sweep", it));
+    let sweeps =
+        sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|name| ("sweep", name));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
@@ -174,9 +175,13 @@ fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
         let fixed = side(CANDIDATE).find(|it| it.parameter.as_deref() == Some(parameter));
         let fixed =
             fixed.with_context(|| format!("no bench of {CANDIDATE} matches {}", slow.id()))?;
-        let parameter = parameter.parse();
-        let parameter = parameter.with_context(|| format!("{} has no number", slow.id()))?;
-        points.push(SweepPoint { parameter, slow: (*slow).clone(), fixed: (*fixed).clone() });
+        let number = parameter.parse::<f64>();
+        let number = number.with_context(|| format!("{} has no number", slow.id()))?;
+        points.push(SweepPoint {
+            parameter: number,
+            slow: (*slow).clone(),
+            fixed: (*fixed).clone(),
+        });
     }
     ensure!(!points.is_empty(), "it has no bench of {BASELINE}");
     Ok(points)

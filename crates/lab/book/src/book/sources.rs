@@ -152,7 +152,7 @@ impl Sources {
             names.insert(case.name.clone(), self.case(case)?);
         }
         let mut benches = Json::default();
-        for bench in self.benches.iter().flat_map(|it| &it.benches) {
+        for bench in self.benches.iter().flat_map(|all| &all.benches) {
             benches[&bench.group]["name"] = bench.group.as_str().into();
             benches[&bench.group][bench.id()] = json!(bench);
         }
@@ -171,7 +171,7 @@ impl Sources {
         let mut replications = Json::default();
         for file in self.root.join(REPLICATIONS).read_dir().into_iter().flatten() {
             let file = file?.path();
-            if file.extension().is_some_and(|it| it == "json") {
+            if file.extension().is_some_and(|extension| extension == "json") {
                 let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 replications[name] = read(&file)?;
             }
@@ -192,7 +192,7 @@ impl Sources {
         let meta = self.meta(&case.name).unwrap_or_default();
         for name in &case.variants {
             let variant = measured.and_then(|it| it.variant(name));
-            let mut variant = variant.map_or(json!({}), |it| json!(it));
+            let mut variant = variant.map_or(json!({}), |variant| json!(variant));
             // Late arrivals make latencies that must not be quoted.
             if let Some(open_loop) = variant["open_loop"].as_object_mut()
                 && !open_loop["invalid"].is_null()
@@ -255,7 +255,7 @@ fn newest(records: &Path) -> (Result<PathBuf, String>, Vec<PathBuf>) {
         dirs
     };
     let single = records.join(SINGLE);
-    let newest = dirs(records).into_iter().rfind(|it| *it != single);
+    let newest = dirs(records).into_iter().rfind(|dir| *dir != single);
     let newest =
         newest.ok_or_else(|| format!("no record is in {RECORDS}: `just record` makes one"));
     (newest, dirs(&single))

@@ -61,7 +61,7 @@ fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table>
     let reference = sources.counts(case)?;
     let is_shown = |name: &&String| !is_pair || [BASELINE, CANDIDATE].contains(&name.as_str());
     let about = sources.cases.iter().find(|it| it.name == case);
-    let variants = about.iter().flat_map(|it| it.variants.iter().filter(is_shown));
+    let variants = about.iter().flat_map(|case| case.variants.iter().filter(is_shown));
     let counted = variants.map(|name| {
         let counts = reference.of(name).into_iter().map(|(name, count)| (name, count as f64));
         (name.as_str(), counts.collect())
@@ -73,7 +73,7 @@ fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table>
         !table.rows.is_empty(),
         "{case} has no counts: `just count --update` writes them"
     );
-    let inexact = about.iter().flat_map(|it| it.count.tolerance_percent.keys().cloned());
+    let inexact = about.iter().flat_map(|case| case.count.tolerance_percent.keys().cloned());
     let inexact: Vec<_> = inexact.collect();
     let how = if inexact.is_empty() {
         "so a busy machine does not change them".to_owned()

@@ -39,11 +39,8 @@ impl Effort {
     /// Six pairs of runs of a second each, and an open loop; a `quick` effort has shorter ones and no open
     /// loop.
     pub fn usual(quick: bool, seed: u64) -> Self {
-        let [warm_up, measurement, grace, open_loop] = match quick {
-            false => [800, 1400, 1000, 2000],
-            true => [300, 350, 250, 0],
-        }
-        .map(Duration::from_millis);
+        let ms = if quick { [300, 350, 250, 0] } else { [800, 1400, 1000, 2000] };
+        let [warm_up, measurement, grace, open_loop] = ms.map(Duration::from_millis);
         Self {
             pairs: 6,
             seed,

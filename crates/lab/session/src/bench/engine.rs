@@ -57,11 +57,11 @@ impl Engine {
             let roots = workspace.into_iter().chain(lab.program.ancestors());
             let mut engines = roots.map(|root| root.join(ENGINES).join(name));
             engines.find(|program| program.is_file()).with_context(|| {
-                    format!(
-                        "there is no engine `{name}`: give the name of one in {ENGINES}, or a path such \
-                         as ./{name}"
-                    )
-                })?
+                format!(
+                    "there is no engine `{name}`: give the name of one in {ENGINES}, or a path such as \
+                     ./{name}"
+                )
+            })?
         };
         let name = program.file_name().context("an engine is a file")?;
         Ok(Self { name: name.to_string_lossy().into_owned(), program, args: &[], ..lab })
@@ -103,11 +103,12 @@ impl Engine {
         let line = format!("{line}\n");
         let began = Instant::now();
         let process = self.process(Some(&line), note);
-        let printed = match has_limit {
-            false => process.await?,
-            true => timeout(limit, process).await.ok().with_context(|| {
+        let printed = if has_limit {
+            timeout(limit, process).await.ok().with_context(|| {
                 format!("the engine `{name}` did not finish within {} s", limit.as_secs())
-            })??,
+            })??
+        } else {
+            process.await?
         };
         let unreadable = || format!("the outcome of the engine `{name}` cannot be read");
         let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unreadable)?;

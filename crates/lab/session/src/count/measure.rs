@@ -1,14 +1,16 @@
 //! Counts one variant: fresh servers, one connection, one request at a time.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
 use lab_load::Visitor;
 use lab_model::{Ask, Case};
 use lab_servers::{Launch, Server, Session};
 use lab_system::process;
 use lab_workspace::Workspace;
+use serde::Serialize;
 
 use super::{
-    Counts,
     gauge::{Gauge, Reading, growth, median_growth},
     idle::idle,
     system_calls::{Counter, SYSTEM_CALLS},
@@ -19,6 +21,27 @@ use crate::bench::asks;
 const ALLOCATIONS: &str = "/.lab/allocations";
 /// How many readings in a row determine the cost of a reading.
 const PRICE_READINGS: u32 = 5;
+
+/// What one visit costs a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Counts {
+    pub visits: u32,
+    pub requests: usize,
+    /// Counts that repeat exactly enough for a reference: the median visit's `allocations` and the
+    /// `bytes` they request, growing buffers included, and `COMPANION.NAME` of each companion.
+    pub exact: BTreeMap<String, u64>,
+    /// The mean of system calls, if the kernel's counter can be read. They depend on the kernel and
+    /// on which threads are awake, so they are not exact.
+    pub system_calls: Option<f64>,
+}
+
+impl Counts {
+    /// All counts by name.
+    pub fn named(&self) -> BTreeMap<String, f64> {
+        let exact = self.exact.iter().map(|(name, count)| (name.clone(), *count as f64));
+        exact.chain(self.system_calls.map(|calls| ("system_calls".to_owned(), calls))).collect()
+    }
+}
 
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
 /// [`lab_servers::instrumented::build`].
