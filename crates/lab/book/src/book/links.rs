@@ -9,9 +9,8 @@ use std::{
 use pulldown_cmark::{Event, Tag};
 
 use super::{
-    Page,
     markdown::{parts, targets},
-    page::{Problem, line_of},
+    page::{Page, Problem, line_of},
 };
 
 /// The broken links of a page. Links to other sites are not followed.

@@ -51,9 +51,9 @@ mod words;
 
 pub use evaluate::Book;
 pub use links::broken;
-pub use page::{CHAPTERS, Page, Problem, pages};
+pub use page::{CHAPTERS, Problem, pages};
 pub use relink::relinked;
-#[cfg(test)]
-pub use splice::Spliced;
 pub use splice::splice;
 pub use translation::{age, translated};
+#[cfg(test)]
+pub use {page::Page, splice::Spliced};

@@ -9,10 +9,9 @@ use std::{
 use lab_model::origin::relative;
 
 use super::{
-    Page,
     markdown::{replaced, targets},
     marker::markers,
-    page::{CHAPTERS, CHINESE},
+    page::{CHAPTERS, CHINESE, Page},
     translation::english,
 };
 

@@ -1,10 +1,9 @@
 //! A page with all its markers filled anew.
 
 use super::{
-    Page,
     evaluate::Book,
     marker::{Marker, markers},
-    page::Problem,
+    page::{Page, Problem},
     translation::{is_about_translation, is_chinese},
 };
 

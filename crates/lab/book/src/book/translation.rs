@@ -19,10 +19,9 @@ use lab_model::origin::relative;
 use lab_workspace::write_whole;
 
 use super::{
-    Page,
     markdown::{replaced, targets},
     marker::{Marker, markers},
-    page::{CHAPTERS, CHINESE, Problem},
+    page::{CHAPTERS, CHINESE, Page, Problem},
 };
 
 /// What the page says once the English one has changed.
