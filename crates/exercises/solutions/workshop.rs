@@ -53,9 +53,10 @@ async fn parts(
         }
         level = below;
     }
-    match list.contains_key(&item) {
+    if list.contains_key(&item) {
         // It has no drawing.
-        true => Err(StatusCode::NOT_FOUND),
-        false => Ok(text(&list)),
+        Err(StatusCode::NOT_FOUND)
+    } else {
+        Ok(text(&list))
     }
 }

@@ -47,9 +47,10 @@ impl Audit {
 }
 
 fn sink(file: impl Write + Send + 'static, faults: &[Fault]) -> Box<dyn Write + Send> {
-    match faults.contains(&Fault::Log) {
-        true => Box::new(file),
-        false => Box::new(BufWriter::with_capacity(1 << 16, file)),
+    if faults.contains(&Fault::Log) {
+        Box::new(file)
+    } else {
+        Box::new(BufWriter::with_capacity(1 << 16, file))
     }
 }
 

@@ -53,17 +53,19 @@ impl Orders {
     }
 
     pub fn read(&self, message: &[u8]) -> Result<Order, serde_json::Error> {
-        match self.faults.contains(&Fault::Parse) {
-            true => read_checked(message),
-            false => serde_json::from_slice(message),
+        if self.faults.contains(&Fault::Parse) {
+            read_checked(message)
+        } else {
+            serde_json::from_slice(message)
         }
     }
 
     pub fn quote(&self, order: &Order) -> Quote {
         let is_code = if self.faults.contains(&Fault::Regex) { is_valid_code } else { is_code };
-        let discount = match self.faults.contains(&Fault::Clone) {
-            true => (1..=DISCOUNTS).map(|rule| lines_discount(rule, order.lines.clone())).sum(),
-            false => (1..=DISCOUNTS).map(|rule| discount(rule, &order.lines)).sum(),
+        let discount = if self.faults.contains(&Fault::Clone) {
+            (1..=DISCOUNTS).map(|rule| lines_discount(rule, order.lines.clone())).sum()
+        } else {
+            (1..=DISCOUNTS).map(|rule| discount(rule, &order.lines)).sum()
         };
         Quote {
             cents: order.lines.iter().map(|line| line.quantity * line.cents).sum(),

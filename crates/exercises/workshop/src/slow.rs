@@ -25,10 +25,11 @@ async fn parts(
 ) -> Result<String, StatusCode> {
     let mut list = BTreeMap::new();
     add(&office, item.clone(), order.amount.into(), &mut list).await;
-    match list.contains_key(&item) {
+    if list.contains_key(&item) {
         // It has no drawing.
-        true => Err(StatusCode::NOT_FOUND),
-        false => Ok(text(&list)),
+        Err(StatusCode::NOT_FOUND)
+    } else {
+        Ok(text(&list))
     }
 }
 

@@ -119,13 +119,11 @@ fn perf_rights(system: &System) -> Option<Finding> {
 /// A debug build is slower by a factor that differs from place to place. The servers have the profile of
 /// `lab`, which builds them.
 fn build(system: &System) -> Option<Finding> {
-    Some(match system.debug_build {
-        false => ("release".to_owned(), None),
-        true => (
-            "a debug build: figures mean nothing".to_owned(),
-            Some("cargo build --release --workspace && just doctor"),
-        ),
-    })
+    if !system.debug_build {
+        return Some(("release".to_owned(), None));
+    }
+    let fix = "cargo build --release --workspace && just doctor";
+    Some(("a debug build: figures mean nothing".to_owned(), Some(fix)))
 }
 
 #[cfg(test)]

@@ -134,9 +134,10 @@ impl Copy {
 
     fn source(&self, name: &str, variant: &str) -> PathBuf {
         let solution = self.0.join(format!("crates/exercises/solutions/{name}.rs"));
-        match variant == "fixed" && solution.is_file() {
-            true => solution,
-            false => self.dir(name).join(format!("src/{variant}.rs")),
+        if variant == "fixed" && solution.is_file() {
+            solution
+        } else {
+            self.dir(name).join(format!("src/{variant}.rs"))
         }
     }
 

@@ -25,9 +25,10 @@ fn what_a_shell_denies_is_done_without_or_named() {
         let toy = Toy::new(&[]);
         let lab = short(&toy, &server(&toy, ""));
         let mut shell = Command::new("sh");
-        let script = match prelude.ends_with(';') {
-            true => format!(r#"{prelude} exec "$@""#),
-            false => format!(r#"{prelude} "$@""#),
+        let script = if prelude.ends_with(';') {
+            format!(r#"{prelude} exec "$@""#)
+        } else {
+            format!(r#"{prelude} "$@""#)
         };
         shell.args(["-c", &script, "sh"]).arg(lab.get_program()).args(lab.get_args());
         let output = shell.current_dir(toy.path(".")).output().unwrap();

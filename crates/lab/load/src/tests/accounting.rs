@@ -108,9 +108,10 @@ async fn requests_in_turn_are_a_visit_each() {
     let is_seven = Cell::new(false);
     let server = server(async move || {
         sleep(Duration::from_millis(1)).await;
-        match is_seven.replace(!is_seven.get()) {
-            false => SIX,
-            true => b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7",
+        if is_seven.replace(!is_seven.get()) {
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7"
+        } else {
+            SIX
         }
     });
     let mut plan = plan(closed_loop(1));

@@ -58,9 +58,10 @@ pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Op
         let server = &observation.name;
         // A case's stacks start at its own functions, and what those call is the lesson. Yours start
         // at the runtime, which calls everything: a function's own time says more.
-        let most = match topic.view.crates.is_empty() {
-            false => top_inclusive(stacks, NAMED),
-            true => top(stacks, NAMED),
+        let most = if topic.view.crates.is_empty() {
+            top(stacks, NAMED)
+        } else {
+            top_inclusive(stacks, NAMED)
         };
         let profiler = Some(all.profiler.to_string());
         let notes = [profiler, instrumented.clone(), busy(observation), error(observation)];
@@ -87,10 +88,8 @@ fn error(observation: &Observation) -> Option<String> {
 
 fn cpu_lead(topic: &Topic, stacks: &[Folded]) -> String {
     // Costs are higher than those that `lab bench` measures.
-    let build = match topic.instrumented {
-        true => "In this instrumented build",
-        false => "Under the profiler",
-    };
+    let build =
+        if topic.instrumented { "In this instrumented build" } else { "Under the profiler" };
     let costs: Vec<_> = stacks.iter().map(|stacks| time(stacks.total())).collect();
     match (topic.servers.as_slice(), costs.as_slice()) {
         ([slow, fixed], [slow_costs, fixed_costs]) => {
@@ -163,9 +162,10 @@ pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
         format!("{least}{} in {server}", time(waits.stacks.total()))
     });
     // Only of a case it is known.
-    let what = match topic.instrumented {
-        true => "In a wait, the handler does nothing: something else works or waits meanwhile.",
-        false => "Each frame is a span, and the spans within it are on top of it.",
+    let what = if topic.instrumented {
+        "In a wait, the handler does nothing: something else works or waits meanwhile."
+    } else {
+        "Each frame is a span, and the spans within it are on top of it."
     };
     let means = means.collect::<Vec<_>>().join(" and ");
     let lead = format!("A request took {means} on average. {what}");

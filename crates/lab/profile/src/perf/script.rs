@@ -72,10 +72,11 @@ impl Script {
     /// The CPU time that the samples account for.
     pub fn cpu_time(&self, rate: u32) -> Duration {
         // A timer takes the samples where there are no hardware counters.
-        match self.event.contains("-clock") {
+        if self.event.contains("-clock") {
             // Exact even where the system lowered the rate.
-            true => Duration::from_nanos(self.periods),
-            false => Duration::from_secs_f64(self.stacks.total() as f64 / f64::from(rate)),
+            Duration::from_nanos(self.periods)
+        } else {
+            Duration::from_secs_f64(self.stacks.total() as f64 / f64::from(rate))
         }
     }
 

@@ -78,10 +78,12 @@ impl Effort {
         let in_open_loop = Self { measurement: self.open_loop, ..self };
         let (closed, once) =
             if self.closed_in_pairs(has_rate) { (pairs, self) } else { (servers, in_open_loop) };
-        let open = match self.decides_in_open_loop() {
-            true => pairs,
-            false if self.open_loop.is_zero() => 0,
-            false => servers,
+        let open = if self.decides_in_open_loop() {
+            pairs
+        } else if self.open_loop.is_zero() {
+            0
+        } else {
+            servers
         };
         once.closed_loop(load).run() * closed as u32 + in_open_loop.run() * open as u32
     }
