@@ -9,7 +9,6 @@ mod explain;
 mod flame;
 mod generate;
 mod interrupt;
-mod list;
 mod load;
 mod own_server;
 mod places;
@@ -67,8 +66,6 @@ enum Command {
     /// Find what distorts figures on this machine, and how to fix it
     Doctor,
     // The cases.
-    /// List the cases and their variants
-    List,
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
     /// Count each variant's allocations, system calls, connections
@@ -97,7 +94,6 @@ pub fn run() -> ExitCode {
     interrupt::survive_file_limit();
     let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
     let result = match lab.command {
-        Command::List => list::run(&lab.places),
         Command::Doctor => Ok(doctor::run()),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),

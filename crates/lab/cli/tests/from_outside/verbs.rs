@@ -5,11 +5,6 @@ use std::{fs, process::Command};
 use crate::toy::{Toy, ends, fails, prints, stdout};
 
 #[test]
-fn list_names_the_cases_and_their_variants() {
-    prints(&Toy::new(&[]).run(&["list"]), "toy Does it answer? slow, fixed");
-}
-
-#[test]
 fn mistakes_are_explained() {
     let toy = Toy::new(&[]);
     for (args, message) in [
@@ -25,12 +20,12 @@ fn mistakes_are_explained() {
     fs::remove_file(toy.path("target/bin/toy-fixed")).unwrap();
     fails(&toy.bench(&[]), 2, "toy-fixed is missing; build it with `cargo build --release`");
     toy.write("crates/toy/case.toml", "title = \"no more than that\"");
-    fails(&toy.run(&["list"]), 2, "crates/toy/case.toml: ");
-    fails(&toy.run(&["list"]), 2, "missing field");
+    fails(&toy.run(&["verify"]), 2, "crates/toy/case.toml: ");
+    fails(&toy.run(&["verify"]), 2, "missing field");
     assert_eq!(toy.started(), started);
 
     let mut outside = Command::new(env!("CARGO_BIN_EXE_lab"));
-    let output = outside.arg("list").current_dir("/").output().unwrap();
+    let output = outside.arg("verify").current_dir("/").output().unwrap();
     fails(&output, 2, "run `lab` inside the workspace, or name it with `--root`");
 }
 
@@ -49,7 +44,7 @@ fn an_exercise_is_found_by_its_name_and_is_no_case() {
     let toy = Toy::new(&[]);
     toy.copy_the_case("crates/exercises/drill");
     let finds = |args: &[&str]| stdout(&toy.run(args)).contains("drill");
-    assert!(finds(&["verify", "drill"]) && !finds(&["verify"]) && !finds(&["list"]));
+    assert!(finds(&["verify", "drill"]) && !finds(&["verify"]));
     fails(&toy.run(&["verify", "drall"]), 2, "did you mean `drill`?");
 }
 
