@@ -142,8 +142,8 @@ reset CASE *FLAGS: _lab
 # List what you can fix, and how far you are
 [group('practise')]
 [no-exit-message]
-exercises *FLAGS: _lab
-    @{{ lab }} practice exercises {{ FLAGS }}
+exercises: _lab
+    @{{ lab }} practice exercises
 
 # Find out what is wrong with a server that you don't know (`--help`)
 [group('practise')]

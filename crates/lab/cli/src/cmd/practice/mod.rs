@@ -34,7 +34,7 @@ pub enum Verb {
     /// Explain our fix and compare it with yours, once yours has passed
     Solution(solution::Options),
     /// List what you can fix, and how far you are
-    Exercises(exercises::Options),
+    Exercises,
 }
 
 /// The case that a verb is about, by the name that the course uses, whatever the reader typed.
@@ -59,7 +59,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
         Verb::Predict(options) => predict::run(workspace, options),
         Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),
         Verb::Solution(options) => solution::run(workspace, options),
-        Verb::Exercises(options) => exercises::run(workspace, options),
+        Verb::Exercises => exercises::run(workspace),
     }?;
     Ok(ExitCode::SUCCESS)
 }
