@@ -77,7 +77,7 @@ pairs=$((10#$MINUTES * 60 * 2 / 11 - 1))
 code=0
 # shellcheck disable=SC2086 # a list of flags
 lab compare --rev "$base" --rev "$head" --bin "$bin" "${flags[@]}" --pairs "$pairs" --open-loop 0 \
-    ${EFFORT:-} --markdown "$comment" ${1+--} "$@" 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
+    ${EFFORT:-} ${1+--} "$@" 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
 
 record=$(sed -n 's/^ *Results  *//p' "$log")
 if [ -z "$record" ]; then
@@ -85,6 +85,7 @@ if [ -z "$record" ]; then
     printf '### `lab compare`: error\n\n```text\n%s\n```\n' "$(tail -n 5 "$log")" >"$comment"
 else
     cp "$record" "$out/record.json"
+    lab report "$record" --markdown "$comment"
     lab report "$record" --output "$out/report.html"
 fi
 

@@ -18,7 +18,7 @@ pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
 }
 
 /// Fails if [`write_whole`] could not write this file, and changes nothing.
-pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn ensure_writable(path: &Path) -> anyhow::Result<()> {
     ensure!(!path.is_dir(), "{} is a directory: name a file", path.display());
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if is_special(&place) { Ok(()) } else { temporary(&place, "").map(drop) }

@@ -1,6 +1,6 @@
 //! `lab compare`: two builds of your own server, in any language, and one verdict.
 
-use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode, time::Duration};
+use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
 use lab_model::{Build, CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
@@ -9,7 +9,7 @@ use lab_servers::{Scratch, Subject};
 use lab_session::{bench::Engine, count};
 use lab_stats::Verdict;
 use lab_system::{Progress, err, out};
-use lab_workspace::{Store, Workspace, ensure_writable, write_whole};
+use lab_workspace::{Store, Workspace};
 use serde_json::json;
 
 use super::{
@@ -64,16 +64,12 @@ pub struct Options {
     /// Fail if there is such a note, as in `note[steal]`; `noise` stands for all that blame the machine
     #[arg(long, value_name = "CODE", value_parser = known_code)]
     pub deny: Vec<String>,
-    /// Also write a comment for the pull request to this file
-    #[arg(long, value_name = "FILE")]
-    pub markdown: Option<PathBuf>,
 }
 
 /// Returns the exit code of the verdict.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
-    options.markdown.as_deref().map_or(Ok(()), ensure_writable)?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(measure(places, options, &mut record.cases));
     // Print and keep a comparison that was complete before an error or Ctrl-C.
@@ -167,8 +163,6 @@ fn report(
 ) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
     let kept = store.keep(record.created, &document(record)?);
-    let comment = options.markdown.as_ref();
-    let commented = comment.map(|file| write_whole(file, &lab_report::comment(record, case)));
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
@@ -190,7 +184,6 @@ fn report(
         out!("{}", lab_report::comparison(&options.sides.title(), case));
     }
     err!("  Results    {}", kept?.display());
-    commented.transpose()?;
     Ok(())
 }
 

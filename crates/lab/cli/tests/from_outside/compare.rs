@@ -43,7 +43,7 @@ fn json_has_the_verdict_and_its_figures() {
     // is there because it stays in the tree that is measured.
     let server = format!("sh -c '(setsid {} &); exec sleep 600'", server(&toy, ""));
     let args = ["--get", "/;jsessionid=hunter2?jwt=hunter2", "--json", "--metric", "latency-p50"];
-    let args = [&args[..], &["--header", "Authorization: hunter2", "--markdown", "it.md"]].concat();
+    let args = [&args[..], &["--header", "Authorization: hunter2"]].concat();
     let output = compare(&toy, &server, &server, &args);
     // Two pairs are too few for a verdict.
     ends(&output, 3);
@@ -59,6 +59,7 @@ fn json_has_the_verdict_and_its_figures() {
     }
     assert!(document["exact"].is_object());
     ends(&toy.lab(&["report"]).output().unwrap(), 0);
+    ends(&toy.lab(&["report", "--markdown", "it.md"]).output().unwrap(), 0);
     // All are read by others.
     for file in [document["record"].as_str().unwrap(), "it.md", "target/lab/report.html"] {
         let text = toy.read(file);
@@ -127,11 +128,11 @@ fn a_request_that_never_gets_an_answer_is_lost() {
 #[test]
 fn a_connection_that_closes_under_a_request_is_a_note_and_the_comment_may_have_any_name() {
     let toy = Toy::new(&[]);
-    let name = OsStr::from_bytes(b"\xff.md");
-    let mut lab = short(&toy, &server(&toy, "--close-at-request 50"));
-    let output = lab.arg("--markdown").arg(name).output().unwrap();
+    let output = short(&toy, &server(&toy, "--close-at-request 50")).output().unwrap();
     ends(&output, 3);
     prints(&output, "candidate: 2 requests sent again over a new");
+    let name = OsStr::from_bytes(b"\xff.md");
+    ends(&toy.lab(&["report", "--markdown"]).arg(name).output().unwrap(), 0);
     assert!(toy.path(".").join(name).is_file());
 }
 
@@ -160,7 +161,6 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&good, &["--post", "no-such-file"], "there is no file no-such-file"),
         (&good, &["--requests", "no-such-file"], "cannot read no-such-file"),
         (&good, &["--get", "/", "--header", "no colon"], "must be `Name: value`"),
-        (&good, &["--get", "/", "--markdown", "pids"], "pids is a directory: name a file"),
         (&good, &[], "there is no request: give --get, --post or --requests"),
         (
             &good,
