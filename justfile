@@ -46,7 +46,7 @@ flame *CASES_AND_FLAGS: _lab_and_flamegraph
 count *CASES_AND_FLAGS: _lab
     {{ lab }} count {{ CASES_AND_FLAGS }}
 
-# Find what limits a server: your own or `lock-scope-slow`
+# Find what limits a server: your own, or `tariffs-slow`
 [group('measure')]
 [no-cd]
 [positional-arguments]
@@ -76,7 +76,7 @@ lab *ARGS: _lab
 
 # Below `lab`, as in every measurement.
 #
-# Start one server by hand: `just serve lock-scope-slow`
+# Start one server by hand: `just serve tariffs-slow`
 [group('measure')]
 serve SERVER *FLAGS:
     cargo build {{ release }} --bin lab --bin {{ SERVER }}
@@ -154,6 +154,7 @@ mystery *FLAGS:
 
 # Build the course and open it
 [group('read')]
+[no-exit-message]
 book *FLAGS:
     @docs/book.sh {{ FLAGS }}
 

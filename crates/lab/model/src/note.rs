@@ -120,6 +120,8 @@ pub enum Kind {
     NotCounted { why: String },
     /// The share of the time in which its threads wanted a core but waited for one.
     Starved { share: f64 },
+    /// The largest share of the machine that others had while a triage put load on the server.
+    BusyMachine { share: f64 },
     /// Suspects, by their titles.
     NotChecked { suspects: Vec<String> },
 }

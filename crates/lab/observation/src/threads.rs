@@ -45,6 +45,17 @@ const FOR_WORK: [&str; 14] = [
 ];
 
 impl ThreadStates {
+    /// How many cores the threads used or wanted, and the share of that in which they waited for one.
+    pub fn starved(&self) -> (f64, f64) {
+        let count = |of: fn(&State) -> bool| {
+            let states = self.threads.iter().flat_map(|thread| &thread.states);
+            states.filter(|state| of(state)).count() as f64 / self.looks.max(1) as f64
+        };
+        let ready = count(|it| matches!(it, State::Ready));
+        let wanted = ready + count(|it| matches!(it, State::Running));
+        (wanted, ready / wanted.max(0.01))
+    }
+
     /// The threads by their names, numbers apart, in the order of the first thread of each.
     pub fn kinds(&self) -> Vec<(&str, Vec<&Thread>)> {
         let mut kinds: Vec<(&str, Vec<&Thread>)> = Vec::new();

@@ -166,7 +166,7 @@ fn figure(result: &Value, name: &str, unit: &str) -> Option<String> {
         "±" => plus_minus(number()?),
         "over" => percent(number()? - 1.0),
         // Rounded down, because 94.9 % is not 95 %.
-        "level" => format!("{:.0} %", (100.0 * number()?).floor()),
+        "level" => format!("{:.1} %", (1e3 * number()?).floor() / 10.0),
         counted => plural(number()? as usize, counted),
     })
 }

@@ -65,6 +65,7 @@ fn all() -> Vec<Value> {
         Kind::RateLowered { rate: 199, usual: 499, gigabytes: 2.0 },
         Kind::NotCounted { why: "`perf` is missing".to_owned() },
         Kind::Starved { share: 0.4 },
+        Kind::BusyMachine { share: 0.54 },
         Kind::NotChecked { suspects: vec!["a lock".to_owned(), "a pool".to_owned()] },
         Kind::BelowPromise { metric: Metric::Throughput, promised: 4.0, found: 3.1 },
     ];

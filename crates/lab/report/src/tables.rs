@@ -112,7 +112,7 @@ pub fn metrics(case: &CaseRecord) -> Table {
     };
     let caption = format!(
         "A/A noise: {} pairs of {baseline} with itself show how large differences are on this machine \
-         when nothing has changed. A difference smaller than {} does not count.{} Above 1× {candidate} is \
+         when nothing has changed. A difference smaller than {} does not count.{} Above 1×, {candidate} is \
          better.",
         case.control.pairs,
         percent(case.minimum_effect),

@@ -20,6 +20,8 @@ const WIDE: f64 = 0.3;
 const LIMITS: &str = "What limits it";
 /// A server that wants as many cores keeps the CPU busy.
 const BUSY: f64 = 0.5;
+/// From this share of the machine on, what others take can look like a fault of the server.
+const DISTURBED: f64 = 0.1;
 /// From this share on, a server that waits for a core is worth a note.
 const STARVED: f64 = 0.3;
 
@@ -66,7 +68,6 @@ impl Card {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
         let limit = Limit::of(&facts);
-        let starved = facts.get(Figure::StarvedShare).filter(|share| *share >= STARVED);
         let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| Level {
             users: *users,
@@ -88,12 +89,19 @@ impl Card {
         } else {
             measured.notices.clone()
         };
-        let starved = starved.filter(|_| is_busy && limit != Limit::Generator);
-        let starved = starved.map(|share| Kind::Starved { share });
+        let others = measured.levels.iter().filter_map(|level| level.others).reduce(f64::max);
+        let disturbed = others.filter(|share| *share >= DISTURBED);
+        let starved = facts.get(Figure::StarvedShare).filter(|share| {
+            *share >= STARVED && (disturbed.is_some() || is_busy && limit != Limit::Generator)
+        });
         let titles = unchecked.clone();
         let not_checked = (!titles.is_empty()).then_some(Kind::NotChecked { suspects: titles });
-        let own = starved.into_iter().chain(not_checked).map(Note::from);
-        let notices = recorded.into_iter().chain(own);
+        let own = [
+            disturbed.map(|share| Kind::BusyMachine { share }),
+            starved.map(|share| Kind::Starved { share }),
+            not_checked,
+        ];
+        let notices = recorded.into_iter().chain(own.into_iter().flatten().map(Note::from));
         Self {
             server: server.to_owned(),
             limit,
@@ -186,8 +194,16 @@ impl Card {
                     percent(*share)
                 )
             }
-            (1, _) => "One suspect".to_owned(),
-            (many, _) => format!("{many} suspects, the likeliest first"),
+            (suspects, _) => {
+                let suspects = match suspects {
+                    1 => "One suspect".to_owned(),
+                    many => format!("{many} suspects, the likeliest first"),
+                };
+                let is_busy =
+                    |it: &Note| matches!(it, Note::Known { kind: Kind::BusyMachine { .. }, .. });
+                let doubt = "; the machine was busy, so measure again before you believe it";
+                suspects + if self.notices.iter().any(is_busy) { doubt } else { "" }
+            }
         }
     }
 

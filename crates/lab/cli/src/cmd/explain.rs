@@ -22,8 +22,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
+    // As it was copied from a terminal: `note[steal]`.
+    let code = code.trim_start_matches("note[").trim_end_matches([']', ':']);
     let found = explanations().find(|it| it.code == code);
-    let it = found.ok_or_else(|| unknown("code", code, explanations().map(|it| it.code)))?;
+    let it = found.ok_or_else(|| {
+        unknown("code", code, explanations().map(|it| it.code))
+            .context("`lab explain` without a code lists all")
+    })?;
     out!("{}\n\n{}", style(it.code).bold().cyan(), paragraph(&plain(it.meaning)));
     for text in it.more.split("\n\n") {
         out!("\n{}", paragraph(&plain(text)));

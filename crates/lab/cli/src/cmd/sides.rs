@@ -183,7 +183,7 @@ impl SideOptions {
                 return Ok((both.into(), None));
             }
             [baseline, candidate] => [baseline, candidate],
-            revs => bail!("--rev is given {} times: give it twice, the baseline first", revs.len()),
+            _ => bail!("--rev needs two revisions: give it twice, the baseline first"),
         };
         let bin = self.bin.as_deref().context("--rev needs --bin")?;
         let revisions = Revisions::open(&places.results()?).await?;

@@ -76,7 +76,6 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let output = Output::begin(results.join(directory(&server)))?;
     let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&name);
-    progress.step("asking it for its answers");
     let comparison = match (&options.url, of_case(places, &server).await?) {
         (Some(url), _) => of_running(&name, url, options, scratch.path()).await?,
         (None, Some(comparison)) => {

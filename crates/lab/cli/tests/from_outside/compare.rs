@@ -132,7 +132,7 @@ fn a_connection_that_closes_under_a_request_is_a_note_and_the_comment_may_have_a
     ends(&output, 3);
     prints(&output, "candidate: 2 requests sent again over a new");
     let name = OsStr::from_bytes(b"\xff.md");
-    ends(&toy.lab(&["report", "--markdown"]).arg(name).output().unwrap(), 0);
+    ends(&toy.lab(&["report"]).arg("--markdown").arg(name).output().unwrap(), 0);
     assert!(toy.path(".").join(name).is_file());
 }
 

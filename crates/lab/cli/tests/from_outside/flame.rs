@@ -140,7 +140,7 @@ fn a_standard_flame_graph_that_cannot_be_drawn_costs_nothing_else() {
     toy.program("target/bin/lab-flamegraph", program);
     ends(&flame(&toy, &["toy"]), 0);
     let html = page(&toy, "toy");
-    assert!(html.contains("no standard flame graph of slow: ") && html.contains("out of paint"));
+    assert!(html.contains("No standard flame graph of slow: ") && html.contains("out of paint"));
     assert!(html.contains("data=\"slow.svg\"") && !html.contains("slow.raw.svg"));
 }
 

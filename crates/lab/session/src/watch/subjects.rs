@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_model::{Build, Case, Exhibit, Kind, MINE, Note, own_command, usual};
-use lab_observation::{Observation, Observations, Profiler, Topic, View};
+use lab_observation::{Observation, Observations, Profiler, ThreadStates, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 use lab_workspace::Workspace;
@@ -18,6 +18,10 @@ use super::{
 };
 use crate::bench::Comparison;
 use lab_system::Progress;
+
+/// Threads that wanted as many cores, and waited for them for this share of the time, are worth a note.
+const WANTED: f64 = 0.1;
+const STARVED: f64 = 0.3;
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
@@ -117,6 +121,12 @@ impl Subjects {
         };
         let (profiler, servers) = first_that_works(choice, observe, note).await?;
         notices.extend(notices_of(&servers));
+        for Observation { name, threads, .. } in &servers {
+            let starved = threads.as_ref().map(ThreadStates::starved);
+            if let Some((_, share)) = starved.filter(|it| it.0 >= WANTED && it.1 >= STARVED) {
+                notices.push(Note::of(name, Kind::Starved { share }));
+            }
+        }
         let mut heaps = Vec::new();
         for launch in &self.sampling {
             progress.step(&format!("sampling the allocations of {}", launch.name));

@@ -50,7 +50,7 @@ impl Facts {
         let sum = |is| busy.threads.iter().map(|thread| looked(thread, is)).sum::<f64>();
         let wanted = busy.threads.iter().map(|thread| looked(thread, wants));
         self.put(Figure::BusiestThreadShare, wanted.fold(0.0, f64::max));
-        self.put(Figure::StarvedShare, sum(ready) / sum(wants).max(0.01));
+        self.put(Figure::StarvedShare, busy.starved().1);
         self.put(Figure::LackedCores, sum(ready));
         // Threads that lived only briefly were not seen, but the system counts their CPU time.
         let used = measured.at(WATCHED).and_then(cores).unwrap_or_default();
