@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{
-    Criteria, Load, Metric, OpenLoop, Overrides, Prediction, Request,
+    Ask, Criteria, Load, Metric, OpenLoop, Overrides, Prediction, Request,
     exhibit::{self, Exhibit, SpanKind},
     limits::within,
 };
@@ -145,7 +145,7 @@ impl Case {
         let case = Self::parse(&name.to_string_lossy(), &text);
         let mut case = case.with_context(|| path.display().to_string())?;
         let requests = case.requests.iter_mut().chain(&mut case.count.requests);
-        for body in requests.filter_map(|request| request.body.as_mut()) {
+        for body in requests.filter_map(|request| request.ask.body.as_mut()) {
             *body = dir.join(&*body);
         }
         Ok(Self { dir: dir.to_owned(), ..case })
@@ -186,6 +186,11 @@ impl Case {
             case.title.clone_from(&self.question);
         }
         case
+    }
+
+    /// All requests, also those of other clients.
+    pub fn asks(&self) -> Vec<Ask> {
+        self.requests.iter().map(|request| request.ask.clone()).collect()
     }
 
     pub fn server(&self, variant: &str) -> String {
@@ -251,9 +256,9 @@ mod tests {
     fn a_case_file_is_read_with_its_defaults() {
         let case = Case::parse("toy", CASE).unwrap();
         assert_eq!((case.load.users, case.load.connections), (3000, 1));
-        let request = &case.requests[0];
-        assert_eq!((request.method.as_str(), request.status), ("GET", 200));
-        assert_eq!(request.answer, Answer::Text("6".into()));
+        let Ask { method, expected, .. } = &case.requests[0].ask;
+        assert_eq!((method.as_str(), expected.status), ("GET", 200));
+        assert_eq!(expected.answer, Answer::Text("6".into()));
     }
 
     #[test]

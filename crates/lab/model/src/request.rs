@@ -5,19 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
-use super::Answer;
+use super::{Answer, Ask, Expected};
 
 /// One HTTP request, with the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RequestEntry")]
 pub struct Request {
-    pub method: String,
-    /// Path and query.
-    pub path: String,
-    /// The file that holds the body; in a case file its name, next to the case file.
-    pub body: Option<PathBuf>,
-    pub status: u16,
-    pub answer: Answer,
+    pub ask: Ask,
     /// How often other clients send it, at random, next to a load that is then without it.
     pub rate_per_s: Option<f64>,
 }
@@ -28,6 +22,7 @@ struct RequestEntry {
     #[serde(default = "get")]
     method: String,
     path: String,
+    /// The name of a file next to the case file.
     body: Option<PathBuf>,
     rate_per_s: Option<f64>,
     #[serde(default = "ok")]
@@ -51,7 +46,8 @@ impl TryFrom<RequestEntry> for Request {
             _ => bail!("a request needs either `answer`, or both `bytes` and `crc32`"),
         };
         let RequestEntry { method, path, body, status, rate_per_s, .. } = entry;
-        Ok(Self { method, path, body, status, answer, rate_per_s })
+        let expected = Expected { status, answer };
+        Ok(Self { ask: Ask { method, path, headers: Vec::new(), body, expected }, rate_per_s })
     }
 }
 

@@ -7,7 +7,6 @@ use futures_util::future::try_join_all;
 use lab_load::{Fetched, Visitor};
 use lab_model::{Answer, Ask, Case, Change, Criteria, Expected};
 use lab_servers::{Launch, Scratch, Session, answers};
-use lab_session::bench::asks;
 
 use crate::{
     difference::{Found, difference, failure},
@@ -31,7 +30,7 @@ pub(super) async fn compare(
     criteria: &Criteria,
     draw: &mut Draw,
 ) -> anyhow::Result<Found> {
-    let (usual, files) = (asks(case), Scratch::new()?);
+    let (usual, files) = (case.asks(), Scratch::new()?);
     // First, because each change was seen on a fresh server.
     let mut several = changes(slow, &criteria.state, draw).await?;
     several.extend(odd(&usual, criteria, &files, draw)?);

@@ -8,10 +8,10 @@ use std::{
 use anyhow::{Context as _, ensure};
 use futures_util::future::try_join_all;
 use lab_load::Visitor;
-use lab_model::{Ask, BASELINE, Case, Criteria, Expected, MINE, Overrides, Overtaking, Request};
+use lab_model::{BASELINE, Case, Criteria, MINE, Overrides, Overtaking, Request};
 use lab_report::thousands;
 use lab_servers::{Launch, Session};
-use lab_session::{bench::asks, count};
+use lab_session::count;
 use lab_workspace::Workspace;
 use tokio::{
     sync::Notify,
@@ -53,14 +53,14 @@ pub(super) async fn counts(
     case.count.env.insert(name, value);
     let mut count = Overrides { warm_up: 0, visits: 1, ..case.count };
     if !drawn.is_empty() {
-        count.requests = drawn.into_iter().map(request).collect();
+        count.requests = drawn.into_iter().map(|ask| Request { ask, rate_per_s: None }).collect();
     }
     let case = Case { count, ..case };
     let counts = match count::measure(counting, &case, MINE, &before).await {
         Ok((counts, _)) => counts,
         Err(error) => return failure(error).map(Err),
     };
-    let visit = match &asks(&case.counted())[..] {
+    let visit = match &case.counted().asks()[..] {
         [one] => format!("`{} {}`", one.method, one.path),
         several => format!("{} requests", several.len()),
     };
@@ -96,12 +96,6 @@ pub(super) async fn counts(
 fn one(words: &str) -> String {
     let singular = words.strip_suffix("hes").map(|stem| format!("{stem}h"));
     singular.unwrap_or_else(|| words.strip_suffix('s').unwrap_or(words).to_owned())
-}
-
-/// A request of a case file.
-fn request(ask: Ask) -> Request {
-    let Ask { method, path, body, expected: Expected { status, answer }, .. } = ask;
-    Request { method, path, body, status, answer, rate_per_s: None }
 }
 
 /// Users send slow requests again and again, and another one sends quick ones. One that queues with the slow

@@ -7,12 +7,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_model::{Arrivals, Ask, Build, LoadPlan, Request};
+use lab_model::{Arrivals, Ask, Build, LoadPlan};
 use lab_servers::{Launch, Session, current};
-use lab_session::{
-    bench::{Engine, asks},
-    count::visit_in_steps,
-};
+use lab_session::{bench::Engine, count::visit_in_steps};
 use lab_system::{err, out};
 use lab_workspace::Workspace;
 use serde_json::{Value, json};
@@ -55,8 +52,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             launch.args = [tool.args, vec![server], launch.args].concat();
             launch.program = tool.program;
         }
-        let own = |(request, _): &(&Request, Ask)| request.rate_per_s.is_none();
-        let asks = case.requests.iter().zip(asks(&case)).filter(own).map(|(_, ask)| ask);
+        let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
+        let asks = own.map(|request| request.ask.clone());
         let asks: Vec<_> = asks.take(if options.first { 1 } else { usize::MAX }).collect();
         Session::ask(&launch, async |session| {
             let names = launch.companions.iter().map(|(name, _)| name);

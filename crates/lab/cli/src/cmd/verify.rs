@@ -5,7 +5,7 @@ use std::{fs, io, path::Path, process::ExitCode};
 use anyhow::Context as _;
 use lab_model::{BASELINE, Build, CANDIDATE, Case};
 use lab_servers::{Launch, current};
-use lab_session::bench::{asks, visit_once};
+use lab_session::bench::visit_once;
 use lab_system::out;
 use lab_workspace::Workspace;
 
@@ -28,7 +28,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         places.build_unless_given(Build::unknown(), build).await?;
         let mut all_right = true;
         for case in &cases {
-            let asks = asks(case);
+            let asks = case.asks();
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
                 match visit_once(&launch, &asks).await? {

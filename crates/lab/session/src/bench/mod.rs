@@ -10,4 +10,4 @@ mod warm_up;
 
 pub use effort::{Effort, SHORTEST_OPEN_LOOP};
 pub use engine::Engine;
-pub use run::{Comparison, asks, generate, visit_once};
+pub use run::{Comparison, generate, visit_once};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
 use lab_model::{
-    Arrivals, Ask, Background, Case, Expected, Load, LoadPlan, Note, OpenLoop, Outcome, Request,
-    Run, Spacing, load_average,
+    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Run,
+    Spacing, load_average,
 };
 use lab_report::plural;
 use lab_servers::{Address, Launch, Session, Subject};
@@ -75,8 +75,8 @@ impl Comparison {
         let connections = case.load.users * case.load.connections;
         lab_system::allow_connections(connections + OPEN_LOOP_USERS.1 * case.requests.len())?;
         let (mut own, mut background) = (Vec::new(), Vec::new());
-        for (request, ask) in case.requests.iter().zip(asks(case)) {
-            match request.rate_per_s {
+        for Request { ask, rate_per_s } in case.requests.iter().cloned() {
+            match rate_per_s {
                 None => own.push(ask),
                 Some(rate) => background.push((rate, ask)),
             }
@@ -311,14 +311,4 @@ pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<
         anyhow::Ok(Visitor::open(session.server.target(), asks).await?.visit().await)
     })
     .await
-}
-
-/// All requests of a case, for the generator.
-pub fn asks(case: &Case) -> Vec<Ask> {
-    let ask = |request: Request| {
-        let Request { method, path, body, status, answer, .. } = request;
-        let expected = Expected { status, answer };
-        Ask { method, path, headers: Vec::new(), body, expected }
-    };
-    case.requests.iter().cloned().map(ask).collect()
 }

@@ -15,7 +15,6 @@ use super::{
     idle::idle,
     system_calls::{Counter, SYSTEM_CALLS},
 };
-use crate::bench::asks;
 
 /// Where a server that counts answers with `{"allocations":N,"bytes":N}`.
 const ALLOCATIONS: &str = "/.lab/allocations";
@@ -55,7 +54,7 @@ pub async fn measure(
     before: &[Ask],
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
-    let asks = asks(&case);
+    let asks = case.asks();
     let launch = Launch::of_case(workspace, &case, variant)?;
     let counted = Session::with(&launch, async |session| {
         let counted = in_session(session, &case, &asks, before).await;
