@@ -34,11 +34,6 @@ pub async fn build(
     Ok(if all { Build::of(workspace.root(), bin_dir) } else { Build::unknown() })
 }
 
-/// Builds these binaries of the workspace, whatever they are.
-pub async fn build_binaries(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
-    cargo::build_servers(workspace, names, &[]).await.map(drop)
-}
-
 /// The binaries that cargo's messages name, fresh ones included.
 fn executables(messages: &[Value]) -> Vec<PathBuf> {
     messages.iter().filter_map(|message| Some(message["executable"].as_str()?.into())).collect()

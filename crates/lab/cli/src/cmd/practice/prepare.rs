@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_model::Exhibit;
 use lab_servers::{
-    current,
+    build_servers,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{err, out};
@@ -28,7 +28,7 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
         cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations)).cloned().collect();
     let built = interruptible(async {
         err!("  1 of 4  the servers to measure");
-        current::build_binaries(workspace, &binaries).await?;
+        build_servers(workspace, &binaries, &[]).await?;
         for (step, what, instrumentation, cases) in [
             (2, "the servers that count what they do", Instrumentation::Counts, &cases),
             (3, "the servers that record what they wait for", Instrumentation::Spans, &cases),
