@@ -127,7 +127,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         let variants = [BASELINE, if has_mine { MINE } else { CANDIDATE }].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
-        let subjects = Subjects::of_case(&workspace, case, comparison, sampling, built)?;
+        let subjects = Subjects::of_case(case, comparison, sampling, built)?;
         // Published pages are those of the case's own variants.
         let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
         pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);

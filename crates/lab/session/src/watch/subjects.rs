@@ -40,7 +40,6 @@ impl Subjects {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
     /// sample their allocations, if an exhibit shows any.
     pub fn of_case(
-        workspace: &Workspace,
         case: &Case,
         comparison: Comparison,
         sampling: Option<&Workspace>,
