@@ -21,7 +21,8 @@ BUILD = "cargo build --release --workspace"
 def compiled(command):
     """The crates that a command compiles."""
     print(f"  {command}", file=sys.stderr, flush=True)
-    done = subprocess.run(command.split(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command.split(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True)
     if done.returncode:
         sys.exit(f"error: `{command}` failed:\n{done.stderr}")
     return re.findall(r"^ *Compiling (\S+)", done.stderr, re.MULTILINE)

@@ -3,8 +3,8 @@
 much CPU time they used: `just ci`. A row with little CPU time waited. Recipes with ` & ` between them run at the same
 time: what mostly waits, and is right on a busy machine, too.
 
-A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both are
-failures, because .ci/run installs the tools. A failure does not end the run, so one run shows all that is wrong.
+A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both
+are failures, because .ci/run installs the tools. A failure does not end the run, so one run shows all that is wrong.
 """
 
 import os
@@ -57,7 +57,7 @@ def run(recipes):
 
 
 def judge(code, skips, strict):
-    """Pairs of an outcome and its reason: the first is about the recipe, the others are about parts that it left out."""
+    """Pairs of an outcome and its reason: first of the recipe, then of each part that it left out."""
     parts = [why for how, why in skips if how == "left out"]
     whole = [why for how, why in skips if how == "skipped"]
     missing = [why for why in whole + parts if not re.match(rf"no ({'|'.join(NOT_IN_CI)});", why)]
@@ -65,7 +65,9 @@ def judge(code, skips, strict):
         return [("failed", f"exit code {code}")]
     if strict and missing:
         return [("failed", f"CI must not skip: {'; '.join(missing)}")]
-    return [("skipped", "; ".join(whole))] if whole else [("passed", ""), *(("skipped", why + ", which takes minutes" * strict) for why in parts)]
+    if whole:
+        return [("skipped", "; ".join(whole))]
+    return [("passed", ""), *(("skipped", why + ", which takes minutes" * strict) for why in parts)]
 
 
 def main():

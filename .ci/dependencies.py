@@ -15,7 +15,8 @@ from collections import defaultdict
 CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 LICENCES = {"0BSD", "Apache-2.0", "BSD-3-Clause", "ISC", "MIT", "Unicode-3.0", "Zlib"}
 # These ask for the source of their own files only, or are data.
-OTHER_LICENCES = {"inferno": "CDDL-1.0", "option-ext": "MPL-2.0", "tracking-allocator": "MPL-2.0", "webpki-roots": "CDLA-Permissive-2.0"}
+OTHER_LICENCES = {"inferno": "CDDL-1.0", "option-ext": "MPL-2.0", "tracking-allocator": "MPL-2.0",
+                  "webpki-roots": "CDLA-Permissive-2.0"}
 # Packages that are there in a newer version, too, and what needs this one.
 OLD = {
     "base64 0.22": "bson",
@@ -47,7 +48,8 @@ def permitted(expression, licences):
     while "(" in expression:
         expression = re.sub(r"\(([^()]*)\)", lambda inner: "yes" if permitted(inner[1], licences) else "no", expression)
     alternatives = re.split(r" OR |/", expression, flags=re.IGNORECASE)
-    return any(all(term.strip() in {*licences, "yes"} for term in re.split(" AND ", one, flags=re.IGNORECASE)) for one in alternatives)
+    return any(all(term.strip() in {*licences, "yes"} for term in re.split(" AND ", one, flags=re.IGNORECASE))
+               for one in alternatives)
 
 
 def faults(packages):
@@ -62,20 +64,24 @@ def faults(packages):
         if not permitted(licence, LICENCES | {OTHER_LICENCES.get(name)}):
             yield f"{name} has the licence {licence}; if you accept it, add it to .ci/dependencies.py"
         versions[name].append(tuple(map(int, re.findall(r"\d+", package["version"])[:3])))
-    old = {f"{name} {version[0] or f'0.{version[1]}'}" for name, all_of_it in versions.items() for version in sorted(all_of_it)[:-1]}
+    old = {f"{name} {version[0] or f'0.{version[1]}'}"
+           for name, all_of_it in versions.items() for version in sorted(all_of_it)[:-1]}
     for series in sorted(old - OLD.keys()):
-        yield f"{series} is there next to a newer version; `cargo tree --all-features --target all -i {series.split()[0]}` shows what needs it"
+        yield (f"{series} is there next to a newer version; "
+               f"`cargo tree --all-features --target all -i {series.split()[0]}` shows what needs it")
     for series in sorted(OLD.keys() - old):
         yield f"{series} is no longer there next to a newer version: remove it from the list"
 
 
 def main():
-    done = subprocess.run(["cargo", "metadata", "--locked", "--all-features", "--format-version=1"], stdout=subprocess.PIPE)
+    command = ["cargo", "metadata", "--locked", "--all-features", "--format-version=1"]
+    done = subprocess.run(command, stdout=subprocess.PIPE)
     if done.returncode:
         return done.returncode
     packages = json.loads(done.stdout)["packages"]
     found = list(faults(packages))
-    print("\n".join(found) or f"{len(packages)} packages: licences and sources are as listed, and so are packages in several versions")
+    print("\n".join(found) or
+          f"{len(packages)} packages: licences and sources are as listed, and so are packages in several versions")
     print("left out: no advisories; cargo install --locked cargo-audit && cargo audit")
     return 1 if found else 0
 

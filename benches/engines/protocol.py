@@ -1,4 +1,4 @@
-"""What the engines share: the load plan, the outcome, and tools that end in time. docs/src/engines.md has the protocol."""
+"""What the engines share: the load plan, the outcome, and tools that end in time: docs/src/engines.md."""
 
 import json
 import os
@@ -93,7 +93,7 @@ def run_tool(command, env):
 
 
 def measure(plan, command, threads=1, env={}):
-    """Runs `command(seconds)` for the warm-up and once more to be measured: what it printed, and what the system reports."""
+    """Runs `command(seconds)` to warm up and to be measured: what it printed, and what the system reports."""
     if plan["warm_up_s"]:
         run_tool(command(plan["warm_up_s"]), env)
     server, before = Server(plan["server_pid"]), used_by_children()

@@ -514,9 +514,9 @@ class Troubles(unittest.TestCase):
 
 class Locust(unittest.TestCase):
     RESULT = {
-        "seconds": 2.0, "grace_s": 1.0, "longest_s": 0.03, "ok": 40, "ok_in_time": 38, "wrong": 1, "failed": 1, "late": 2, "first_fault": "status 503",
-        "latency_us": [[500, 20], [30000, 20]], "percentiles_ms": {"p50": 0.5, "p99": 30}, "ages_s": [0.2,
-            0.9], "master_cpu_s": 0.1, "lost_workers": [],
+        "seconds": 2.0, "grace_s": 1.0, "longest_s": 0.03, "ok": 40, "ok_in_time": 38, "wrong": 1, "failed": 1,
+        "late": 2, "first_fault": "status 503", "latency_us": [[500, 20], [30000, 20]], "ages_s": [0.2, 0.9],
+        "percentiles_ms": {"p50": 0.5, "p99": 30}, "master_cpu_s": 0.1, "lost_workers": [],
         "processes": [{"cpu_s": 1.4, "waited_s": 0.0, "ok_in_time": 20},
                       {"cpu_s": 1.0, "waited_s": 0.9, "ok_in_time": 18}],
     }
@@ -558,7 +558,8 @@ class Locust(unittest.TestCase):
         self.assertEqual(swarm.look(), "gone ended with status 1: no module named gevent, before the load began")
 
     def test_a_worker_on_another_machine_is_missed(self):
-        log = "Sending spawn jobs\nWorker east_9f failed to send heartbeat, setting state to missing.\nWorker 'west_1c' (index 1) quit."
+        log = ("Sending spawn jobs\nWorker east_9f failed to send heartbeat, setting state to missing.\n"
+               "Worker 'west_1c' (index 1) quit.")
         swarm = self.swarm(master=f"echo \"{log}\" >&2; exec sleep 60")
         swarm.look()
         self.assertEqual(list(swarm.lost), ["east_9f", "west_1c"])

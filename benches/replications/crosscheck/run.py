@@ -14,7 +14,8 @@ from crosscheck import stall
 from harness import cases, engines
 from harness.cases import Problem, find_binary
 from harness.processes import allow_connections, run
-from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio, save, say, span, spread, table
+from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio
+from harness.report import save, say, span, spread, table
 from harness.sessions import serving
 from harness.tools import TOOLS
 

@@ -21,7 +21,7 @@ class Request:
     bytes: int | None
 
     def message(self, host: str) -> bytes:
-        """The bytes that `lab` sends for this request: only the necessary headers, because each costs the server work."""
+        """The bytes that `lab` sends for this request: only the necessary headers, because each costs work."""
         return f"{self.method} {self.path} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
 
 

@@ -91,18 +91,19 @@ def stat_fields(pid: int | str) -> list[str] | None:
 
 
 def below(variable, value):
-    """The processes with this in their environment, such as all below one that was started with it: ids and commands."""
+    """The processes with this in their environment, as all below one that has it: ids and commands."""
     found = {}
     for path in Path("/proc").glob("[0-9]*"):
         # Most end while this looks, and those of other users can't be read.
         with contextlib.suppress(OSError):
             if f"\0{variable}={value}\0".encode() in b"\0" + (path / "environ").read_bytes():
-                found[int(path.name)] = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                command = (path / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(path.name)] = command.decode(errors="replace").strip()
     return found
 
 
 def listening(pids=None):
-    """The sockets that listen on a TCP port, of these processes or of all: each by its number, which nothing else ever gets."""
+    """The sockets that listen on a TCP port, of these processes or of all, by their unique numbers."""
     lines = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
     sockets = {f"socket:[{fields[9]}]" for fields in lines if fields[3] == "0A"}
     if pids is None:

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness import tools
@@ -19,18 +20,18 @@ SHORT = "--short checks that everything runs; do not compare its figures"
 PUBLISHED = ROOT / "docs" / "replications"
 
 
-def say(text):
+def say(text: str) -> None:
     """Progress, apart from the table, which goes to standard output."""
     print(text, file=sys.stderr, flush=True)
 
 
-def positive(text):
+def positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError("it takes a number from 1 up")
     return int(text)
 
 
-def add_options(parser, short):
+def add_options(parser: argparse.ArgumentParser, short: str) -> None:
     """The options that every replication has. `short` says what `--short` does."""
     parser.set_defaults(recipe=parser.prog)
     parser.add_argument("--short", action="store_true", help=f"{short}: a check, not a measurement")
@@ -40,18 +41,18 @@ def add_options(parser, short):
                         help="where the servers are [target/release]")
 
 
-def number(value, digits=1):
+def number(value: float | None, digits: int = 1) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.{digits}f}"
 
 
-def percent(cores):
+def percent(cores: float | None) -> str:
     """CPU time per second, where 100 % is one core."""
     return "-" if cores is None else f"{100 * cores:.0f} %"
 
 
-def table(head, rows):
+def table(head: list[str], rows: list[list[str]]) -> str:
     """The first column to the left, the others to the right."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = []
@@ -62,24 +63,24 @@ def table(head, rows):
     return "\n".join(lines)
 
 
-def in_turn(items, turn):
+def in_turn(items: list, turn: int) -> list:
     """The items of a round: each round begins with another one, so that none is always the first."""
     first = turn % len(items)
     return items[first:] + items[:first]
 
 
-def spread(values):
+def spread(values: Iterable[float]) -> dict[str, float]:
     """Several rounds as their median, lowest and highest."""
     values = list(values)
     return {"median": statistics.median(values), "lowest": min(values), "highest": max(values)}
 
 
-def ratio(over, under):
+def ratio(over: Iterable[float], under: Iterable[float]) -> dict[str, float]:
     """The ratio of two lists that were measured in turn, round by round: median, lowest and highest."""
     return spread(a / b for a, b in zip(over, under, strict=True))
 
 
-def span(it, digits=2):
+def span(it: dict[str, float], digits: int = 2) -> str:
     return f"{number(it['median'], digits)} ({number(it['lowest'], digits)} to {number(it['highest'], digits)})"
 
 
@@ -101,7 +102,7 @@ def cpu():
                 platform.processor())
 
 
-def save(name, record, chosen, used, **tables):
+def save(name: str, record: dict, chosen: argparse.Namespace, used: list[str], **tables: tuple) -> Path:
     """Writes a record whole or not at all, and returns its path.
 
     `used` names the tools behind it, and `tables` are those that the course shows: each a head and rows.
@@ -137,7 +138,7 @@ def save(name, record, chosen, used, **tables):
     return path
 
 
-def write(path, text):
+def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(".half")
     half.write_text(text, encoding="utf-8")

@@ -19,7 +19,7 @@ class Tool:
     # Where it is if not in PATH, relative to the workspace.
     path: str | None = None
 
-    def find(self, name):
+    def find(self, name: str) -> str | None:
         own = self.path and ROOT / self.path
         if own and own.exists():
             return str(own)
@@ -31,7 +31,8 @@ def newest(pattern):
     return max(glob.glob(pattern), default=None)
 
 
-LOCUST = "python3 -m venv target/locust && target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt"
+LOCUST = ("python3 -m venv target/locust && "
+          "target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt")
 TOOLS = {
     "locust": Tool(LOCUST, path="target/locust/bin/locust"),
     "wrk": Tool("apt-get install wrk", ("-v",)),
@@ -62,7 +63,7 @@ TOOLS = {
 }
 
 
-def version(name):
+def version(name: str) -> str | None:
     """The version that a tool prints, or None if the tool is missing."""
     tool = TOOLS[name]
     program = tool.find(name)
@@ -75,7 +76,7 @@ def version(name):
     return found.group() if found else "unknown"
 
 
-def require(*names):
+def require(*names: str) -> list[str]:
     """The paths of the tools. Ends the script as skipped, with status 0, if one is missing."""
     missing = [name for name in names if TOOLS[name].find(name) is None]
     for name in missing:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts what a visit costs each server under heaptrack, DHAT or cachegrind, next to our own count: `just replicate heaptrack CASE`.
+"""Counts what a visit costs under heaptrack, DHAT or cachegrind: `just replicate heaptrack CASE`.
 
-A tool counts a whole run of a server. So each server runs twice, with few and with many visits, and the difference of the
-two counts is divided by the difference of the visits: starting and stopping cancels out.
+A tool counts a whole run of a server. So each server runs twice, with few and with many visits, and the difference of
+the two counts is divided by the difference of the visits: starting and stopping cancels out.
 """
 
 import argparse
@@ -27,7 +27,8 @@ from harness.tools import require
 # The signal that ends the server must not end its tool, which then writes its file.
 UNDER = ["env", "--ignore-signal=TERM"]
 # The functions of glibc's allocator, as cachegrind names them: `_int_malloc`, `unlink_chunk.constprop.0`.
-ALLOCATOR = r"(_int_|_mid_)?(malloc|free|realloc|calloc|memalign)\b|(cfree|malloc_consolidate|unlink_chunk|sysmalloc|systrim)\b"
+ALLOCATOR = (r"(_int_|_mid_)?(malloc|free|realloc|calloc|memalign)\b|"
+             r"(cfree|malloc_consolidate|unlink_chunk|sysmalloc|systrim)\b")
 # What opendir() of glibc allocates, as DHAT shows. Heaptrack's stacks have no sizes.
 DIRECTORY = 32_816
 

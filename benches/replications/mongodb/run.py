@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate mongodb`.
 
-The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, and 2.0.0-beta.3 removed an
+The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, 2.0.0-beta.3 an
 intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
 
 A full run takes four minutes, and before the first one cargo builds about 500 crates.
@@ -106,7 +106,7 @@ def measure_find(package, program, count, server, url, scratch, env=None):
 
 
 def criterion(benches, short, server, url, scratch):
-    """Criterion's estimates in milliseconds, and its verdicts on the changes; its report on the last one is in CRITERION."""
+    """Criterion's estimates in milliseconds, and its verdicts on the changes. CRITERION has its last report."""
     shutil.rmtree(CRITERION, ignore_errors=True)
     env = {"CRITERION_HOME": str(CRITERION), "MONGODB_URL": url}
     # Criterion's own 100,000 resamples take longer than the finds, and change no digit that matters.
@@ -115,7 +115,8 @@ def criterion(benches, short, server, url, scratch):
 
     def estimate(*path):
         mean = json.loads(CRITERION.joinpath("find", *path, "estimates.json").read_text())["mean"]
-        return mean["point_estimate"], mean["confidence_interval"]["lower_bound"], mean["confidence_interval"]["upper_bound"]
+        interval = mean["confidence_interval"]
+        return mean["point_estimate"], interval["lower_bound"], interval["upper_bound"]
 
     times, changes = {}, {}
     for package, bench in benches.items():
@@ -240,7 +241,8 @@ def evaluate(runs):
     results = {kind: {package: summary(rounds) for package, rounds in by.items()} for kind, by in runs.items()}
     for it in results["find"].values():
         if "server_cpu_ms" in it:
-            it["server_share"] = it["server_cpu_ms"]["median"] / (it["server_cpu_ms"]["median"] + it["client_cpu_ms"]["median"])
+            own = it["server_cpu_ms"]["median"]
+            it["server_share"] = own / (own + it["client_cpu_ms"]["median"])
     ratios = {
         "find": {f"{BEFORE}/{it}": {key: compared("find", key, BEFORE, it) for key in ("ms", "client_cpu_ms")}
                  for it in PACKAGES[1:]},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`lab triage` on mystery servers, whose faults are known: `just replicate mystery`. Takes about ten minutes.
 
-Each fault alone, the healthy server, and some pairs. A suspect that names a planted fault is right, and any other one is a
-false alarm.
+Each fault alone, the healthy server, and some pairs. A suspect that names a planted fault is right, and any other
+one is a false alarm.
 """
 
 import argparse

@@ -5,20 +5,21 @@ import json
 import os
 import select
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 from harness.cases import Problem
 from harness.processes import started
 
 LOAD_SECONDS = 30
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server",
-         "--disable-background-networking",
-         "--disable-component-update", "--disable-extensions", "--ignore-certificate-errors", "--remote-debugging-pipe", "--log-level=3",
+         "--disable-background-networking", "--disable-component-update", "--disable-extensions",
+         "--ignore-certificate-errors", "--remote-debugging-pipe", "--log-level=3",
          # A process in reserve for the next page would start during the load.
          "--disable-features=SpareRendererForSitePerProcess"]
 # What Navigation Timing and Resource Timing say about the page and its files, in ms since the start of the navigation.
-TIMINGS = """JSON.stringify([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((it) => ({
-    path: new URL(it.name).pathname, status: it.responseStatus, protocol: it.nextHopProtocol, wire: it.encodedBodySize, plain: it.decodedBodySize,
-    start: it.startTime, connect: it.connectStart, connected: it.connectEnd, request: it.requestStart, response: it.responseStart,
+TIMINGS = """JSON.stringify(["navigation", "resource"].flatMap((it) => performance.getEntriesByType(it)).map((it) => ({
+    path: new URL(it.name).pathname, status: it.responseStatus, wire: it.encodedBodySize, plain: it.decodedBodySize,
     end: it.responseEnd, load: it.loadEventStart ?? 0,
 })))"""
 
@@ -83,12 +84,12 @@ class Browser:
             time.sleep(0.02)
         raise Problem(f"Chromium loaded {len(found)} files of the page instead of {files}")
 
-    def cpu_seconds(self):
+    def cpu_seconds(self) -> dict[int, float]:
         """The CPU time of each of Chromium's processes so far."""
         return {process["id"]: process["cpuTime"] for process in self.call("SystemInfo.getProcessInfo")["processInfo"]}
 
-    def visit(self, url, files, gzip=True):
-        """Loads `url` in a new profile, then once more over its open connections, both times without a cache. Yields the timings of each load."""
+    def visit(self, url: str, files: int, gzip: bool = True) -> Iterator[list[dict]]:
+        """Loads `url` in a new profile, then again over its open connections, without a cache. Yields the timings."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -107,7 +108,7 @@ class Browser:
 
 
 @contextlib.contextmanager
-def opened(chromium, scratch):
+def opened(chromium: str, scratch: Path) -> Iterator[Browser]:
     """A running browser. It reads calls from file descriptor 3, writes answers to 4, and ends when the script does."""
     fifo = scratch / "chromium.pipe"
     os.mkfifo(fifo)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loads the article's page in headless Chromium through a Node proxy, through ours, and without a proxy: `just replicate proxy`."""
+"""Loads the article's page in headless Chromium through a Node proxy, ours, and none: `just replicate proxy`."""
 
 import argparse
 import http.client
@@ -230,7 +230,7 @@ def measure(link, rows, rounds, tools, chosen, probe=None):
 
 
 def summary(row, loads, costs):
-    """What the loads of a row took. In a new profile the browser connects first; the reload uses the open connections."""
+    """What the loads of a row took: in a new profile, where the browser connects first, and of the reload."""
     result = {"what": row.what, "gzip": row.gzip}
     for name, some in (("first", loads[::2]), ("reload", loads[1::2])):
         result[f"{name}_ms"] = {**spread(load["ms"] for load in some), "runs": [load["ms"] for load in some]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 
 # The pause of a slow client after each byte.
 PIECE_SECONDS = 0.02
@@ -46,8 +47,8 @@ async def huge(request, writer):
 KINDS = (slow, silent, half_closed, garbage, huge)
 
 
-async def visit(kind, host, request):
-    """How a broken client ends: with the status of an answer, `closed` by the server, `refused` by it, or still `open` after a long wait."""
+async def visit(kind: Callable, host: str, request: bytes) -> str:
+    """How a broken client ends: with a status, `closed` or `refused` by the server, or `open` after a long wait."""
     try:
         reader, writer = await asyncio.open_connection(*host.split(":"))
     except OSError:

@@ -2,10 +2,9 @@
 """Loads all fixed servers side by side for an hour, next to broken clients, and checks that they hold: `just soak`.
 
 First, all servers are saturated at once. Then each gets random arrivals at a third of the rate that it answered. For
-every 100 visits, and at least twice a second, a client comes that is broken: it sends its request byte by byte, stops in
-the middle, closes its side within a body, or sends garbage or a header of a megabyte. Runs of `lab compare` and `bench`
-get a signal, or their supervisor is killed. The load pauses after each minute, and once all clients are gone, memory and
-open descriptors are read.
+every 100 visits, and at least twice a second, a broken client comes. Runs of `lab compare` and `bench` get a signal, or
+their supervisor is killed. The load pauses after each minute, and once all clients are gone, memory and open
+descriptors are read.
 """
 
 import argparse
@@ -41,7 +40,7 @@ SATURATION, WARM_UP, GRACE = 10, 2, 30
 TROUBLE = 10
 # How long a visit may take before arrivals wait for a free connection, in seconds.
 ROOM = 0.25
-# How much more the second half may have, as a factor and a constant: a step of the allocator, and a pool's idle connections.
+# How much more the second half may have, as a factor and a constant: for the allocator, and a pool's idle connections.
 MORE_MIB, MORE_DESCRIPTORS = (1.05, 4), (1.2, 0)
 
 
@@ -76,7 +75,8 @@ class Soaked:
     def soak(self, seconds, seed):
         each = self.case.connections
         connections = max(4, math.ceil(self.rate * ROOM)) * each
-        arrivals = {"rate_per_s": self.rate, "connections": connections, "connections_per_user": each, "spacing": {"random": {"seed": seed}}}
+        arrivals = {"rate_per_s": self.rate, "connections": connections, "connections_per_user": each,
+                    "spacing": {"random": {"seed": seed}}}
         outcome = self.session.load(seconds, arrivals={"open_loop": arrivals}, grace_s=GRACE)
         self.sent += outcome["sent"]
         self.ok += outcome["ok"]
@@ -100,8 +100,10 @@ class Soaked:
             await asyncio.gather(*done)
 
     def look(self):
-        self.mib.append([int(re.search(r"VmRSS:\s+(\d+)", proc(server, "status").read_text())[1]) / 1024 for server in self.session.servers])
-        self.descriptors.append([len(os.listdir(proc(server, "fd"))) for server in self.session.servers])
+        servers = self.session.servers
+        self.mib.append([int(re.search(r"VmRSS:\s+(\d+)", proc(server, "status").read_text())[1]) / 1024
+                         for server in servers])
+        self.descriptors.append([len(os.listdir(proc(server, "fd"))) for server in servers])
 
     def faults(self, short):
         """Why this server did not hold."""
@@ -123,7 +125,8 @@ class Soaked:
     def rows(self):
         for index, server in enumerate(self.session.servers):
             load = [number(self.rate), f"{self.ok:,}", f"{self.sent - self.ok:,}", f"{self.ends.total():,}"]
-            sizes = [number(size) for size in halves(self.mib, index, max)] + [f"{size}" for size in halves(self.descriptors, index, usual)]
+            sizes = [number(size) for size in halves(self.mib, index, max)]
+            sizes += [f"{size}" for size in halves(self.descriptors, index, usual)]
             yield [server.name, *(load if index == 0 else ["-"] * 4), *sizes]
 
 
@@ -136,7 +139,7 @@ def proc(server, name):
 
 
 def halves(samples, index, of):
-    """The highest value or the median of one server in the first half, and in the second. The first window, in which a server warms up, is not in it."""
+    """The highest value or the median of one server in each half, without the first window: a server warms up."""
     values = [sample[index] for sample in samples[1:]]
     middle = len(values) // 2
     return of(values[:middle]), of(values[middle:])
@@ -161,11 +164,13 @@ async def soak(chosen, directory, windows, window):
         for turn in range(windows):
             say(f"window {turn + 1} of {windows}: {', '.join(f'{it.name} {number(it.rate)}/s' for it in soaked)}")
             loads = [asyncio.to_thread(it.soak, window, turn) for it in soaked]
-            await asyncio.gather(*loads, *(it.meet_broken_clients(window) for it in soaked), asyncio.to_thread(troubles.make, window - TROUBLE))
+            await asyncio.gather(*loads, *(it.meet_broken_clients(window) for it in soaked),
+                                 asyncio.to_thread(troubles.make, window - TROUBLE))
             await asyncio.sleep(QUIET)
             for it in soaked:
                 it.look()
-        return soaked, troubles, [f"{it.name}: {fault}" for it in soaked for fault in it.faults(chosen.short)] + troubles.faults
+        faults = [f"{it.name}: {fault}" for it in soaked for fault in it.faults(chosen.short)]
+        return soaked, troubles, faults + troubles.faults
 
 
 def main():
@@ -182,17 +187,21 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         soaked, troubles, faults = asyncio.run(soak(chosen, Path(directory), windows, window))
 
-    load = (["", "visits/s", "answered", "lost", "broken clients", "MiB", "2nd half", "descriptors", "2nd half"], [row for it in soaked for row in it.rows()])
+    head = ["", "visits/s", "answered", "lost", "broken clients", "MiB", "2nd half", "descriptors", "2nd half"]
+    load = (head, [row for it in soaked for row in it.rows()])
     ends = sum((it.ends for it in soaked), Counter())
-    how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items()) if name == kind.__name__) for kind in broken.KINDS}
+    how = {kind.__name__: ", ".join(f"{end}: {count:,}" for (name, end), count in sorted(ends.items())
+                                    if name == kind.__name__) for kind in broken.KINDS}
     clients = (["client", "how it ended"], [[kind.replace("_", "-"), end or "-"] for kind, end in how.items()])
     print(f"\n{windows} windows of {window} s\n\n{table(*load)}\n\n{table(*clients)}\n\n{table(*troubles.table())}")
-    notes = ["memory is the highest after a window, and descriptors are the median, in the first half and in the second"] + [SHORT] * chosen.short
+    notes = ["memory is the highest after a window, descriptors are the median, in each half", *[SHORT] * chosen.short]
     print("".join(f"\nnote: {note}" for note in notes))
     servers = {it.name: {"visits_per_s": it.rate, "sent": it.sent, "ok": it.ok} for it in soaked}
-    sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib], "descriptors": [sample[index] for sample in it.descriptors]}
+    sizes = {server.name: {"mib": [round(sample[index], 1) for sample in it.mib],
+                           "descriptors": [sample[index] for sample in it.descriptors]}
              for it in soaked for index, server in enumerate(it.session.servers)}
-    record = {"windows": windows, "window_s": window, "load": servers, "after_each_window": sizes, "faults": faults, "notes": notes}
+    record = {"windows": windows, "window_s": window, "load": servers, "after_each_window": sizes, "faults": faults,
+              "notes": notes}
     save("soak", record, chosen, [], load=load, clients=clients, troubles=troubles.table())
     if faults:
         raise Problem("; ".join(faults))

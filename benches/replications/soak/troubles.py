@@ -59,11 +59,13 @@ class Troubles:
         """What is wrong after a trouble."""
         server = f"{find_binary(self.bin_dir, 'hot-clone-fixed')} --addr 127.0.0.1:{{port}}"
         what = {
-            "compare": ["--baseline", server, "--candidate", server, "--get", "/cpu?rounds=10", "--users", "2", "--think-ms", "2"],
+            "compare": ["--baseline", server, "--candidate", server, "--get", "/cpu?rounds=10", "--users", "2",
+                        "--think-ms", "2"],
             "bench": ["lock-scope", "--users", "20", "--root", str(ROOT), "--bin-dir", self.bin_dir],
         }[verb]
         # The trouble comes before the first measurement ends.
-        command = [find_binary(self.bin_dir, "lab"), verb, *what, "--warm-up", "0.2", "--measurement", "600", "--open-loop", "0"]
+        long = ["--warm-up", "0.2", "--measurement", "600", "--open-loop", "0"]
+        command = [find_binary(self.bin_dir, "lab"), verb, *what, *long]
         lab = subprocess.Popen(
             command, cwd=self.scratch, env=os.environ | dict([MARK]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, errors="replace",
@@ -113,7 +115,8 @@ class Troubles:
         for verb, kind in KINDS:
             ends = sorted((code, count) for (of, sent, code), count in self.ends.items() if (of, sent) == (verb, kind))
             target = f"the supervisor below lab {verb}" if kind is signal.SIGKILL else f"lab {verb}"
-            rows.append([f"{kind.name} to {target}", ", ".join(f"exit code {code}: {count:,}" for code, count in ends) or "-"])
+            codes = ", ".join(f"exit code {code}: {count:,}" for code, count in ends)
+            rows.append([f"{kind.name} to {target}", codes or "-"])
         return ["trouble", "how lab ended"], rows
 
 

@@ -81,7 +81,8 @@ def from_lab(case, load):
                         "client": "lab", "req_per_s": it["throughput_rps"],
                         **{f"{key}_ms": ms for key in ("p50", "p99") if (ms := it["latency_ms"][key]) is not None
                            and ms < bound},
-                        "generator_cores": it["generator_cpu"], "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
+                        "generator_cores": it["generator_cpu"],
+                        "server_cores": it["cpu_us_per_request"] * it["throughput_rps"] / 1e6,
                         "record": file.parent.name,
                     }
                 return rows
@@ -96,7 +97,8 @@ def as_row(variant, client, workers, outcome):
     return {
         "variant": variant, "client": client, "workers": workers, **{key: shown[key]
             for key in ("req_per_s", "p50_ms", "p99_ms", "server_cores")},
-        "master_cores": outcome["master_cpu_s"] / seconds, "seconds": seconds, "answers": outcome["ok"], "lost": outcome["invalid"],
+        "master_cores": outcome["master_cpu_s"] / seconds, "seconds": seconds, "answers": outcome["ok"],
+        "lost": outcome["invalid"],
         "generator_cores": sum(process["cores"]
                                for process in processes), "processes": processes, "unfinished": outcome["unfinished"],
     }
@@ -115,13 +117,15 @@ def notes(row, load, lab):
     busiest = max(row["processes"], key=lambda process: process["cores"] + process["waited"])
     if busiest["cores"] + busiest["waited"] >= LIMIT:
         other = lab.get(row["variant"])
-        yield f"{name}: Locust is the limit, not the server: one of its processes uses {percent(busiest['cores'])} of a core" + (
+        used = f"one of its processes uses {percent(busiest['cores'])} of a core"
+        yield f"{name}: Locust is the limit, not the server: {used}" + (
             f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
             f"; lab gets {number(other['req_per_s'])} req/s from this server with "
             f"{percent(other['generator_cores'])}" if other else "")
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if answer > 1.5 * row["p99_ms"] / 1000:
-        yield f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes {answer:.0f} s in the end"
+        yield (f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes "
+               f"{answer:.0f} s in the end")
 
 
 def compared(rows, article):

@@ -85,7 +85,8 @@ def verbs(server: str, exercise: list[str]) -> list[Verb]:
     return [
         Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
         Verb("report", ["report"]),
-        Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False, excused=re.compile("refused|mechanism +not yet")),
+        Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False,
+             excused=re.compile("refused|mechanism +not yet")),
         Verb("triage", ["triage", server, "--get", "/cpu?rounds=10"], is_quick=False),
         Verb("flame", ["flame", "--exec", server, "--get", "/cpu?rounds=10", "--seconds", "1"], is_quick=False),
     ]
@@ -149,7 +150,8 @@ class Torture:
 
     def unread(self, *arguments: str) -> Iterator[str]:
         """What `lab` says if it cannot read a file."""
-        done = subprocess.run([self.lab, *arguments], cwd=self.directory, capture_output=True, text=True, errors="replace")
+        done = subprocess.run([self.lab, *arguments], cwd=self.directory, capture_output=True, text=True,
+                              errors="replace")
         if done.returncode:
             yield f"`lab {' '.join(arguments)}` fails: {done.stderr.strip()[-300:]}"
 
@@ -193,7 +195,7 @@ def main() -> int:
     parser.add_argument("minutes", type=float, nargs="?", default=MINUTES, help=f"how long [{MINUTES}]")
     parser.add_argument("--short", action="store_true", help=f"{60 * SHORT_MINUTES:.0f} s, without the long verbs")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeat the order of an earlier run")
-    parser.add_argument("--only", metavar="VERB", help="torture this verb alone: compare, report, check, triage or flame")
+    parser.add_argument("--only", metavar="VERB", help="this verb alone: compare, report, check, triage or flame")
     parser.add_argument("--bin-dir", type=lambda text: Path(text).resolve(), default=BIN_DIR, help="where `lab` is")
     chosen = parser.parse_args()
     if not shutil.which("strace"):
@@ -223,7 +225,8 @@ def main() -> int:
                 print(f"lab {verb.name}, {call} {nth} fails with {CALLS[call]}: {fault}", flush=True)
             done += 1
     for verb in wanted:
-        codes = ", ".join(f"{code}: {count}" for (name, code), count in sorted(torture.ends.items()) if name == verb.name)
+        ends = sorted((code, count) for (name, code), count in torture.ends.items() if name == verb.name)
+        codes = ", ".join(f"{code}: {count}" for code, count in ends)
         print(f"lab {verb.name}: runs by exit code: {codes or '-'}")
     print(f"{done} of {len(points)} failures of {len(wanted)} verbs: {failed} faults (--seed {chosen.seed})")
     return 1 if failed else 0

@@ -18,7 +18,8 @@ CATEGORIES = [NETWORK, WAITING, KERNEL, OWN, TOKIO, LIBC]
 # Packets arrive in the middle of whatever the thread does, so this comes before the system calls.
 ARRIVING = re.compile(r"^(net_rx_action|__napi_poll|process_backlog)$")
 WAITS = re.compile(r"epoll|futex|_sys_poll|sys_ppoll|sched_yield|nanosleep")
-SOCKETS = re.compile(r"^_*(tcp|inet|sock|skb|ip_|dev_queue|netif|sys_(accept|bind|connect|getsockopt|recv|send|setsockopt|shutdown|socket))")
+SOCKETS = re.compile(r"^_*(tcp|inet|sock|skb|ip_|dev_queue|netif|"
+                     r"sys_(accept|bind|connect|getsockopt|recv|send|setsockopt|shutdown|socket))")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (.+) \((.+)\)$")
 TOP = 8
 
@@ -69,7 +70,7 @@ def parse_stat(text):
     return {fields[2]: int(fields[0]) for fields in lines if fields[0].isdigit()}
 
 
-def of(server, load, scratch, processes):
+def of(server: object, load: list, scratch: Path, processes: list) -> dict | str:
     """Profiles all processes of `server` while the command `load` runs, or says why that is impossible."""
     if not shutil.which("perf"):
         return "no perf; `apt-get install linux-perf`"

@@ -207,14 +207,16 @@ def remarks(rows, left_out, chosen):
         busy = [name for name, it in rows.items()
                 if it[setting]["ab_cpu_us"]["median"] * it[setting]["req_per_s"]["median"] >= 1e6 * LIMIT]
         if busy:
-            yield f"ab{''.join(f' {flag}' for flag in flags)} is the limit, not the server, for {', '.join(busy)}: it uses most of its one core"
+            yield (f"{' '.join(['ab', *flags])} is the limit, not the server, for {', '.join(busy)}: "
+                   f"it uses most of its one core")
     several = [rows[name][setting] for name in PROFILED for setting in SETTINGS]
     cores = statistics.mean(
         sum(it[key]["median"] for key in ("cpu_us", "backend_cpu_us", "ab_cpu_us")
             if key in it) * it["req_per_s"]["median"] / 1e6 for it in several
     )
     if cores >= LIMIT * os.cpu_count():
-        yield f"ab, proxy and backend share {os.cpu_count()} cores and saturate them, so requests/s depend on all three; compare CPU per request"
+        yield (f"ab, proxy and backend share {os.cpu_count()} cores and saturate them, so requests/s "
+               f"depend on all three; compare CPU per request")
     yield from left_out
     if chosen.short:
         yield SHORT

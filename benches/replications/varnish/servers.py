@@ -10,7 +10,9 @@ import re
 import socket
 import time
 import urllib.request
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.cases import Problem, find_binary
 from harness.processes import START_SECONDS, free_port, started, wait_for_url
@@ -81,13 +83,13 @@ def fetch(url):
         return answer.read()
 
 
-def check_family(server):
+def check_family(server: Server) -> None:
     """nginx and Varnish replace a worker that dies, so its death shows only in the process ids."""
     if server.process.family() != server.family:
         raise Problem(f"a process of {server.title} died and was replaced in mid-run")
 
 
-def check(server):
+def check(server: Server) -> None:
     """The answer must be the page, byte for byte."""
     try:
         body = fetch(server.url)
@@ -97,7 +99,7 @@ def check(server):
         raise Problem(f"{server.title} changes the page: {len(body):,} bytes instead of {PAGE_BYTES:,}, or other ones")
 
 
-def backend_counts(backend):
+def backend_counts(backend: Server) -> tuple[int, int]:
     """How many connections the backend has accepted and how many requests it got, both with this question."""
     return parse_status(fetch(f"{backend.url}status").decode())
 
@@ -146,7 +148,7 @@ def start_varnish(stack, scratch, program, backend):
     return process, port
 
 
-def start_all(stack, scratch, nginx, varnishd, bin_dir):
+def start_all(stack: ExitStack, scratch: Path, nginx: str, varnishd: str, bin_dir: str) -> list[Server]:
     """Starts the backend and the proxies before it. The first server is the backend."""
 
     def local(port):

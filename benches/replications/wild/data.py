@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import sqlite3
+from pathlib import Path
 
 WORDS = "a server waits for its clients and they wait for the server until one of them has had enough".split()
 
@@ -46,7 +47,7 @@ dir-listing.activate = "enable"
 """
 
 
-def make(data):
+def make(data: Path) -> None:
     """Writes all files below `data`, unless a complete earlier run did."""
     done = data / "complete"
     if done.exists():

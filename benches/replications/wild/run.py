@@ -49,8 +49,9 @@ RULES = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(enco
 INSTEAD_OF = {rule["id"]: rule.get("instead_of", []) for rule in RULES}
 NEEDS = {"maven": "mvn", "pip": None}
 LIMITS = {
-    "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time", "few-at-once": "waits, few at a time",
-    "waits": "nothing up to 64 users", "generator": "the load generator", "unclear": "not clear",
+    "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time",
+    "few-at-once": "waits, few at a time", "waits": "nothing up to 64 users",
+    "generator": "the load generator", "unclear": "not clear",
 }
 CONNECTIONS = (1, 16, 64)
 # How often one client asks to see delays.
@@ -214,7 +215,8 @@ def checks(opinion):
         count = sum(calls.get(name, 0) for name in names)
         return count >= least, f"strace: {number(count, 2)} {what} per request"
 
-    queue = at_once <= 16 and cores <= 0.6, f"wrk: throughput of {number(at_once)} requests at once, {number(cores, 2)} cores"
+    queue = (at_once <= 16 and cores <= 0.6,
+             f"wrk: throughput of {number(at_once)} requests at once, {number(cores, 2)} cores")
     by_wrk = {
         "errors": (failed > 0, f"wrk: {failed} requests failed"),
         "nagle": (late >= alone / 10 and is_quick and not set_in,
