@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures query-per-row with its own SQLite, and with a PostgreSQL server near and far: `just replicate postgres`.
 
-PostgreSQL runs in a private directory and on a free port, and stops at the end. Far means about 1 ms for each round trip.
-A small proxy adds it, because not every kernel has netem. PostgreSQL itself counts the statements (pg_stat_statements).
+PostgreSQL runs in a private directory and on a free port, and stops at the end. Far means about 1 ms a round trip. A
+small proxy adds it, because not every kernel has netem. PostgreSQL itself counts the statements (pg_stat_statements).
 """
 
 import argparse
