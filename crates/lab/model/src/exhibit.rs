@@ -16,8 +16,6 @@ pub enum Exhibit {
     Cpu,
     /// Flame graphs of allocated bytes per request.
     Allocations,
-    /// The counts of `counts.toml`, as a table.
-    Counts,
     /// The slow flame graph, coloured by what the fix changed.
     Differential,
 }

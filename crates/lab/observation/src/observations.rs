@@ -20,15 +20,12 @@ pub struct Topic {
     pub servers: Vec<String>,
     /// The load in words.
     pub load: String,
-    pub requests_per_visit: usize,
     pub build: Build,
     /// Whether the build records spans, which costs time.
     pub instrumented: bool,
     pub view: View,
     /// What the spans of the servers mean, by their names.
     pub spans: BTreeMap<String, SpanKind>,
-    /// What one visit costs each server, in exact counts by name; empty if they were never counted.
-    pub counts: Vec<BTreeMap<String, f64>>,
     /// The commands that make the page again.
     pub commands: Vec<String>,
 }

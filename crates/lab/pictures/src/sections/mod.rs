@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use lab_model::{Exhibit, Note};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
-use lab_report::{Table, count_table};
+use lab_report::Table;
 use lab_workspace::Output;
 use words::time;
 
@@ -53,7 +53,6 @@ pub fn draw_page(
         Exhibit::Threads => threads_of(all),
         Exhibit::Cpu => graphs::cpu(topic, all, &standard),
         Exhibit::Allocations => graphs::allocations(topic, all),
-        Exhibit::Counts => counts(topic),
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
@@ -160,19 +159,6 @@ fn threads_of(all: &Observations) -> Option<Section> {
         section.tables.push(threads::table(server, threads));
     }
     Some(section).filter(|section| !section.pictures.is_empty())
-}
-
-/// What a visit makes the server do, in the exact counts of the case.
-fn counts(topic: &Topic) -> Option<Section> {
-    let [slow, fixed] = topic.counts.as_slice() else { return None };
-    let [slow_name, fixed_name] = topic.servers.as_slice() else { return None };
-    let visit = words::visit(topic);
-    let lead = format!("What one {visit} makes the servers do, counted exactly.");
-    let mut section = Section::new("What is done, counted", lead);
-    let table = count_table("count", &[(slow_name, slow), (fixed_name, fixed)]);
-    let caption = format!("Exact counts for one {visit}, from counts.toml");
-    section.tables.push(Table { caption, ..table });
-    Some(section)
 }
 
 /// The slow graph, coloured by what the fix changed.

@@ -20,7 +20,6 @@ fn topic(exhibits: &[Exhibit]) -> Topic {
         exhibits: exhibits.to_vec(),
         servers: ["slow", "fixed"].map(str::to_owned).to_vec(),
         load: "1 user".to_owned(),
-        requests_per_visit: 19,
         build: Build::unknown(),
         instrumented: true,
         view: View {
@@ -28,12 +27,6 @@ fn topic(exhibits: &[Exhibit]) -> Topic {
             variants: ["slow", "fixed"].map(str::to_owned).to_vec(),
         },
         spans: example::kinds(),
-        counts: [(19.0, 7.0), (0.0, 7.0)]
-            .map(|(connections, bytes)| {
-                let counts = [("upstream.tcp_connections", connections), ("bytes", bytes)];
-                counts.map(|(name, count)| (name.to_owned(), count)).into()
-            })
-            .to_vec(),
         commands: vec!["just flame toy".to_owned()],
     }
 }
@@ -79,10 +72,9 @@ fn draw(topic: &Topic, all: &Observations) -> (Page, Output, tempfile::TempDir) 
 
 #[test]
 fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
-    use Exhibit::{Allocations, Counts, Cpu, Differential, Threads, Timeline, Waits};
-    let (page, output, _dir) =
-        drawn(&[Timeline, Waits, Threads, Cpu, Allocations, Counts, Differential]);
-    assert_eq!(page.sections.len(), 7);
+    use Exhibit::{Allocations, Cpu, Differential, Threads, Timeline, Waits};
+    let (page, output, _dir) = drawn(&[Timeline, Waits, Threads, Cpu, Allocations, Differential]);
+    assert_eq!(page.sections.len(), 6);
     let files = ["slow.folded", "fixed.folded", "slow.per-request.folded", "slow.waits.folded"];
     for name in files {
         assert!(page.files.contains(&name.to_owned()), "{name} is not in {:?}", page.files);
@@ -100,17 +92,14 @@ fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
 }
 
 #[test]
-fn stacks_become_time_per_request_in_the_build_and_counts_become_a_table() {
-    let (page, output, _dir) = drawn(&[Exhibit::Cpu, Exhibit::Counts]);
+fn stacks_become_time_per_request_in_the_build() {
+    let (page, output, _dir) = drawn(&[Exhibit::Cpu]);
     let slow = std::fs::read_to_string(output.dir().join("slow.per-request.folded")).unwrap();
     assert_eq!(slow, "work 333333\nwork;malloc 666666\n");
     let lead = &page.sections[0].lead;
     assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
     assert!(!lead.contains('×'), "{lead}");
     assert_eq!(page.sections[0].tables[0].rows[0], ["work", "1.00 ms", "100.0 %", "333 µs"]);
-    let counts = &page.sections[1];
-    assert!(counts.lead.starts_with("What one page of 19 requests makes"), "{}", counts.lead);
-    assert_eq!(counts.tables[0].rows, [["bytes", "7", "7"], ["tcp connections", "19", "0"]]);
 }
 
 /// The requests of `slow` wait for as long as it is watched.

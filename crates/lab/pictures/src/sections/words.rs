@@ -35,14 +35,6 @@ pub fn busy(observation: &Observation) -> Option<String> {
     Some(format!("the server used {} ms of {} ms", thousands(used), thousands(window)))
 }
 
-/// What one visit is: `request` or `page of 19 requests`.
-pub fn visit(topic: &Topic) -> String {
-    match topic.requests_per_visit {
-        1 => "request".to_owned(),
-        requests => format!("page of {requests} requests"),
-    }
-}
-
 /// A part of a whole, as a percentage.
 pub fn share(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)

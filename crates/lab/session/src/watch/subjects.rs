@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Build, Case, Exhibit, Kind, MINE, Note, own_command, usual};
+use lab_model::{Build, Case, Exhibit, Kind, Note, own_command, usual};
 use lab_observation::{Observation, Observations, Profiler, ThreadStates, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
@@ -51,12 +51,6 @@ impl Subjects {
                 launches.push(Launch::of_case(workspace, case, &subject.name)?);
             }
         }
-        // No counts.toml has the reader's own variant.
-        let is_known = comparison.subjects.iter().all(|it| it.name != MINE);
-        let counts = workspace.counts(case)?;
-        let counts = comparison.subjects.iter().map(|subject| {
-            counts.of(&subject.name).into_iter().map(|(name, count)| (name, count as f64)).collect()
-        });
         let snake = |name: &String| name.replace('-', "_");
         let topic = Topic {
             title: case.title.clone(),
@@ -67,7 +61,6 @@ impl Subjects {
                 variants: case.variants.iter().map(snake).collect(),
             },
             spans: case.spans.clone(),
-            counts: if is_known { counts.collect() } else { Vec::new() },
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
             build,
             instrumented: true,
@@ -168,12 +161,10 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         exhibits: usual(),
         servers: comparison.subjects.iter().map(|it| it.name.clone()).collect(),
         load: comparison.load_in_words(),
-        requests_per_visit: comparison.asks().len(),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),
         spans: Default::default(),
-        counts: Vec::new(),
         commands: vec![format!("lab {}", shell_words::join(own_command().iter().skip(1)))],
     })
 }
