@@ -19,8 +19,10 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
          "--disable-features=SpareRendererForSitePerProcess"]
 # What Navigation Timing and Resource Timing say about the page and its files, in ms since the start of the navigation.
 TIMINGS = """JSON.stringify(["navigation", "resource"].flatMap((it) => performance.getEntriesByType(it)).map((it) => ({
-    path: new URL(it.name).pathname, status: it.responseStatus, wire: it.encodedBodySize, plain: it.decodedBodySize,
-    end: it.responseEnd, load: it.loadEventStart ?? 0,
+    path: new URL(it.name).pathname, status: it.responseStatus, protocol: it.nextHopProtocol,
+    wire: it.encodedBodySize, plain: it.decodedBodySize,
+    start: it.startTime, connect: it.connectStart, connected: it.connectEnd,
+    request: it.requestStart, response: it.responseStart, end: it.responseEnd, load: it.loadEventStart ?? 0,
 })))"""
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Compares Varnish, nginx and our proxies with ab, perf and Criterion, as the article did or planned: `just replicate varnish`.
+"""Compares Varnish, nginx and our proxies with ab, perf and Criterion: `just replicate varnish`.
+
+The article did so with ab and perf, and planned to with Criterion.
 
 Takes about four minutes.
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Released servers under `lab triage`, each suspect checked with wrk and strace: `just replicate wild`.
 
-Takes about half an hour, and as long again to install them. With `--releases`, compares two releases of a server instead.
+Takes about half an hour, and as long again to install them. With `--releases`, compares two releases of a server
+instead.
 """
 
 import argparse

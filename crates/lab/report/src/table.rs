@@ -71,7 +71,7 @@ impl Table {
             // Scrolls, also by keyboard, if it is wider than the page.
             div class="box" tabindex="0" role="group" aria-label=(self.caption) {
                 table {
-                    @if !self.caption.is_empty() { caption { (self.caption) } }
+                    @if !self.caption.is_empty() { caption { span { (self.caption) } } }
                     thead { tr {
                         @for (column, name) in self.head.iter().enumerate() {
                             th scope="col" class=[self.class(column)] { (name) }

@@ -262,7 +262,10 @@ async fn check(
         });
         if let Some(mismatch) = mismatch {
             let ask = title(ask);
-            bail!("the {name} and the baseline answer {ask} differently: {mismatch}");
+            bail!(
+                "the {name} and the baseline answer {ask} differently: {mismatch}\n  if that is no fault, \
+                 `--compare length` or `--compare status` checks less"
+            );
         }
     }
     Ok(())

@@ -73,6 +73,13 @@ impl Revisions {
         Ok(revisions)
     }
 
+    /// Its hash; fails if there is no such revision.
+    pub async fn commit(&self, revision: &str) -> anyhow::Result<String> {
+        let commit = format!("{revision}^{{commit}}");
+        let found = git(&self.top, &["rev-parse", "--verify", &commit]).await;
+        found.with_context(|| format!("there is no revision `{revision}`"))
+    }
+
     /// Builds `bin` at `revision`: as cargo does it, or with its functions in this many random orders.
     /// The binaries are kept, and built again only for another commit, compiler or setting: see `key`.
     pub async fn build(
@@ -81,10 +88,7 @@ impl Revisions {
         bin: &str,
         layouts: Option<u16>,
     ) -> anyhow::Result<Built> {
-        let commit = format!("{revision}^{{commit}}");
-        let commit = git(&self.top, &["rev-parse", "--verify", &commit])
-            .await
-            .with_context(|| format!("there is no revision `{revision}`"))?;
+        let commit = self.commit(revision).await?;
         // Always the same path: a binary may look for files where its sources were.
         let tree = self.trees.join(&commit);
         if !tree.is_dir() {

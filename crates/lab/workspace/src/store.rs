@@ -64,7 +64,10 @@ impl Store {
         }
         let paths = self.paths()?;
         if name == "latest" {
-            return paths.last().cloned().context("there are no runs yet; `lab bench` makes one");
+            return paths
+                .last()
+                .cloned()
+                .context("there are no runs yet; `lab compare` and `lab bench` make them");
         }
         let starts = |path: &&PathBuf| {
             path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name))

@@ -38,7 +38,7 @@ pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};
 use places::Places;
 
-/// Measures slow servers against their fixed variants.
+/// Measures HTTP servers: finds what limits one, and compares two builds of it.
 #[derive(Debug, Parser)]
 #[command(
     name = "lab",

@@ -187,6 +187,10 @@ impl SideOptions {
         };
         let bin = self.bin.as_deref().context("--rev needs --bin")?;
         let revisions = Revisions::open(&places.results()?).await?;
+        // A typing error in the second one is an error before the first one is built.
+        for revision in [baseline, candidate] {
+            revisions.commit(revision).await?;
+        }
         let build = async |revision: &String| {
             let built = revisions.build(revision, bin, self.layouts).await?;
             let command = |program: &PathBuf| {
