@@ -82,7 +82,7 @@ fn a_prediction_takes_the_letters_of_the_page_and_says_why_it_refuses() {
     toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + predict));
     let output = asked(&toy, &["predict", "toy"], "locks\nb\nmany\n4x\n");
     ends(&output, 0);
-    says(&output, "A to B      the suspects of docs/src/cases/toy.md");
+    says(&output, "Answer A to B, the suspects of docs/src/cases/toy.md");
     says(&output, "no suspect is named `locks`; did you mean `lock`?");
     says(&output, "`many` isn't a factor");
     prints(&output, "Noted: B, 4.00×.");

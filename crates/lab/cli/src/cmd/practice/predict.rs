@@ -10,7 +10,7 @@ use lab_workspace::Workspace;
 use super::{Named, ask::ask};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = kinds())]
+#[command(after_help = format!("Kinds of faults:{}", kinds()))]
 pub struct Options {
     #[command(flatten)]
     pub named: Named,
@@ -27,7 +27,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let suspect = match &options.suspect {
         Some(typed) => case.suspect(typed)?,
         None => {
-            err!("{}{}\n", kinds(), letters(case));
+            err!("{}\n{}a kind of fault:{}\n", case.question, letters(case), kinds());
             ask("What do you suspect?", "--suspect SUSPECT", |typed| case.suspect(typed))?
         }
     };
@@ -36,7 +36,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         None => ask(&question(case), "--factor N", factor_of)?,
     };
     out!(
-        "\nNoted: {suspect}, {}. Next to what is measured: just bench {}",
+        "\nNoted: {suspect}, {}. To see it next to what is measured: just bench {}",
         factor(said),
         case.shown
     );
@@ -49,16 +49,16 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
 /// The same for all cases.
 fn kinds() -> String {
     let line = |it: &lab_model::Suspect| format!("\n  {:<12}{}", it.name, it.words);
-    "Kinds of faults:".to_owned() + &SUSPECTS.iter().map(line).collect::<String>()
+    SUSPECTS.iter().map(line).collect()
 }
 
 fn letters(case: &Case) -> String {
     match &case.letters()[..] {
-        [] => String::new(),
+        [] => "Answer ".to_owned(),
         [first, .., last] => {
-            format!("\n  {:<12}the suspects of {}", format!("{first} to {last}"), case.page())
+            format!("Answer {first} to {last}, the suspects of {}, or ", case.page())
         }
-        [only] => format!("\n  {only:<12}the suspect of {}", case.page()),
+        [only] => format!("Answer {only}, the suspect of {}, or ", case.page()),
     }
 }
 
