@@ -106,6 +106,9 @@ fn print(
         let page = report::write(Some(workspace), &results, record, None)?;
         err!("  Report     {}", lab_report::path(&page));
     }
+    if let [case] = cases {
+        err!("  Read       {}", case.page());
+    }
     Ok(())
 }
 
