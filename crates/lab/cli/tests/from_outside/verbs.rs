@@ -10,7 +10,7 @@ fn mistakes_are_explained() {
     for (args, message) in [
         (&["bench", "tow"][..], "no case is named `tow`; did you mean `toy`?"),
         (&["bench", "--measurement", "0"], "has to be between 0.1 and 3600 seconds"),
-        (&["report"], "`lab bench` makes one"),
+        (&["report"], "`lab bench` make them"),
         (&["count", "--check"], "toy-slow: this server does not count its allocations"),
     ] {
         fails(&toy.run(args), 2, message);
