@@ -18,7 +18,7 @@ use super::{
 pub const BASELINE: &str = "slow";
 /// The variant that the case is about.
 pub const CANDIDATE: &str = "fixed";
-/// The variant that the reader writes; see [`crate::Workspace::cases_with_mine`].
+/// The variant that the reader writes; see `cases_with_mine` of the workspace.
 pub const MINE: &str = "mine";
 
 /// A case, as its `case.toml` describes it.

@@ -47,7 +47,7 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
 }
 
 /// Builds some binaries of the workspace into its `bin_dir`, in the profile that `lab` itself was built
-/// in; returns cargo's messages, as [`build`] does. No names of crates appear.
+/// in; returns cargo's messages. No names of crates appear.
 pub async fn build_servers(
     workspace: &Workspace,
     binaries: &[String],
