@@ -201,7 +201,7 @@ impl Card {
                 };
                 let is_busy =
                     |it: &Note| matches!(it, Note::Known { kind: Kind::BusyMachine { .. }, .. });
-                let doubt = "; the machine was busy, so measure again before you believe it";
+                let doubt = "; the machine was busy: measure again";
                 suspects + if self.notices.iter().any(is_busy) { doubt } else { "" }
             }
         }
