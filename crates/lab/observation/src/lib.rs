@@ -25,4 +25,4 @@ pub use stacks::{
     Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, inlined, top,
     top_inclusive,
 };
-pub use threads::{State, Thread, ThreadStates, shares};
+pub use threads::{STARVED, State, Thread, ThreadStates, shares};

@@ -37,6 +37,9 @@ pub enum State {
     Absent,
 }
 
+/// From this share on, threads that wait for a core are worth a note.
+pub const STARVED: f64 = 0.3;
+
 /// System calls in which a thread usually waits for something to do.
 #[rustfmt::skip]
 const FOR_WORK: [&str; 14] = [

@@ -2,7 +2,7 @@
 
 use console::style;
 use lab_model::{Kind, Note};
-use lab_observation::{Function, JIT, Recording};
+use lab_observation::{Function, JIT, Recording, STARVED};
 use lab_pictures::{Page, Section};
 use lab_report::{Table, all_told, noted, paragraph, percent, plural, significant, time_ms};
 use lab_system::out;
@@ -22,8 +22,6 @@ const LIMITS: &str = "What limits it";
 const BUSY: f64 = 0.5;
 /// From this share of the machine on, what others take can look like a fault of the server.
 const DISTURBED: f64 = 0.1;
-/// From this share on, a server that waits for a core is worth a note.
-const STARVED: f64 = 0.3;
 
 #[derive(Debug, Serialize)]
 pub struct Card {

@@ -7,9 +7,10 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_model::{Build, Case, Exhibit, Kind, Note, own_command, usual};
-use lab_observation::{Observation, Observations, Profiler, ThreadStates, Topic, View};
+use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
+use lab_system::Progress;
 use lab_workspace::Workspace;
 
 use super::{
@@ -17,11 +18,9 @@ use super::{
     observe::{Instruments, SpanSource, Watch, first_that_works},
 };
 use crate::bench::Comparison;
-use lab_system::Progress;
 
-/// Threads that wanted as many cores, and waited for them for this share of the time, are worth a note.
+/// Threads that wanted fewer cores say nothing by waiting for them.
 const WANTED: f64 = 0.1;
-const STARVED: f64 = 0.3;
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]

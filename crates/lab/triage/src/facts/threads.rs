@@ -41,20 +41,17 @@ impl Facts {
         let calls = WAITING.iter().max_by(|a, b| more(&[**a]).total_cmp(&more(&[**b])));
         self.words.insert(Word::WaitingCall, calls.map_or("", |call| *call).to_owned());
         // A thread that waits for a core wants one: on a busy machine a server gets less than it wants.
-        let looks = busy.looks.max(1) as f64;
-        let looked = |thread: &Thread, is: fn(&State) -> bool| {
-            thread.states.iter().filter(|state| is(state)).count() as f64 / looks
+        let (wanted, starved) = busy.starved();
+        let wants = |thread: &Thread| {
+            let wants = |it: &&State| matches!(it, State::Running | State::Ready);
+            thread.states.iter().filter(wants).count() as f64 / busy.looks.max(1) as f64
         };
-        let ready = |it: &State| matches!(it, State::Ready);
-        let wants = |it: &State| matches!(it, State::Running | State::Ready);
-        let sum = |is| busy.threads.iter().map(|thread| looked(thread, is)).sum::<f64>();
-        let wanted = busy.threads.iter().map(|thread| looked(thread, wants));
-        self.put(Figure::BusiestThreadShare, wanted.fold(0.0, f64::max));
-        self.put(Figure::StarvedShare, busy.starved().1);
-        self.put(Figure::LackedCores, sum(ready));
+        self.put(Figure::BusiestThreadShare, busy.threads.iter().map(wants).fold(0.0, f64::max));
+        self.put(Figure::StarvedShare, starved);
+        self.put(Figure::LackedCores, wanted * starved);
         // Threads that lived only briefly were not seen, but the system counts their CPU time.
         let used = measured.at(WATCHED).and_then(cores).unwrap_or_default();
-        self.wants(sum(wants).max(used), measured);
+        self.wants(wanted.max(used), measured);
         self.event_loop(idle, busy);
         if let Some(at_once) = self.get(Figure::AtOnce) {
             // Threads that serve a request and no other one meanwhile.
