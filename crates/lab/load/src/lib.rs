@@ -81,6 +81,7 @@ where
 
 /// Of requests in the background, only those without a right answer count as requests.
 fn add_background(outcome: &mut Outcome, other: &Outcome) {
+    outcome.background_sent += other.sent;
     outcome.background_in_time += other.ok_in_time;
     outcome.sent += other.wrong + other.failed + other.lost;
     outcome.wrong += other.wrong;

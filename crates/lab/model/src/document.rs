@@ -186,9 +186,9 @@ impl Requests {
 /// Arrivals at a constant mean rate. Their latency starts when they are due.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OpenLoopRecord {
-    /// Arrivals per second, the same for all variants.
+    /// Arrivals per second as planned. Random ones are a bit fewer or more: [`CaseRecord::arrived_per_s`].
     pub rate_per_s: f64,
-    /// Random or even, and the seed; the same arrivals for all variants.
+    /// Random or even, and the session's seed, from which each pair of runs has its own ([`Run::seed`]).
     pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
@@ -229,6 +229,11 @@ pub struct Run {
     /// Its pair: the other run with this number was the one just before or after it. `None` for the
     /// extra runs of the baseline that only the control uses.
     pub pair: Option<usize>,
+    /// The seed of its random arrivals, which both runs of a pair share; that of the background follows from
+    /// it. `None` if nothing was random, and in records from before November 24, 2026, whose runs all had
+    /// the session's seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// The system's load average just before the run.
     pub load_average: Option<f64>,
     /// Where the server was found; `None` if it announced that itself.
@@ -238,6 +243,13 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
     pub outcome: Outcome,
+}
+
+/// How many of these came in a second of all runs; `None` without runs.
+fn per_s(runs: &[Run], of: impl Fn(&Outcome) -> u64) -> Option<f64> {
+    let seconds: f64 = runs.iter().map(|run| run.outcome.measured.as_secs_f64()).sum();
+    let count: u64 = runs.iter().map(|run| of(&run.outcome)).sum();
+    (seconds > 0.0).then(|| count as f64 / seconds)
 }
 
 /// The usual visit of a user.
@@ -300,6 +312,18 @@ impl CaseRecord {
     pub fn drops_requests(&self, variant: &VariantRecord) -> bool {
         let [baseline, ..] = &self.variants[..] else { return false };
         decline::drops_requests(&variant.requests, &baseline.requests)
+    }
+
+    /// Arrivals of the open loop per second, as they were.
+    pub fn arrived_per_s(&self) -> Option<f64> {
+        per_s(&self.open_runs, |outcome| outcome.sent)
+    }
+
+    /// Requests of the background per second, as they were, in the runs that decide.
+    pub fn background_per_s(&self) -> Option<f64> {
+        let of_open_loop = self.open_runs.iter().any(|run| run.pair.is_some());
+        let runs = if of_open_loop { &self.open_runs } else { &self.runs };
+        per_s(runs, |outcome| outcome.background_sent).filter(|rate| *rate > 0.0)
     }
 
     /// Whether every run had right answers, and no others.

@@ -21,6 +21,9 @@ pub struct Outcome {
     pub measured: Duration,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
+    /// Requests of the background that were due within the measurement.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub background_sent: u64,
     /// Right answers to the background's requests within the measurement. They are no part of throughput.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub background_in_time: u64,

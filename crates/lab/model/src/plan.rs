@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use lab_stats::SplitMix64;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Expected, seconds};
@@ -143,11 +144,29 @@ pub struct OpenLoop {
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
     /// Random, as between independent users (a Poisson process). The same seed makes the same
-    /// schedule, so every server gets the same arrivals.
+    /// schedule, so both servers of a pair get the same arrivals.
     Random { seed: u64 },
     /// All the same. A server that answers one arrival before the next never has a queue, however
     /// badly it would handle two at once.
     Even,
+}
+
+impl Spacing {
+    /// Other arrivals of the same kind: those of the `nth` pair in a session that has this seed.
+    pub fn nth(self, nth: usize) -> Self {
+        match self {
+            Self::Random { seed } => Self::Random { seed: SplitMix64(seed).seed_of(nth) },
+            Self::Even => Self::Even,
+        }
+    }
+
+    /// Its seed, if it has one.
+    pub fn seed(self) -> Option<u64> {
+        match self {
+            Self::Random { seed } => Some(seed),
+            Self::Even => None,
+        }
+    }
 }
 
 impl Default for Spacing {
@@ -193,5 +212,20 @@ impl Ask {
             body: None,
             expected: Expected { status: 200, answer },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_a_session_has_arrivals_of_its_own() {
+        let of = |seed, nth| Spacing::Random { seed }.nth(nth);
+        let pairs: Vec<_> = (0..100).map(|pair| of(7, pair).seed()).collect();
+        assert!(pairs.iter().all(|seed| pairs.iter().filter(|it| *it == seed).count() == 1));
+        assert_eq!(pairs[3], of(7, 3).seed(), "the session's seed determines them");
+        assert_ne!(pairs[3], of(8, 3).seed());
+        assert_eq!(Spacing::Even.nth(3), Spacing::Even);
     }
 }

@@ -37,6 +37,7 @@ impl Outcome {
             ("lost", lost),
             ("reopened", self.reopened),
             ("resent", self.resent),
+            ("background_sent", self.background_sent),
             ("latency_us", samples),
         ] {
             within(field, count, 0..=MOST_REQUESTS)?;

@@ -82,6 +82,7 @@ fn all() -> Vec<Value> {
         Reason::Rule(Rule::WithinNoise { low, high, confidence, noise }),
         Reason::Rule(Rule::BelowMinimum { estimate: 0.985, inner: [0.977, 0.993], minimum }),
         Reason::Rule(Rule::NoDifference { inner: [0.99, 1.01], minimum }),
+        Reason::Rule(Rule::NoisyControl { inner: [0.99, 1.01], minimum, noise: 1.04 }),
         Reason::Rule(Rule::NearMinimum { estimate: 1.025, low: 1.01, high: 1.04, minimum }),
         Reason::Rule(Rule::WideInterval { low: 0.42, high: 2.1, minimum }),
     ];

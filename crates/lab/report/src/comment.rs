@@ -7,7 +7,10 @@ use lab_model::{
     origin::{command_line, day, machine_in_words},
 };
 
-use crate::{plural, reason, sentence, tables::metrics};
+use crate::{
+    plural, reason, sentence,
+    tables::{load, metrics},
+};
 
 /// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
 /// that makes the same comparison. No text of the record has a meaning in it.
@@ -18,7 +21,7 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
     cells.for_each(|cell| *cell = inert(cell));
     text += &metrics.markdown();
     let pairs = plural(case.pairs, "pair");
-    let [load, caption] = [&case.load, &metrics.caption].map(|it| inert(it));
+    let [load, caption] = [&load(case), &metrics.caption].map(|it| inert(it));
     let _ = writeln!(text, "\n{pairs} of runs: {load}. {caption}");
     let notes = notes(case);
     if !notes.is_empty() {

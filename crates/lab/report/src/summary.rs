@@ -8,7 +8,7 @@ use lab_stats::Verdict;
 
 use crate::{
     NONE, factor, heading, noted, paragraph, plural, reason,
-    tables::{confidence, summary, tables},
+    tables::{confidence, load, summary, tables},
 };
 
 /// One case: its variants layer by layer, then the verdict and the notes.
@@ -17,7 +17,7 @@ pub fn comparison(title: &str, case: &CaseRecord) -> String {
     let mut text = format!(
         "{}\n{}\n{} of runs, {} s each{layouts}\n\n",
         heading(&case.case, title),
-        case.load,
+        load(case),
         plural(case.pairs, "pair"),
         case.measurement_s
     );

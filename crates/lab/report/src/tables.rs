@@ -80,7 +80,7 @@ pub fn claims(case: &CaseRecord) -> Table {
         "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",
         case.measurement_s,
         case.warm_up_s,
-        case.load,
+        load(case),
         interval([case])
     );
     let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|it| case.short(it));
@@ -146,8 +146,9 @@ pub fn pair(case: &CaseRecord) -> Table {
     let closed = sides.map(|it| it.latency_ms);
     let open =
         sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
-    let rate = sides.iter().find_map(|it| Some(it.open_loop.as_ref()?.rate_per_s));
-    let at = rate.map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
+    let at = case
+        .arrived_per_s()
+        .map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
     let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
     let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
     for (latencies, name, has_factor) in loops {
@@ -160,7 +161,7 @@ pub fn pair(case: &CaseRecord) -> Table {
     rows.push(row("peak MiB", sides.map(memory), Default::default()));
     let caption = format!(
         "Load: {}; {} of runs.{} A/A is the noise of each metric: {} against itself.",
-        case.load,
+        load(case),
         plural(case.pairs, "pair"),
         interval([case]),
         one.variant
@@ -229,7 +230,7 @@ fn open_loop(case: &CaseRecord) -> Table {
         Some((it.variant.clone(), open.latencies(), last))
     };
     let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
-    let rate = open_loop.map(arrivals).unwrap_or_default();
+    let rate = open_loop.map(|open_loop| arrivals(case, open_loop)).unwrap_or_default();
     let caption = format!(
         "Illustration: open loop, {rate}; latency counts from the moment an arrival was due."
     );
@@ -263,13 +264,21 @@ fn with_percentiles(
     Table::new(caption, head, rows.into_iter().map(row))
 }
 
-/// `9.68 random arrivals per second`.
-fn arrivals(open_loop: &OpenLoopRecord) -> String {
+/// The load in words, with the rate of the background's requests as it was.
+pub fn load(case: &CaseRecord) -> String {
+    let measured =
+        case.background_per_s().map(|rate| format!(" (measured: {})", significant(rate)));
+    format!("{}{}", case.load, measured.unwrap_or_default())
+}
+
+/// `9.68 random arrivals per second`, as they were.
+fn arrivals(case: &CaseRecord, open_loop: &OpenLoopRecord) -> String {
     let spacing = match open_loop.spacing {
         Spacing::Random { .. } => "random",
         Spacing::Even => "evenly spaced",
     };
-    format!("{} {spacing} arrivals per second", significant(open_loop.rate_per_s))
+    let rate = case.arrived_per_s().unwrap_or(open_loop.rate_per_s);
+    format!("{} {spacing} arrivals per second", significant(rate))
 }
 
 /// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.

@@ -13,6 +13,13 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
+    /// The seed of the `nth` sequence that follows from this one, such as the arrivals of a pair of runs. It
+    /// has 53 bits, which every reader of JSON keeps.
+    pub fn seed_of(mut self, nth: usize) -> u64 {
+        (0..nth).for_each(|_| _ = self.next());
+        self.next() >> 11
+    }
+
     /// Uniform from 0 up to but not including 1.
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64

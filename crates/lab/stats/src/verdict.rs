@@ -71,6 +71,8 @@ pub enum Reason {
     WithinNoise { low: f64, high: f64, confidence: f64, noise: f64 },
     /// A difference is shown, and one that is smaller than `minimum`.
     BelowMinimum { estimate: f64, inner: [f64; 2], minimum: f64 },
+    /// Any difference is smaller than `minimum`, but the control's estimate, `noise`, is not.
+    NoisyControl { inner: [f64; 2], minimum: f64, noise: f64 },
     /// Any difference is smaller than `minimum`.
     NoDifference { inner: [f64; 2], minimum: f64 },
     /// A difference is shown. Whether it reaches `minimum` is not.
@@ -90,7 +92,8 @@ pub enum Reason {
 ///    the control's estimate, it is undecided: the control shows such a difference without a cause.
 /// 3. If the 90 % interval ([`Speedup::inner`]) is within `minimum_effect` of 1: slightly faster or
 ///    slower, if the whole 95 % interval is farther away from 1 than the control's estimate, and else
-///    equivalent.
+///    equivalent. If the control's estimate is not within `minimum_effect` of 1, it is undecided: a
+///    machine that shows such a difference without a cause may as well have hidden one.
 /// 4. Undecided.
 ///
 /// All of this is about logarithms, where 0.909 is as far from 1 as 1.1 is: with a `minimum_effect` of
@@ -117,8 +120,12 @@ pub fn judge(
     let minimum = 1.0 + minimum_effect;
     let is_within =
         |[low, high]: &[f64; 2]| low.ln().abs().max(high.ln().abs()) <= minimum_effect.ln_1p();
+    let control = noise(control);
     match inner.filter(is_within) {
-        Some(inner) if excludes_one && exceeds(speedup, noise(control)) => Judgement {
+        Some(inner) if control.ln() > minimum_effect.ln_1p() => {
+            undecided(Reason::NoisyControl { inner, minimum, noise: control })
+        }
+        Some(inner) if excludes_one && exceeds(speedup, control) => Judgement {
             verdict: if estimate > 1.0 { Verdict::SlightlyFaster } else { Verdict::SlightlySlower },
             reason: Reason::BelowMinimum { estimate, inner, minimum },
         },

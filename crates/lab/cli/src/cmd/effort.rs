@@ -45,7 +45,7 @@ pub struct EffortOptions {
 impl EffortOptions {
     /// Without a flag for the metric, `decides` is what the verdict is about.
     pub fn effort(&self, decides: Metric) -> Effort {
-        // New for each call; all its servers get the same arrivals.
+        // New for each call.
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
         let usual = Effort::usual(self.quick, seed);
         let effort = Effort {

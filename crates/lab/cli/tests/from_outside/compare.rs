@@ -9,7 +9,7 @@ use std::{
 };
 
 use lab_system::process::{self, is_alive, pids};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::toy::{
     CALM, SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json, prints, says, stderr,
@@ -65,6 +65,27 @@ fn json_has_the_verdict_and_its_figures() {
         let text = toy.read(file);
         assert!(text.contains("Authorization: …") && !text.contains("hunter2"), "{text}");
     }
+}
+
+#[test]
+fn both_runs_of_a_pair_meet_the_same_arrivals_and_the_next_pair_meets_others() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    let loops = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0.3"];
+    let args = [&loops[..], &CALM, &["--json", "--metric=latency-p50"]].concat();
+    let output = with_itself(&toy, &server, &args).output().unwrap();
+    let record: Value =
+        serde_json::from_str(&toy.read(json(&output)["record"].as_str().unwrap())).unwrap();
+    let runs = record["cases"][0]["open_runs"].as_array().unwrap();
+    let of = |pair: u64| {
+        let of_pair = runs.iter().filter(move |run| run["pair"] == pair);
+        let arrivals =
+            of_pair.map(|run| (run["seed"].as_u64().unwrap(), run["outcome"]["sent"].clone()));
+        arrivals.collect::<Vec<_>>()
+    };
+    let [first, second] = [of(0), of(1)];
+    assert!(first[0] == first[1] && second[0] == second[1], "{first:?} {second:?}");
+    assert_ne!(first[0].0, second[0].0);
 }
 
 #[test]

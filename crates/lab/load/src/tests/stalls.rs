@@ -99,6 +99,7 @@ async fn requests_in_the_background_occupy_the_server_and_only_their_faults_coun
     let counts = |it: &Outcome| (it.sent, it.ok, it.wrong, it.latency.count());
     assert_eq!([&alone, &next_to_others].map(counts), [(50, 50, 0, 50); 2]);
     assert_eq!([&alone, &next_to_others].map(|it| it.background_in_time), [0, 10]);
+    assert_eq!([&alone, &next_to_others].map(|it| it.background_sent), [0, 10]);
     let slowest = [&alone, &next_to_others].map(|it| it.latency.quantile_ms(100.0).unwrap());
     assert!(slowest[0] < 55.0 && slowest[1] > 95.0, "{slowest:?}");
 

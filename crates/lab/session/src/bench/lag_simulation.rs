@@ -80,6 +80,7 @@ fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdi
         .map(|slot| Run {
             variant: names[slot.subject].to_owned(),
             pair: slot.pair,
+            seed: None,
             load_average: None,
             server: None,
             neighbours: None,

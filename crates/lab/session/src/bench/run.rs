@@ -123,19 +123,16 @@ impl Comparison {
         }
     }
 
-    /// The requests of other clients; the same arrivals for all servers, unlike those of the open loop.
+    /// The requests of other clients: not at the moments of the open loop, which has this spacing.
     pub(crate) fn background(&self, spacing: Spacing) -> Vec<Background> {
-        let spacing = match spacing {
-            Spacing::Random { seed } => Spacing::Random { seed: seed.wrapping_add(1) },
-            Spacing::Even => Spacing::Even,
-        };
-        let of = |(rate_per_s, ask): &(f64, Ask)| {
+        let of = |(nth, (rate_per_s, ask)): (usize, &(f64, Ask))| {
             let connections = OPEN_LOOP_USERS.1;
+            let spacing = spacing.nth(nth);
             let arrivals =
                 OpenLoop { rate_per_s: *rate_per_s, connections, connections_per_user: 1, spacing };
             Background { arrivals, ask: ask.clone() }
         };
-        self.background.iter().map(of).collect()
+        self.background.iter().enumerate().map(of).collect()
     }
 
     /// Whether the closed loop runs in pairs. One run of each server is enough if nothing depends on it.
@@ -192,12 +189,21 @@ impl Comparison {
         };
         let pairs = slots.iter().filter_map(|slot| slot.pair).max().map_or(0, |last| last + 1);
         for &Slot { subject, pair } in slots {
+            // Both runs of a pair meet the same arrivals, and the next pair meets others: they are sampled, too.
+            let spacing = effort.spacing.nth(pair.map_or(0, |pair| pair + 1));
+            let arrivals = match arrivals {
+                Arrivals::OpenLoop(open) => Arrivals::OpenLoop(OpenLoop { spacing, ..open }),
+                Arrivals::ClosedLoop(load) => Arrivals::ClosedLoop(load),
+            };
+            let effort = Effort { spacing, ..effort };
             let variant = &self.subjects[subject].name;
             let nth = pair.map_or(String::new(), |pair| format!("  pair {} of {pairs}", pair + 1));
             progress.run(&self.name, &format!("{which}{nth}  {variant}"), effort.run());
             let nth = runs.iter().filter(|run: &&Run| run.variant == *variant).count();
             let run = self.run(subject, nth, effort, arrivals, progress).await?;
-            runs.push(Run { pair, ..run });
+            let is_random =
+                !self.background.is_empty() || matches!(arrivals, Arrivals::OpenLoop(_));
+            runs.push(Run { pair, seed: spacing.seed().filter(|_| is_random), ..run });
         }
         Ok(runs)
     }
@@ -280,7 +286,8 @@ impl Comparison {
             let neighbours = before.until_now();
             let variant = subject.name.clone();
             let server = server.listener();
-            anyhow::Ok(Run { variant, pair: None, load_average, server, neighbours, outcome })
+            let (pair, seed) = (None, None);
+            anyhow::Ok(Run { variant, pair, seed, load_average, server, neighbours, outcome })
         });
         let mut run = run.await?;
         if effort.allow_unfinished || subject.may_outlast {

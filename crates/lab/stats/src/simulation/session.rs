@@ -24,12 +24,8 @@ pub enum Machine {
     TwoSpeeds(f64),
     /// Another process takes half of the cores in this share of each period, which lasts so many runs.
     Periodic { runs: f64, share: f64 },
-}
-
-impl Machine {
-    pub fn is_periodic(self) -> bool {
-        matches!(self, Self::Periodic { .. })
-    }
+    /// `Busy`, and another process that takes half of the cores for half of every fourth run.
+    Noisy,
 }
 
 /// The part of a run's time that is measured: 1.4 of 2.46 s.
@@ -43,7 +39,7 @@ fn worked(end: f64, period: f64, share: f64) -> f64 {
 }
 
 /// Normal with a standard deviation of 1 (Box and Muller).
-fn normal(rng: &mut SplitMix64) -> f64 {
+pub fn normal(rng: &mut SplitMix64) -> f64 {
     (2.0 * rng.exponential()).sqrt() * (TAU * rng.uniform()).cos()
 }
 
@@ -56,7 +52,7 @@ fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]>
     let run = |nth: usize| {
         let speed = match machine {
             Machine::Quiet | Machine::Steady | Machine::Stalls | Machine::Periodic { .. } => 0.0,
-            Machine::Walk | Machine::Busy => {
+            Machine::Walk | Machine::Busy | Machine::Noisy => {
                 walked += 0.08 / (runs as f64).sqrt() * normal(rng);
                 walked
             }
@@ -77,16 +73,19 @@ fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]>
                 work.ln()
             }
         };
-        let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy) && rng.uniform() < 0.08;
-        let stall = match machine {
-            Machine::Periodic { runs, share } => {
-                let begin = phase * runs + nth as f64;
-                let taken = worked(begin + MEASURED, runs, share) - worked(begin, runs, share);
-                0.5 * taken / MEASURED
-            }
-            _ if is_stalled => 0.1 + 0.3 * rng.uniform(),
-            _ => 0.0,
+        let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy | Machine::Noisy)
+            && rng.uniform() < 0.08;
+        let taken = match machine {
+            Machine::Periodic { runs, share } => Some((runs, share)),
+            Machine::Noisy => Some((4.0, 0.5)),
+            _ => None,
         };
+        let taken = taken.map_or(0.0, |(runs, share)| {
+            let begin = phase * runs + nth as f64;
+            let taken = worked(begin + MEASURED, runs, share) - worked(begin, runs, share);
+            0.5 * taken / MEASURED
+        });
+        let stall = taken + if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
         let noise = if machine == Machine::Quiet { 0.01 } else { 0.02 };
         [speed + (-stall).ln_1p() + noise * normal(rng), speed + noise * normal(rng)]
     };
