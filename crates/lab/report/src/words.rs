@@ -84,10 +84,11 @@ pub fn noise(control: &Speedup) -> String {
     plus_minus(control.reach())
 }
 
-/// Formats 1.02 as `±2.0 %`, and 1.0002 as `±0.02 %`, where one decimal would show nothing.
+/// Formats 1.02 as `±2.0 %`, 1.0002 as `±0.02 %`, where one decimal would show nothing, and 3.486 as `±249 %`.
 pub fn plus_minus(factor: f64) -> String {
     match (factor - 1.0) * 100.0 {
         percent if percent < 0.095 => format!("±{percent:.2} %"),
+        percent if percent >= 99.95 => format!("±{percent:.0} %"),
         percent => format!("±{percent:.1} %"),
     }
 }
@@ -152,6 +153,12 @@ mod tests {
         assert_eq!(significant(275.7), "276");
         assert_eq!(significant(5405.3), "5,405");
         assert_eq!(thousands(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn noise_has_no_more_digits_than_a_few_pairs_can_show() {
+        let shown = [1.0002, 1.02, 1.26, 3.486].map(plus_minus);
+        assert_eq!(shown, ["±0.02 %", "±2.0 %", "±26.0 %", "±249 %"]);
     }
 
     #[test]
