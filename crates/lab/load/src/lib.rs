@@ -79,9 +79,10 @@ where
         .await
 }
 
-/// Of requests in the background, only those without a right answer count as requests.
+/// Requests in the background have figures of their own. Only those without a right answer count as requests.
 fn add_background(outcome: &mut Outcome, other: &Outcome) {
     outcome.background_sent += other.sent;
+    outcome.background_latency.add(&other.latency);
     outcome.background_in_time += other.ok_in_time;
     outcome.sent += other.wrong + other.failed + other.lost;
     outcome.wrong += other.wrong;

@@ -197,6 +197,9 @@ pub struct OpenLoopRecord {
     pub requests: Requests,
     /// Arrivals that found no free connection.
     pub queued: u64,
+    /// The latencies of the requests that other clients sent meanwhile; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_ms: Option<Latencies>,
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
     /// That the generator was late in at least half of the runs, if so: these latencies are upper bounds.

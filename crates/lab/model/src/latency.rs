@@ -55,6 +55,10 @@ impl Latency {
         self.0 += &other.0;
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn count(&self) -> u64 {
         self.0.len()
     }

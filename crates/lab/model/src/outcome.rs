@@ -24,6 +24,9 @@ pub struct Outcome {
     /// Requests of the background that were due within the measurement.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub background_sent: u64,
+    /// The latencies of the background's requests, from when each was due.
+    #[serde(default, rename = "background_latency_us", skip_serializing_if = "Latency::is_empty")]
+    pub background_latency: Latency,
     /// Right answers to the background's requests within the measurement. They are no part of throughput.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub background_in_time: u64,

@@ -158,6 +158,16 @@ pub fn pair(case: &CaseRecord) -> Table {
             row(&format!("{}, {name}", at.name()), latencies.map(|it| percentile(&it, at)), factor)
         }));
     }
+    let others =
+        sides.map(|it| it.open_loop.as_ref().and_then(|it| it.background_ms).unwrap_or_default());
+    if let Some(rate) = case.background_per_s() {
+        let known = |at: &Percentile| others.iter().any(|it| it.by.get(*at).is_some());
+        let name = format!("other clients at {}/s", significant(rate));
+        rows.extend(Percentile::all().filter(known).map(|at| {
+            let of_sides = others.map(|it| percentile(&it, at));
+            row(&format!("{}, {name}", at.name()), of_sides, Default::default())
+        }));
+    }
     rows.push(row("peak MiB", sides.map(memory), Default::default()));
     let caption = format!(
         "Load: {}; {} of runs.{} A/A is the noise of each metric: {} against itself.",

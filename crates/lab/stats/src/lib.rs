@@ -6,6 +6,7 @@
 //! verdict.
 
 mod median;
+mod queue;
 mod random;
 mod schedule;
 mod signed_rank;
@@ -16,6 +17,7 @@ mod verdict;
 mod wilson;
 
 pub use median::median_of;
+pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};

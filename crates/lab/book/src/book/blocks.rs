@@ -2,10 +2,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use lab_model::{BASELINE, CANDIDATE, origin::relative, unknown, without_expectations};
 use lab_pictures::chart::{self, Chart, SweepPoint};
 use lab_report::explained;
+use lab_stats::md1_wait_ms;
 use lab_workspace::criterion::Bench;
 use minijinja::{Environment, Error, State, Value};
 
@@ -35,6 +36,10 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         function(&its, &of, name, kind).map(|[own, _]| own)
     };
     env.add_function("cost", cost);
+    env.add_function("md1", |rate_per_s: f64, service_ms: f64, quantile: f64| {
+        md1_wait_ms(rate_per_s, service_ms, quantile)
+            .ok_or_else(|| failed(anyhow!("no queue is stable with these figures")))
+    });
     let its = Arc::clone(sources);
     // `name` is shown in place of the path, which may give a fault away.
     env.add_function(

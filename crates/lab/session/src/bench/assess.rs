@@ -158,6 +158,7 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
         spacing: open_loop.spacing,
         latency_ms: latencies(outcomes),
         requests: requests(outcomes),
+        background_ms: background(outcomes),
         queued: punctuality().map(|it| it.queued).sum(),
         lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
         invalid: is_late(outcomes)
@@ -174,12 +175,23 @@ fn requests(outcomes: &[&Outcome]) -> Requests {
 
 /// The percentiles of all runs together.
 fn latencies(outcomes: &[&Outcome]) -> Latencies {
-    let mut latency = Latency::default();
-    outcomes.iter().for_each(|outcome| latency.add(&outcome.latency));
     let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
     Latencies {
-        by: ByPercentile::of(|at| latency.percentile_ms(at.percent())),
+        by: percentiles(outcomes.iter().map(|outcome| &outcome.latency)),
         exact_below: youngest.map(|age| age.as_secs_f64() * 1e3),
         at_most: false,
     }
+}
+
+/// The same of what other clients sent.
+fn background(outcomes: &[&Outcome]) -> Option<Latencies> {
+    let all = outcomes.iter().map(|outcome| &outcome.background_latency);
+    let has_any = all.clone().any(|latency| !latency.is_empty());
+    has_any.then(|| Latencies { by: percentiles(all), ..Latencies::default() })
+}
+
+fn percentiles<'a>(runs: impl Iterator<Item = &'a Latency>) -> ByPercentile<f64> {
+    let mut latency = Latency::default();
+    runs.for_each(|run| latency.add(run));
+    ByPercentile::of(|at| latency.percentile_ms(at.percent()))
 }
