@@ -111,6 +111,8 @@ figures! {
     /// What neither the server nor the generator nor other programs used, although threads may have wanted it.
     UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
+    /// How many threads apart from the busiest one ran or waited for a core at a time.
+    OtherThreads: Number,
     /// How long the server's threads waited for a core, of the time that they wanted one.
     StarvedShare: Share(Time),
     /// How many of them waited for one at a time.

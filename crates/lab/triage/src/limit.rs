@@ -29,6 +29,7 @@ impl Limit {
         } else if at_least(Figure::UsedCores, 0.7)
             && at_least(Figure::UnusedCoreShare, 0.25)
             && at_least(Figure::TurnsShare, 0.3)
+            && at_least(Figure::OtherThreads, 0.3)
             && at_most(Figure::AtOnce, 3.0)
         {
             // Threads that wake each other want cores, and leave them unused.
@@ -127,6 +128,7 @@ mod tests {
             (Figure::UsedCores, 1.2),
             (Figure::UnusedCoreShare, 0.37),
             (Figure::TurnsShare, 0.99),
+            (Figure::OtherThreads, 2.4),
         ];
         assert_eq!(limit(&turns), Limit::Turns);
         let few = [

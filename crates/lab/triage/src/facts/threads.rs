@@ -48,7 +48,9 @@ impl Facts {
             let wants = |it: &&State| matches!(it, State::Running | State::Ready);
             thread.states.iter().filter(wants).count() as f64 / busy.looks.max(1) as f64
         };
-        self.put(Figure::BusiestThreadShare, busy.threads.iter().map(wants).fold(0.0, f64::max));
+        let busiest = busy.threads.iter().map(wants).fold(0.0, f64::max);
+        self.put(Figure::BusiestThreadShare, busiest);
+        self.put(Figure::OtherThreads, wanted - busiest);
         self.put(Figure::TurnsShare, turns(busy));
         self.put(Figure::StarvedShare, starved);
         self.put(Figure::LackedCores, wanted * starved);
@@ -132,7 +134,7 @@ fn turns(states: &ThreadStates) -> f64 {
     let locked = |it: &&State| matches!(it, State::Blocked(call) if LOCK.contains(&&**call));
     let turn = |look: &usize| {
         let at: Vec<_> = working.iter().filter_map(|thread| thread.states.get(*look)).collect();
-        at.iter().any(|it| runs(it)) && at.iter().any(|it| locked(it))
+        at.iter().any(runs) && at.iter().any(locked)
     };
     (0..states.looks).filter(turn).count() as f64 / states.looks.max(1) as f64
 }
