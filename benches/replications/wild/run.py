@@ -50,7 +50,7 @@ RULES = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(enco
 INSTEAD_OF = {rule["id"]: rule.get("instead_of", []) for rule in RULES}
 NEEDS = {"maven": "mvn", "pip": None}
 LIMITS = {
-    "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time",
+    "turns": "threads take turns", "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time",
     "few-at-once": "waits, few at a time", "waits": "nothing up to 64 users",
     "generator": "the load generator", "unclear": "not clear",
 }

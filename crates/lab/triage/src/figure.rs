@@ -106,7 +106,13 @@ figures! {
     BusyCores: Number,
     /// What neither the server nor the generator wanted.
     IdleCoreShare: Share(Cores),
+    /// CPU time that the server used per second, with `WATCHED` users.
+    UsedCores: Number,
+    /// What neither the server nor the generator nor other programs used, although threads may have wanted it.
+    UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
+    /// How many threads apart from the busiest one ran or waited for a core at a time.
+    OtherThreads: Number,
     /// How long the server's threads waited for a core, of the time that they wanted one.
     StarvedShare: Share(Time),
     /// How many of them waited for one at a time.
@@ -116,6 +122,8 @@ figures! {
     WaitingThreads: Number,
     /// Threads that wait for a lock, or for work.
     LockThreads: Number,
+    /// The time in which a thread runs, and another one that also works waits for a lock, or for work.
+    TurnsShare: Share(WatchedTime),
     /// Threads that serve a request and no other one meanwhile, per request.
     OccupiedOverAtOnce: Number,
     /// The time in which no event loop waits for events, and no thread runs.
@@ -169,6 +177,7 @@ figures! {
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),
     GcCpuShare: Share(CpuTime),
+    GilCpuShare: Share(CpuTime),
     HandoverCpuShare: Share(CpuTime),
     HandshakeCpuShare: Share(CpuTime),
     HashingCpuShare: Share(CpuTime),

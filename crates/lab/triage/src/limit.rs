@@ -8,6 +8,7 @@ use super::{Facts, figure::Figure, measure::WATCHED};
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     Generator,
+    Turns,
     Cpu,
     OneThread,
     OneAtATime,
@@ -25,6 +26,14 @@ impl Limit {
         let at_most = |figure, most| facts.get(figure).is_some_and(|it: f64| it <= most);
         if at_least(Figure::GeneratorLimited, 1.0) {
             Self::Generator
+        } else if at_least(Figure::UsedCores, 0.7)
+            && at_least(Figure::UnusedCoreShare, 0.25)
+            && at_least(Figure::TurnsShare, 0.3)
+            && at_least(Figure::OtherThreads, 0.3)
+            && at_most(Figure::AtOnce, 3.0)
+        {
+            // Threads that wake each other want cores, and leave them unused.
+            Self::Turns
         } else if at_least(Figure::WantedCoreShare, BUSY) {
             Self::Cpu
         } else if at_least(Figure::BusiestThreadShare, BUSY) {
@@ -51,6 +60,11 @@ impl Limit {
             Self::Generator => format!(
                 "The load generator: it was saturated at {}, so the server may be faster.",
                 shown(Figure::PeakRps)
+            ),
+            Self::Turns => format!(
+                "Threads wait for each other: the server used {} cores, although {} of all cores stayed unused.{costs}",
+                shown(Figure::UsedCores),
+                shown(Figure::UnusedCoreShare)
             ),
             Self::Cpu => format!(
                 "The CPU: with {WATCHED} users, {} threads ran or waited for a core at a time.{costs}",
@@ -108,6 +122,15 @@ mod tests {
         assert_eq!(with(1.0, 0.99), Limit::OneThread);
         assert_eq!(with(0.01, 0.01), Limit::OneAtATime);
         assert_eq!(limit(&[(Figure::WantedCoreShare, 0.97), (Figure::AtOnce, 2.0)]), Limit::Cpu);
+        let turns = [
+            (Figure::AtOnce, 1.5),
+            (Figure::WantedCoreShare, 1.0),
+            (Figure::UsedCores, 1.2),
+            (Figure::UnusedCoreShare, 0.37),
+            (Figure::TurnsShare, 0.99),
+            (Figure::OtherThreads, 2.4),
+        ];
+        assert_eq!(limit(&turns), Limit::Turns);
         let few = [
             (Figure::AtOnceShare, 0.1),
             (Figure::WantedCoreShare, 0.02),

@@ -216,6 +216,36 @@ fn an_event_loop_is_deaf_while_nobody_waits_for_events_or_runs() {
 }
 
 #[test]
+fn threads_take_turns_if_one_runs_while_another_that_works_waits_for_a_lock() {
+    let turns = |busy: &[&[&'static str]]| {
+        let watched = Measured {
+            threads: Some([looks(&[]), looks(busy)]),
+            ..measured(vec![(WATCHED, outcome(&[(20, 800)]))])
+        };
+        facts(&watched).get(Figure::TurnsShare)
+    };
+    assert_eq!(turns(&[&["", "futex"], &["futex", ""]]), Some(1.0));
+    // One thread does everything, another never runs, or both work at once.
+    for other in [&[&[""][..]][..], &[&[""], &["futex"]], &[&[""], &[""]]] {
+        assert_eq!(turns(other), Some(0.0), "{other:?}");
+    }
+}
+
+#[test]
+fn cores_are_unused_if_neither_the_server_nor_others_used_them() {
+    let level = || Outcome { server_cpu: Some(Duration::from_secs(1)), ..outcome(&[(20, 800)]) };
+    let unused = |others| {
+        let mut watched = measured(vec![(WATCHED, level())]);
+        watched.levels[0].others = others;
+        facts(&watched).get(Figure::UnusedCoreShare)
+    };
+    assert_eq!(
+        [unused(Some(0.0)), unused(Some(0.25)), unused(None)],
+        [Some(0.5), Some(0.25), None]
+    );
+}
+
+#[test]
 fn cpu_time_of_threads_that_nobody_saw_counts() {
     let level = Outcome { server_cpu: Some(Duration::from_millis(900)), ..outcome(&[(20, 800)]) };
     let threads = Some([looks(&[&["poll"]]), looks(&[&["poll"]])]);

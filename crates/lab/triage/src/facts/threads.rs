@@ -23,6 +23,8 @@ const DISK: [&str; 4] = ["fsync", "fdatasync", "sync_file_range", "msync"];
 const LOCK: [&str; 1] = ["futex"];
 /// System calls in which an event loop waits for events.
 const EVENTS: [&str; 4] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter"];
+/// A thread works if it runs for this share of its life. Runtimes have threads that hardly ever run.
+const WORKS: f64 = 0.02;
 
 impl Facts {
     pub(super) fn threads(&mut self, measured: &Measured) {
@@ -46,7 +48,10 @@ impl Facts {
             let wants = |it: &&State| matches!(it, State::Running | State::Ready);
             thread.states.iter().filter(wants).count() as f64 / busy.looks.max(1) as f64
         };
-        self.put(Figure::BusiestThreadShare, busy.threads.iter().map(wants).fold(0.0, f64::max));
+        let busiest = busy.threads.iter().map(wants).fold(0.0, f64::max);
+        self.put(Figure::BusiestThreadShare, busiest);
+        self.put(Figure::OtherThreads, wanted - busiest);
+        self.put(Figure::TurnsShare, turns(busy));
         self.put(Figure::StarvedShare, starved);
         self.put(Figure::LackedCores, wanted * starved);
         // Threads that lived only briefly were not seen, but the system counts their CPU time.
@@ -96,6 +101,14 @@ impl Facts {
         };
         let shares = [outcome.generator_share(), outcome.generator_waited_share()];
         let generator: f64 = shares.into_iter().flatten().sum();
+        let watched = measured.levels.iter().find(|level| level.users == WATCHED);
+        // What others used is not the server's to leave.
+        if let (Some(used), Some(others)) = (cores(outcome), watched.and_then(|it| it.others)) {
+            self.put(Figure::UsedCores, used);
+            let both = used + outcome.generator_share().unwrap_or_default();
+            let unused = 1.0 - both / measured.cores as f64 - others;
+            self.put(Figure::UnusedCoreShare, unused.max(0.0));
+        }
         self.put(
             Figure::IdleCoreShare,
             (1.0 - (wanted + generator) / measured.cores as f64).max(0.0),
@@ -108,6 +121,22 @@ fn blocked(states: &ThreadStates, calls: &[&str]) -> f64 {
     let all = states.threads.iter().flat_map(|thread| &thread.states);
     let blocked = all.filter(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)));
     blocked.count() as f64 / states.looks.max(1) as f64
+}
+
+/// The share of looks at which one thread ran, and another one that works was in `LOCK`.
+fn turns(states: &ThreadStates) -> f64 {
+    let runs = |it: &&State| matches!(it, State::Running | State::Ready);
+    let works = |thread: &&Thread| {
+        let lives = thread.states.iter().filter(|it| **it != State::Absent).count();
+        thread.states.iter().filter(runs).count() as f64 >= WORKS * lives.max(1) as f64
+    };
+    let working: Vec<_> = states.threads.iter().filter(works).collect();
+    let locked = |it: &&State| matches!(it, State::Blocked(call) if LOCK.contains(&&**call));
+    let turn = |look: &usize| {
+        let at: Vec<_> = working.iter().filter_map(|thread| thread.states.get(*look)).collect();
+        at.iter().any(runs) && at.iter().any(locked)
+    };
+    (0..states.looks).filter(turn).count() as f64 / states.looks.max(1) as f64
 }
 
 /// The share of looks at which some thread was in one of these system calls.
