@@ -28,6 +28,8 @@ log=$out/log.txt
 result=2
 verdict=error
 finish() {
+    # Nobody should look for a comment that an early error kept from being written.
+    [ -f "$comment" ] || comment=
     printf '%s\n' "verdict=$verdict" "comment=$comment" >>"${GITHUB_OUTPUT:-/dev/null}" || result=2
     exit "$result"
 }
@@ -51,7 +53,7 @@ done
 
 : "${MINUTES:=3}" "${FLAME_SECONDS:=5}" "${FAIL_ON:=undecided}"
 for number in MINUTES FLAME_SECONDS; do
-    [[ ${!number} =~ ^[0-9]+$ ]] || die "$number=${!number} is no whole number"
+    [[ ${!number} =~ ^[0-9]{1,4}$ ]] || die "$number=${!number} is no whole number below 10000"
 done
 [[ $FAIL_ON =~ ^(undecided|slower|never)$ ]] || die "FAIL_ON=$FAIL_ON is none of undecided, slower, never"
 

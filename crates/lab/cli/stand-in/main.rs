@@ -20,8 +20,10 @@ use std::{
 const OPTIONS: &str = "
 --answer TEXT          What every request is answered, instead of the file `answer.txt` or 6
 --status N             Answer with this status
+--type TEXT            Answer with this content type
 --count                Count the requests in the answers
 --turn-ms N            Answer one request at a time, each after this many milliseconds
+--wrong-at-request N   Answer this request, and no other, with 7
 --die-at-start         Fail before listening
 --die-at-request N     Fail in the middle of this request
 --close-at-request N   Close the connection instead of answering this request
@@ -112,13 +114,20 @@ fn print_noise() {
 
 /// Answers requests without a body until the connection ends.
 fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
-    let [dies, closes, hangs, turn_ms] =
-        ["--die-at-request", "--close-at-request", "--hang-at-request", "--turn-ms"].map(number);
+    let [dies, closes, hangs, errs, turn_ms] = [
+        "--die-at-request",
+        "--close-at-request",
+        "--hang-at-request",
+        "--wrong-at-request",
+        "--turn-ms",
+    ]
+    .map(number);
     let [is_noisy, counts] = ["--noise", "--count"].map(is_set);
     let answer = text("--answer").or_else(|| std::fs::read_to_string("answer.txt").ok());
     let answer = answer.unwrap_or_else(|| "6".to_owned());
     let status = number("--status").unwrap_or(200);
     let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
+    let of_type = text("--type").map_or(String::new(), |it| format!("content-type: {it}\r\n"));
     stream.set_nodelay(true)?;
     for line in BufReader::new(stream.try_clone()?).lines() {
         if !line?.is_empty() {
@@ -143,8 +152,10 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
             print_noise();
         }
         let count = request.filter(|_| counts).map(|it| it.to_string()).unwrap_or_default();
-        let (body, length) = (&answer, answer.len() + count.len());
-        let head = format!("HTTP/1.1 {status} \r\n{location}content-length: {length}\r\n\r\n");
+        let body = if request == errs { "7" } else { &*answer };
+        let length = body.len() + count.len();
+        let head =
+            format!("HTTP/1.1 {status} \r\n{location}{of_type}content-length: {length}\r\n\r\n");
         stream.write_all(format!("{head}{body}{count}").as_bytes())?;
     }
     Ok(())

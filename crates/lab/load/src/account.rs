@@ -105,7 +105,7 @@ impl Account {
             }
         }
         if !counts {
-            return;
+            return result.map_or_else(|fault| self.fails_early(&fault), |()| ());
         }
         let counts = &mut self.counts;
         match result {
@@ -116,12 +116,20 @@ impl Account {
                     served.record(now - ready);
                 }
             }
-            Err(fault) => {
-                let count = if fault.is_failure() { &mut counts.failed } else { &mut counts.wrong };
-                *count += 1;
-                counts.first_fault.get_or_insert_with(|| fault.to_string());
-            }
+            Err(fault) => self.fails(&fault),
         }
+    }
+
+    fn fails(&mut self, fault: &Fault) {
+        let Outcome { failed, wrong, first_fault, .. } = &mut self.counts;
+        *(if fault.is_failure() { failed } else { wrong }) += 1;
+        first_fault.get_or_insert_with(|| fault.to_string());
+    }
+
+    /// A fault of the warm-up, whose right answers do not count: it is a fault whenever it comes.
+    pub fn fails_early(&mut self, fault: &Fault) {
+        self.counts.sent += 1;
+        self.fails(fault);
     }
 
     /// Whether a request is in flight, even one that does not count: it may be lost.
@@ -184,6 +192,18 @@ mod tests {
         assert_eq!((counts.sent, counts.unfinished, counts.lost), (5, 1, 0));
         assert_eq!(counts.youngest_unfinished, Some(Duration::from_secs(2)));
         assert!(counts.latency.quantile_ms(100.0).unwrap() >= 2000.0);
+        assert_eq!(counts.first_fault.as_deref(), Some("7 instead of 6"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fault_of_the_warm_up_is_one() {
+        let mut account = Account::new(1);
+        account.sends(0);
+        account.ends(0, Err(Fault::Mismatch("7 instead of 6".into())));
+        account.begin_closed_loop(Duration::from_secs(1));
+        account.end();
+        let counts = account.close(&[]);
+        assert_eq!((counts.sent, counts.ok, counts.wrong), (1, 0, 1));
         assert_eq!(counts.first_fault.as_deref(), Some("7 instead of 6"));
     }
 }

@@ -29,7 +29,9 @@ pub async fn run<D: Dial + Clone + 'static>(
     let start = Instant::now();
     // Broken off if it takes too long: a server that never answers is detected later, as all its
     // requests stay unfinished.
-    let _ = timeout(plan.warm_up, visitors[0].visit()).await;
+    if let Ok(Err(fault)) = timeout(plan.warm_up, visitors[0].visit()).await {
+        account.borrow_mut().fails_early(&fault);
+    }
     let think = Duration::from_millis(load.think_ms);
     let cycle = think + start.elapsed();
     for (index, visitor) in visitors.into_iter().enumerate() {

@@ -29,7 +29,12 @@ pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
     let authority = url.authority().with_context(|| format!("`{shown}` names no server"))?;
     ensure!(!authority.as_str().contains('@'), "give the credentials in `{shown}` with --header");
     let name = authority.host().trim_matches(['[', ']']);
-    let port = authority.port_u16().unwrap_or(usual);
+    // A port that isn't one is no port for this type, and another server may listen on the usual one.
+    let port = match (authority.as_str().strip_prefix(authority.host()), authority.port_u16()) {
+        (Some(""), _) => usual,
+        (_, Some(port)) if port > 0 => port,
+        _ => bail!("`{shown}` names no port from 1 to 65535"),
+    };
     let stream = timeout(CONNECT_PATIENCE, TcpStream::connect((name, port))).await;
     let stream = stream.map_err(Error::from).flatten();
     let address = stream.with_context(|| format!("cannot connect to {shown}"))?.peer_addr()?;
@@ -97,6 +102,12 @@ mod tests {
         let url = format!("http://{address}/").parse().unwrap();
         let error = resolve(&url).await.unwrap_err().to_string();
         assert_eq!(error, format!("cannot connect to http://{address}/"));
+        for port in ["99999", "0", "x", ""] {
+            let url = format!("http://127.0.0.1:{port}/").parse::<Uri>();
+            let Ok(url) = url else { continue };
+            let error = resolve(&url).await.unwrap_err().to_string();
+            assert!(error.ends_with("names no port from 1 to 65535"), "{error}");
+        }
         for url in
             ["http://me:hunter2@host/", "ftp://host/?token=hunter2", "https://host:1/?pwd=hunter2"]
         {

@@ -4,7 +4,9 @@ use std::{fmt, net::SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseRecord, Kind, Note, Taken};
+use lab_stats::median_of;
+
+use super::{CaseRecord, Kind, Note, Taken, VariantRecord};
 
 /// Where a server was reached that did not announce it, and which process is there.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -45,12 +47,33 @@ pub struct Neighbours {
     pub programs: Option<f64>,
     /// What the host gave to other virtual machines, although this one had work.
     pub stolen: f64,
-    /// How long a CPU quota stopped programs of the control group of `lab`, although they had work.
+    /// How long CPU quotas stopped programs of the control groups of `lab` and of the server, although they had
+    /// work.
     pub throttled: f64,
+    /// The part of it that is of groups in which the server is, and `lab` isn't.
+    #[serde(default)]
+    pub server_throttled: f64,
 }
 
 /// From this share on, each of them is worth a note.
 const MUCH: f64 = 0.05;
+
+impl CaseRecord {
+    /// The side whose quota stopped it while the other side was not, with the median share of its runs: the
+    /// difference may be the quota's.
+    pub fn throttled_side(&self) -> Option<(String, f64)> {
+        let (one, other) = self.sides()?;
+        let share = |side: &VariantRecord| {
+            let runs = self.runs.iter().chain(&self.open_runs);
+            let of_side = runs.filter(|run| run.variant == side.variant);
+            median_of(of_side.filter_map(|run| Some(run.neighbours?.server_throttled)))
+        };
+        let sides =
+            [one, other].map(|side| (side.variant.clone(), share(side).unwrap_or_default()));
+        let mut much = sides.into_iter().filter(|(_, share)| *share >= MUCH);
+        much.next().filter(|_| much.next().is_none())
+    }
+}
 
 /// A kind of note, and the share that it is about.
 type Share = (fn(Taken) -> Kind, fn(&Neighbours) -> f64);
@@ -91,11 +114,38 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_of_one_side_alone_may_be_the_difference() {
+        let record = include_str!("../tests/fixtures/record.json");
+        let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
+        let of = |share| Neighbours {
+            programs: Some(0.0),
+            stolen: 0.0,
+            throttled: share,
+            server_throttled: share,
+        };
+        let [one, other] = case.names().map(str::to_owned);
+        let stop = |case: &mut CaseRecord, side: &str, share| {
+            let runs = case.runs.iter_mut().chain(&mut case.open_runs);
+            runs.filter(|run| run.variant == side).for_each(|run| run.neighbours = Some(of(share)));
+        };
+        stop(&mut case, &one, 0.0);
+        stop(&mut case, &other, 0.36);
+        assert_eq!(case.throttled_side(), Some((other, 0.36)));
+        stop(&mut case, &one, 0.2);
+        assert_eq!(case.throttled_side(), None, "both have one");
+    }
+
+    #[test]
     fn much_use_by_others_is_a_note_with_its_worst_run() {
         let record = include_str!("../tests/fixtures/record.json");
         let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
         assert!(notes(&case).is_empty());
-        let quiet = Neighbours { programs: Some(0.049), stolen: 0.049, throttled: 0.049 };
+        let quiet = Neighbours {
+            programs: Some(0.049),
+            stolen: 0.049,
+            throttled: 0.049,
+            server_throttled: 0.0,
+        };
         case.runs.iter_mut().for_each(|run| run.neighbours = Some(quiet));
         assert!(notes(&case).is_empty());
         let address = ([127, 0, 0, 1], 80).into();

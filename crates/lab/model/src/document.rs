@@ -311,6 +311,15 @@ impl CaseRecord {
         (judgement.verdict, Reason::Rule(judgement.reason))
     }
 
+    /// Counts one more fault of a variant, which came after its runs. There is no verdict then.
+    pub fn spoil(&mut self, variant: usize, fault: String) {
+        let requests = &mut self.variants[variant].requests;
+        requests.sent += 1;
+        requests.wrong += 1;
+        requests.first_fault.get_or_insert(fault);
+        (self.verdict, self.reason) = (Verdict::Undecided, Reason::Unclean);
+    }
+
     /// Whether a variant closed connections instead of answering, far more often than the baseline.
     pub fn drops_requests(&self, variant: &VariantRecord) -> bool {
         let [baseline, ..] = &self.variants[..] else { return false };
@@ -331,12 +340,23 @@ impl CaseRecord {
 
     /// Whether every run had right answers, and no others.
     pub fn is_clean(&self) -> bool {
-        let has_answers = |run: &Run| run.outcome.ok_in_time > 0;
-        self.runs.iter().all(has_answers)
-            && self.variants.iter().all(|variant| {
-                let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.requests.errors());
-                variant.requests.errors() + open_loop == 0 && !self.drops_requests(variant)
-            })
+        !self.has_faults() && self.runs.iter().all(|run| run.outcome.ok_in_time > 0)
+    }
+
+    /// Whether answers were wrong or missing. A run that was too short for an answer has no fault.
+    pub fn has_faults(&self) -> bool {
+        self.variants.iter().any(|variant| {
+            let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.requests.errors());
+            variant.requests.errors() + open_loop > 0 || self.drops_requests(variant)
+        })
+    }
+
+    /// How long runs should be, in seconds, if some had no answer: for 50 of the slowest variant, if it has a
+    /// rate, and else ten times as long.
+    pub fn long_enough_s(&self) -> f64 {
+        let rates = self.variants.iter().map(|variant| variant.throughput_rps);
+        let slowest = rates.reduce(f64::min).filter(|rate| *rate > 0.0);
+        slowest.map_or(10.0 * self.measurement_s, |rate| 50.0 / rate).max(2.0 * self.measurement_s)
     }
 }
 

@@ -100,6 +100,8 @@ pub enum Kind {
     StillWarming { warm_up_s: f64, gain: f64 },
     /// Of CPU time in a recording: it waits.
     AlmostIdle { used_ms: f64, window_ms: f64, samples: u64 },
+    /// The profiler recorded nothing, and the system didn't count CPU time that is next to nothing.
+    NoSamples,
     /// In a recording of a server that works.
     FewSamples { samples: u64 },
     /// The share of stacks that do not reach the start of their thread.
@@ -142,8 +144,12 @@ pub struct Taken {
 pub enum Reason {
     /// Answers were wrong or missing.
     Unclean,
+    /// Some runs were too short for an answer. Runs of `measurement_s` seconds would have 50.
+    EmptyRuns { measurement_s: f64 },
     /// The generator and not the server limited these variants.
     GeneratorDecides { variants: Vec<String> },
+    /// A quota stopped this side for a share of the machine's CPU time, and not the other one.
+    SideThrottled { variant: String, share: f64 },
     /// The CPU time is not known exactly.
     CpuUnknown,
     /// The runs have too few answers beyond the percentile.

@@ -130,7 +130,8 @@ const RULES: [(&str, Spoil); 24] = [
 ];
 
 fn neighbours(case: &mut CaseRecord, [programs, stolen, throttled]: [f64; 3]) {
-    let found = crate::Neighbours { programs: Some(programs), stolen, throttled };
+    let found =
+        crate::Neighbours { programs: Some(programs), stolen, throttled, server_throttled: 0.0 };
     case.runs[0].neighbours = Some(found);
 }
 

@@ -23,7 +23,9 @@ pub fn day(date: jiff::Timestamp) -> String {
 /// A command line without the directory of its program, which is of no use on another machine.
 pub fn command_line(words: &[String]) -> String {
     let program = words.first().map(|program| program.rsplit('/').next().unwrap_or(program));
-    shell_words::join(program.into_iter().chain(words.iter().skip(1).map(String::as_str)))
+    let words = program.into_iter().chain(words.iter().skip(1).map(String::as_str));
+    let lines = shell_words::join(words);
+    lines.split('\n').map(lab_system::escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// The path from a directory to a file, both absolute, as a link.

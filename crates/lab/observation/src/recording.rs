@@ -155,6 +155,8 @@ impl Recording {
     pub fn with_notices(mut self) -> Self {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
+        // A profiler that recorded nothing can't say that there was nothing.
+        let is_blank = self.samples == 0 && !(is_idle && self.system_cpu.is_some());
         let is_enough = self.samples >= FEW;
         let cut = self.rooted_share.map(|rooted| 1.0 - rooted).filter(|cut| *cut > 0.1);
         let nameless = self.stacks.share(|frame| frame == JIT);
@@ -164,7 +166,9 @@ impl Recording {
         };
         let notices = [
             (!is_enough).then(|| {
-                if is_idle {
+                if is_blank {
+                    Kind::NoSamples
+                } else if is_idle {
                     Kind::AlmostIdle {
                         used_ms: ms(used),
                         window_ms: ms(self.window),
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn each_fault_has_its_notice() {
         type Fault = (fn(&mut Recording), fn(&Kind) -> bool);
-        let faults: [Fault; 8] = [
+        let faults: [Fault; 9] = [
             (
                 |it| {
                     it.samples = 46;
@@ -216,6 +220,14 @@ mod tests {
                     it.system_cpu = Some(Duration::from_millis(93));
                 },
                 |it| matches!(it, Kind::AlmostIdle { samples: 46, used_ms: 93.0, window_ms: 10e3 }),
+            ),
+            (
+                |it| {
+                    it.samples = 0;
+                    it.sampled_cpu = Duration::ZERO;
+                    it.system_cpu = None;
+                },
+                |it| *it == Kind::NoSamples,
             ),
             (|it| it.samples = 150, |it| *it == Kind::FewSamples { samples: 150 }),
             (

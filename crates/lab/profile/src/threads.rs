@@ -65,7 +65,7 @@ fn list(pid: u32, looks: usize, watched: &mut BTreeMap<String, Watched>) -> usiz
         let name = if dir == main {
             "main thread".to_owned()
         } else {
-            read(&dir, "comm").unwrap_or_default().trim_end().to_owned()
+            lab_system::escaped(read(&dir, "comm").unwrap_or_default().trim_end())
         };
         let thread = Thread { name, states: vec![State::Absent; looks] };
         watched.insert(dir, Watched { thread, before, active: 0, running: 0 });

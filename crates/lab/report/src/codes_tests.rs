@@ -54,6 +54,7 @@ fn all() -> Vec<Value> {
             verdict: Verdict::SlightlyFaster,
         },
         Kind::ClosedLoopLatency,
+        Kind::NoSamples,
         Kind::AlmostIdle { used_ms: 93.0, window_ms: 10e3, samples: 46 },
         Kind::FewSamples { samples: 150 },
         Kind::CutStacks { share: 0.996, advice: advice() },
@@ -71,7 +72,9 @@ fn all() -> Vec<Value> {
     ];
     let reasons = [
         Reason::Unclean,
+        Reason::EmptyRuns { measurement_s: 8.75 },
         Reason::GeneratorDecides { variants: vec!["slow".to_owned(), "fixed".to_owned()] },
+        Reason::SideThrottled { variant: "fixed".to_owned(), share: 0.36 },
         Reason::CpuUnknown,
         Reason::PercentileUnknown,
         Reason::LagDecides,

@@ -26,9 +26,13 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
     let notes = notes(case);
     if !notes.is_empty() {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
-        for note in notes {
-            let code = crate::code(&note).map_or(String::new(), |code| format!("`note[{code}]`: "));
-            let _ = writeln!(text, "- {code}{}", inert(&sentence(&note)));
+        for (nth, note) in notes.iter().enumerate() {
+            if text.len() > LONGEST / 2 {
+                let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
+                break;
+            }
+            let code = crate::code(note).map_or(String::new(), |code| format!("`note[{code}]`: "));
+            let _ = writeln!(text, "- {code}{}", inert(&sentence(note)));
         }
         text += "\n</details>\n";
     }
@@ -42,6 +46,11 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
     );
     text
 }
+
+/// The longest comment, in bytes. Hosts refuse a longer one than 65,536 characters.
+const LONGEST: usize = 60_000;
+/// The longest text in it that is somebody else's, such as a command, in characters.
+const LONGEST_TEXT: usize = 2_000;
 
 /// A line that is no Markdown, no HTML, no link and no mention: a note may quote what the server
 /// answered, and its author must not write the comment.
@@ -71,7 +80,11 @@ fn code(text: &str) -> String {
 }
 
 fn on_a_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(LONGEST_TEXT) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }
 
 #[cfg(test)]
@@ -107,5 +120,9 @@ mod tests {
             comment.split_once("\nMade by `` lab '`<img src=x> # @org`' `` on ").unwrap();
         assert!(!text.contains("<img") && !command.contains("<img"), "{comment}");
         assert!(!text.contains("\n# ") && !text.contains("@org"), "{comment}");
+        record.command[1] = format!("\x1b[2J{}", "<x>".repeat(30_000));
+        record.cases[0].variants[1].requests.first_fault = Some("&".repeat(50_000));
+        let comment = super::comment(&record, &record.cases[0]);
+        assert!(comment.len() <= LONGEST && !comment.contains('\x1b'), "{}", comment.len());
     }
 }

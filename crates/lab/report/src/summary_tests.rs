@@ -21,7 +21,8 @@ fn troubled() -> Record {
         run.outcome.fifths = gains.map(|it| it * 10).to_vec();
         let programs = Some(if at == 0 { 0.31 } else { 0.01 });
         let stolen = if at < 2 { 0.12 } else { 0.0 };
-        run.neighbours = Some(Neighbours { programs, stolen, throttled: 0.06 });
+        run.neighbours =
+            Some(Neighbours { programs, stolen, throttled: 0.06, server_throttled: 0.0 });
     }
     assert!(runs > 2);
     let [slow, fixed] = &mut case.variants[..] else { panic!("there are two") };

@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
 use lab_model::{Answer, Ask, Kind, Note, without_secrets};
 use lab_system::err;
+use lab_workspace::read_file;
 use serde::Deserialize;
 use tokio::time::sleep;
 
@@ -41,14 +42,14 @@ pub struct Requests {
     pub max_body: u64,
 }
 
-/// How answers are compared. Status and content type always are.
+/// How answers are compared. The status always is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
 pub enum Compare {
     /// The status alone; redirects are answers like any other
     Status,
-    /// The length of the body
+    /// The length of the body, and its content type without parameters
     Length,
-    /// The body; of one that is never the same twice, its length
+    /// The body and its content type; of a body that is never the same twice, its length
     #[default]
     Body,
 }
@@ -98,8 +99,7 @@ impl Requests {
             asks.push(self.ask("POST", &self.path, Some(file.clone()), Vec::new()));
         }
         if let Some(path) = &self.requests {
-            let text = std::fs::read_to_string(path);
-            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+            let text = read_file(path)?;
             let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
             for entry in file.request {
                 let body = match (entry.body, entry.body_file) {
@@ -120,7 +120,21 @@ impl Requests {
             let path = without_secrets(&ask.path);
             ensure!(ask.path.starts_with('/'), "the path `{path}` must start with /");
             let is_path = ask.path.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path `{path}` has characters that must be written as %20");
+            ensure!(
+                is_path,
+                "the path {path:?} has characters that must be encoded, a space as %20"
+            );
+            let method = &ask.method;
+            let is_method = method.parse::<Method>().is_ok();
+            ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
+            for (name, value) in &ask.headers {
+                let is_header =
+                    name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
+                ensure!(
+                    is_header,
+                    "the header {name:?} has a character that HTTP doesn't allow in it"
+                );
+            }
             if let Some(file) = &ask.body {
                 ensure!(file.is_file(), "there is no file {}", file.display());
             }
@@ -257,7 +271,7 @@ async fn check(
         let of_candidate = answer.header("content-type");
         let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
             let [one, other] = [&of_candidate, of_baseline]
-                .map(|it| it.as_deref().unwrap_or("none").escape_debug().to_string());
+                .map(|it| compared_type(it.as_deref(), requests.compare));
             (one != other).then(|| format!("content-type {one} instead of {other}"))
         });
         if let Some(mismatch) = mismatch {
@@ -269,6 +283,18 @@ async fn check(
         }
     }
     Ok(())
+}
+
+/// The part of a content type that has to be the same on both sides. Parameters, such as a version, may differ
+/// if the bodies may.
+fn compared_type(of: Option<&str>, compare: Compare) -> String {
+    let whole = of.unwrap_or("none");
+    let part = match compare {
+        Compare::Status => "",
+        Compare::Length => whole.split(';').next().unwrap_or(whole).trim(),
+        Compare::Body => whole,
+    };
+    part.escape_debug().to_string()
 }
 
 fn title(ask: &Ask) -> String {

@@ -3,7 +3,7 @@
 //! The checks read `/proc`, `/sys` and the programs on `PATH` only through a [`System`], so that a test can
 //! show them any machine. What a system does not expose is reported as unknown, never as a fault.
 
-use crate::{Processors, System};
+use crate::{Processors, System, quota};
 
 /// Debian's command, and the names of the package elsewhere.
 pub const INSTALL_PERF: &str =
@@ -57,10 +57,10 @@ fn cores(system: &System) -> Option<Finding> {
 
 /// A process that has used up its quota stops for the rest of each 100 ms.
 fn quota(system: &System) -> Option<Finding> {
-    let max = system.read("sys/fs/cgroup/cpu.max")?;
-    let (quota, period) = max.split_once(' ')?;
-    let Ok(quota) = quota.parse::<f64>() else { return Some(("none".to_owned(), None)) };
-    let cores = quota / period.parse::<f64>().ok()?;
+    let cores = quota::quota(system, &quota::groups(system, "self"))?;
+    if cores.is_infinite() {
+        return Some(("none".to_owned(), None));
+    }
     let found = format!("the container may use {cores:.1} cores and is stopped beyond that");
     Some((found, Some("docker update --cpu-quota=-1 CONTAINER")))
 }

@@ -12,6 +12,7 @@ pub mod process;
 mod processors;
 mod program;
 mod progress;
+pub mod quota;
 mod system;
 
 // `fake` names this crate as a user does, because the tests of `lab-profile` include the file.

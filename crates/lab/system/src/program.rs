@@ -60,10 +60,15 @@ pub fn plain(line: &str) -> String {
 }
 
 /// A line of another program, without colours, and with its control characters escaped: a terminal would
-/// obey them.
+/// obey them, and a picture with one can't be read. So are those that turn the direction of writing.
 pub fn escaped(line: &str) -> String {
+    let turns = |it: char| matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let escape = |it: char| {
-        if it.is_control() && it != '\t' { it.escape_default().to_string() } else { it.to_string() }
+        if it.is_control() && it != '\t' || turns(it) {
+            it.escape_default().to_string()
+        } else {
+            it.to_string()
+        }
     };
     strip_str(line).to_string().chars().map(escape).collect()
 }
@@ -78,6 +83,7 @@ mod tests {
             ("\x1b[32mready\x1b[0m\ton 80", "ready\ton 80"),
             ("\x1b]0;title\x07it fails\x1b[2J", "it fails"),
             ("\x1b(0q\u{9b}2J\r", "q\\u{9b}2J\\r"),
+            ("a\u{202e}b", "a\\u{202e}b"),
             ("\x1b]8;;http://unfinished", ""),
         ] {
             let plain = plain(line);

@@ -220,6 +220,13 @@ impl Card {
                 let users = plural(at_once.round().max(1.0) as usize, "user");
                 format!("Throughput stops growing at about {users}; its peak is {peak}.")
             }
+            (_, Some(users)) if self.facts.get(Figure::PeakUsers).is_some_and(|at| at < users) => {
+                let [at, all] = [Figure::PeakUsers, Figure::Users].map(|it| self.facts.shown(it));
+                let [at, all] = [at, all].map(Option::unwrap_or_default);
+                format!(
+                    "Throughput is highest with {at} users, where it is {peak}, and lower with {all}."
+                )
+            }
             (_, users) => {
                 let users = plural(users.unwrap_or(1.0) as usize, "user");
                 format!("Throughput still grows at {users}, where it is {peak}.")

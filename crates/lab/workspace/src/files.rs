@@ -17,6 +17,18 @@ pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The longest file that is read, in bytes: far beyond any record or list of requests.
+const LONGEST: u64 = 256 << 20;
+
+/// Reads a regular file. A pipe might never end, and a device has no end.
+pub fn read_file(path: &Path) -> anyhow::Result<String> {
+    let failed = || format!("cannot read {}", path.display());
+    let about = path.metadata().with_context(failed)?;
+    ensure!(about.is_file(), "{} is not a regular file: copy what it has into one", path.display());
+    ensure!(about.len() <= LONGEST, "{} is longer than 256 MiB", path.display());
+    std::fs::read_to_string(path).with_context(failed)
+}
+
 /// Fails if [`write_whole`] could not write this file, and changes nothing.
 pub(crate) fn ensure_writable(path: &Path) -> anyhow::Result<()> {
     ensure!(!path.is_dir(), "{} is a directory: name a file", path.display());
@@ -61,6 +73,22 @@ mod tests {
         assert!(write_new(&path, "newer").is_err(), "this one replaces nothing");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, pipe, long] = ["file", "pipe", "long"].map(|name| dir.path().join(name));
+        std::fs::write(&file, "text").unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::fs::File::create(&long).unwrap().set_len(LONGEST + 1).unwrap();
+        assert_eq!(read_file(&file).unwrap(), "text");
+        let error = |path: &Path| read_file(path).unwrap_err().to_string();
+        for path in [&pipe, Path::new("/dev/zero"), dir.path()] {
+            assert!(error(path).contains("is not a regular file"), "{}", error(path));
+        }
+        assert!(error(&long).ends_with("is longer than 256 MiB"));
+        assert!(error(&file.join("x")).starts_with("cannot read"));
     }
 
     #[test]

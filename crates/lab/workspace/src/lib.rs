@@ -10,7 +10,7 @@ mod output;
 mod places;
 mod store;
 
-pub use files::{write_new, write_whole};
+pub use files::{read_file, write_new, write_whole};
 pub use output::Output;
 pub use places::{Workspace, find_bin_dir, lab_itself};
 pub use store::{Store, read};

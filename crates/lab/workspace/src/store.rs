@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use jiff::{Timestamp, civil::DateTime};
+use jiff::{SignedDuration, Timestamp, civil::DateTime};
 use serde::{Deserialize, Serialize};
 
 use lab_model::{Record, VERSION};
 
-use super::files::{ensure_writable, write_new};
+use super::files::{ensure_writable, read_file, write_new};
 
 /// Such as `20261121T151556791Z.json`.
 const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";
@@ -31,12 +31,18 @@ impl Store {
             .with_context(|| format!("results cannot be kept in {dir}: start `lab` elsewhere"))
     }
 
-    /// Writes a record to a new file; returns its path.
+    /// Writes a record to a new file; returns its path. If another run was kept in the same millisecond, it
+    /// gets the next free one.
     pub fn keep(&self, created: Timestamp, record: &impl Serialize) -> anyhow::Result<PathBuf> {
         let json = serde_json::to_string(record).context("the record cannot be written")?;
-        let path = self.dir.join(created.strftime(NAME).to_string());
-        write_new(&path, &json)?;
-        Ok(path)
+        let mut at = created;
+        loop {
+            let path = self.dir.join(at.strftime(NAME).to_string());
+            match write_new(&path, &json) {
+                Err(_) if path.exists() => at += SignedDuration::from_millis(1),
+                kept => return kept.map(|()| path),
+            }
+        }
     }
 
     /// The paths of all records, the oldest first.
@@ -96,8 +102,7 @@ pub fn read(path: &Path) -> anyhow::Result<Record> {
     struct Versioned {
         version: u32,
     }
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_file(path)?;
     let versioned: Versioned = serde_json::from_str(&text).with_context(|| {
         format!("{} is damaged or no record of `lab`; it was left as it is", path.display())
     })?;
@@ -126,5 +131,7 @@ mod tests {
         }
         assert_eq!(store.paths().unwrap(), std::slice::from_ref(&kept));
         assert_eq!(store.find("latest").unwrap(), kept);
+        let second = store.keep(record.created, &record).unwrap();
+        assert_eq!(store.paths().unwrap(), [kept, second], "none is lost");
     }
 }

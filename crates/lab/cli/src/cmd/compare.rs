@@ -3,6 +3,7 @@
 use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
+use lab_load::Fault;
 use lab_model::{Build, CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
 use lab_report::{NOISE, code, document, explanations, noted, paragraph, told};
 use lab_servers::{Scratch, Subject};
@@ -81,7 +82,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     if end?.is_none() {
         return Ok(interrupted("the finished comparison is kept"));
     }
-    ensure!(case.is_clean(), "some answers were wrong or missing; the notes say which");
+    ensure!(!case.has_faults(), "some answers were wrong or missing; the notes say which");
     let denied = notes(case).into_iter().find(|note| is_denied(note, &options.deny));
     denied.map_or(Ok(()), |note| bail!("--deny: {}", noted(&note)))?;
     Ok(ExitCode::from(exit_code(case.verdict)))
@@ -115,12 +116,14 @@ async fn measure(
     let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
     records.push(comparison.record(CANDIDATE, effort, &progress).await?);
-    let variants = records.iter_mut().flat_map(|case| &mut case.variants);
-    for (subject, variant) in comparison.subjects.iter().zip(variants) {
+    let Some(case) = records.last_mut() else { return Ok(()) };
+    for (at, subject) in comparison.subjects.iter().enumerate() {
         let Subject { name, launch, asks, .. } = subject;
         progress.run("system calls", name, count::LONGEST);
         match count::system_calls(launch, asks).await {
-            Ok(calls) => drop(variant.exact.insert("system_calls".to_owned(), calls)),
+            Ok(calls) => drop(case.variants[at].exact.insert("system_calls".to_owned(), calls)),
+            // A fault is one whenever it comes.
+            Err(error) if error.is::<Fault>() => case.spoil(at, format!("{error:#}")),
             Err(error) => {
                 let note = format!("note: no system calls of the {name}: {error:#}");
                 progress.aside(|| err!("{}", paragraph(&note)));

@@ -130,9 +130,38 @@ fn a_side_that_cannot_be_compared_is_an_error_with_its_cause() {
         fails(&compare(&toy, &baseline, &candidate, &["--get", "/"]), 2, message);
         toy.wait_until_all_servers_ended();
     }
+    // Two versions of a type are one type if the bodies may differ.
+    let types = ["text/plain;version=0.0.4", "text/plain;version=1", "text/html"];
+    let [old, new, other] = types.map(|it| server(&toy, &format!("--type {it}")));
+    for (candidate, compare_by, code, message) in [
+        (&new, "body", 2, "content-type text/plain;version=1 instead of text/plain;version=0.0.4"),
+        (&new, "length", 3, "as you asked only its status"),
+        (&other, "length", 2, "content-type text/html instead of text/plain"),
+        (&other, "status", 3, "as you asked only its status is checked"),
+    ] {
+        let args = ["--get", "/", "--compare", compare_by];
+        fails(&compare(&toy, &old, candidate, &args), code, message);
+    }
     // A redirect may be what you measure.
     let moved = server(&toy, "--status 302");
     ends(&compare(&toy, &moved, &moved, &["--get", "/", "--compare", "status"]), 3);
+}
+
+#[test]
+fn a_wrong_answer_is_an_error_in_the_warm_up_and_while_counting() {
+    let toy = Toy::new(&[]);
+    let good = server(&toy, "");
+    // The second load is over before so many requests, and the count is not.
+    for (at, load) in [
+        (30, ["--users=3", "--think-ms=2", "--warm-up=1"]),
+        (15, ["--users=1", "--think-ms=100", "--warm-up=0.1"]),
+    ] {
+        let candidate = server(&toy, &format!("--wrong-at-request {at}"));
+        let sides = ["compare", "--baseline", &good, "--candidate", &candidate, "--get=/"];
+        let runs = ["--pairs=2", "--measurement=0.2", "--open-loop=0"];
+        let output = toy.run(&[&sides[..], &runs, &load].concat());
+        fails(&output, 2, "some answers were wrong or missing");
+    }
 }
 
 #[test]
@@ -182,6 +211,9 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&good, &["--post", "no-such-file"], "there is no file no-such-file"),
         (&good, &["--requests", "no-such-file"], "cannot read no-such-file"),
         (&good, &["--get", "/", "--header", "no colon"], "must be `Name: value`"),
+        (&good, &["--get", "/", "--header", "a: b\r\nc: d"], "the header \"a\" has a character"),
+        (&good, &["--get", "/a b"], "a space as %20"),
+        (&good, &["--requests", "/dev/zero"], "/dev/zero is not a regular file"),
         (&good, &[], "there is no request: give --get, --post or --requests"),
         (
             &good,

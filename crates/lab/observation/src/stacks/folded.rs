@@ -9,7 +9,13 @@ use anyhow::Context as _;
 pub struct Folded(BTreeMap<Vec<String>, u64>);
 
 impl Folded {
-    pub fn add(&mut self, stack: Vec<String>, weight: u64) {
+    /// Adds a stack. The names are those of somebody else's functions.
+    pub fn add(&mut self, mut stack: Vec<String>, weight: u64) {
+        for name in &mut stack {
+            if !name.is_ascii() || name.contains(|it: char| it.is_control()) {
+                *name = lab_system::escaped(name);
+            }
+        }
         *self.0.entry(stack).or_default() += weight;
     }
 

@@ -43,3 +43,13 @@ fn malformed_spans_are_refused_or_belong_to_requests() {
         assert!(requests.len() + parts <= spans.spans.len());
     });
 }
+
+#[test]
+fn a_name_of_a_function_cannot_write_the_terminal_or_break_a_picture() {
+    let mut folded = Folded::default();
+    let names = ["main\u{1}", "\x1b[2Jred\x1b[0m", "a\u{202e}b", "größe"];
+    folded.add(names.map(str::to_owned).to_vec(), 1);
+    let (stack, _) = folded.iter().next().unwrap();
+    assert!(stack.iter().all(|name| !name.contains(char::is_control)), "{stack:?}");
+    assert_eq!(stack[1..], ["red", "a\\u{202e}b", "größe"]);
+}

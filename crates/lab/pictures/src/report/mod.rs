@@ -124,7 +124,7 @@ fn doubts(record: &Record) -> Vec<String> {
     if record.build.profile == "debug" {
         doubts.push("This was a debug build: its figures do not apply to a release build.".into());
     }
-    let unclean = record.cases.iter().filter(|case| !case.is_clean());
+    let unclean = record.cases.iter().filter(|case| case.has_faults());
     let unclean: Vec<_> = unclean.map(|case| case.case.as_str()).collect();
     if !unclean.is_empty() {
         doubts.push(format!(

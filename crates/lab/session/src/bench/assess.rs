@@ -96,8 +96,11 @@ impl Comparison {
 /// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.
 fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     let undecided = |reason| (Verdict::Undecided, reason);
-    if !record.is_clean() {
+    if record.has_faults() {
         return undecided(Reason::Unclean);
+    }
+    if !record.is_clean() {
+        return undecided(Reason::EmptyRuns { measurement_s: record.long_enough_s() });
     }
     // CPU time is the server's own, whatever the generator does.
     let sides = record.variants.iter().take(1).chain(record.variant(candidate));
@@ -110,6 +113,10 @@ fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     let variants: Vec<_> = limited.map(|it| it.variant.clone()).collect();
     if !variants.is_empty() {
         return undecided(Reason::GeneratorDecides { variants });
+    }
+    let stopped = record.throttled_side().filter(|_| record.metric != Metric::Cpu);
+    if let Some((variant, share)) = stopped {
+        return undecided(Reason::SideThrottled { variant, share });
     }
     let is_known = record.speedup.of(record.metric).is_some();
     match record.metric {

@@ -29,6 +29,11 @@ const ENGINES: &str = "benches/engines";
 const SLACK: Duration = Duration::from_secs(120);
 /// How much of that each user takes. Locust starts 100 users a second.
 const RAMP: Duration = Duration::from_millis(10);
+/// How long an engine may take to look for its tools.
+const CHECKING: Duration = Duration::from_secs(30);
+/// The longest outcome, in bytes, and the most that is read of what an engine says.
+const LONGEST_OUTCOME: u64 = 64 << 20;
+const LONGEST_WORDS: u64 = 16 << 20;
 /// Lines on standard error that begin like this are for the user, even if the run succeeds.
 const NOTE: &str = "note: ";
 
@@ -74,7 +79,12 @@ impl Engine {
 
     /// Fails if the engine misses something. Without a plan, it only looks for its tools.
     pub async fn check(&self) -> anyhow::Result<()> {
-        self.process(None, &|_| {}).await.map(drop)
+        let checked = timeout(CHECKING, self.process(None, &|_| {})).await;
+        let checked = checked.with_context(|| {
+            let limit = CHECKING.as_secs();
+            format!("the engine `{}` did not finish its check within {limit} s", self.name)
+        })?;
+        checked.map(drop)
     }
 
     /// Puts the load of `plan` on its server; `note` gets the engine's notes as they come. Dropping
@@ -141,23 +151,30 @@ impl Engine {
         let group =
             Group(Pid::from_raw(i32::try_from(child.id().context("it was not waited for")?)?));
         let mut stdin = child.stdin.take();
-        let mut stdout = child.stdout.take().context("stdout is a pipe")?;
+        let stdout = child.stdout.take().context("stdout is a pipe")?;
         let stderr = child.stderr.take().context("stderr is a pipe")?;
         match (line, &mut stdin) {
             // One that has ended does not read its plan; its status says why.
             (Some(line), Some(stdin)) => drop(stdin.write_all(line.as_bytes()).await),
             _ => drop(stdin.take()),
         }
-        let mut printed = String::new();
+        let outcome = async {
+            let mut printed = String::new();
+            stdout.take(LONGEST_OUTCOME + 1).read_to_string(&mut printed).await?;
+            if printed.len() as u64 > LONGEST_OUTCOME {
+                return Err(std::io::Error::other("it printed more than 64 MiB"));
+            }
+            Ok(printed)
+        };
         let ended = async {
             let status = child.wait().await;
             // Tools that it left behind would keep the pipes open.
             drop(group);
             status
         };
-        let (status, words, _) =
-            tokio::try_join!(ended, last_words(stderr, note), stdout.read_to_string(&mut printed))
-                .with_context(|| format!("cannot wait for the engine `{}`", self.name))?;
+        let (status, words, printed) =
+            tokio::try_join!(ended, last_words(stderr.take(LONGEST_WORDS), note), outcome)
+                .with_context(|| format!("cannot use the engine `{}`", self.name))?;
         match (status.success(), &*words) {
             (true, _) => Ok(printed),
             (false, "") => bail!("the engine `{}` failed without a word ({status})", self.name),

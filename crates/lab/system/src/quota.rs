@@ -1,0 +1,101 @@
+//! The CPU quotas of control groups, of version 1 and 2: what they are, and how long they stopped programs.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use super::System;
+
+/// Where the groups are: of version 2, or of the controller `cpu` in version 1, which has two usual names.
+const MOUNTS: [&str; 3] = ["sys/fs/cgroup", "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"];
+
+/// What at least one of a group's files has to be.
+const FILES: [&str; 3] = ["cpu.stat", "cpu.max", "cpu.cfs_quota_us"];
+
+/// The groups whose quotas hold for this process: its own and all above, by their directories. `process` is an
+/// entry of `/proc`, such as `self`.
+pub fn groups(system: &System, process: &str) -> BTreeSet<PathBuf> {
+    let of_process = system.read(&format!("proc/{process}/cgroup")).unwrap_or_default();
+    let paths = of_process.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        // Version 2 names no controllers.
+        let has_cpu = controllers.is_empty() || controllers.split(',').any(|it| it == "cpu");
+        has_cpu.then(|| path.trim_start_matches('/').to_owned())
+    });
+    // In a container, the path may be that of its host, and the group is the root that it sees.
+    let paths: Vec<_> = paths.chain([String::new()]).collect();
+    let below = |mount: &'static str| {
+        let dirs = paths.iter().flat_map(|path| Path::new(path).ancestors());
+        dirs.map(move |dir| Path::new(mount).join(dir))
+    };
+    // Both names of the controller may lead to the same groups.
+    let dirs = MOUNTS.into_iter().flat_map(below);
+    let dirs = dirs.filter_map(|dir| system.root.join(dir).canonicalize().ok());
+    dirs.filter(|dir| FILES.iter().any(|file| dir.join(file).is_file())).collect()
+}
+
+/// How long, in seconds since they were made, programs of these groups had work and were stopped.
+pub fn throttled(system: &System, groups: &BTreeSet<PathBuf>) -> f64 {
+    let time = |group: &PathBuf| {
+        let stat = system.read(&format!("{}/cpu.stat", group.display()))?;
+        let find = |name: &str| {
+            let line = stat.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse::<f64>().ok()
+        };
+        find("throttled_usec ").map(|us| us / 1e6).or_else(|| Some(find("throttled_time ")? / 1e9))
+    };
+    groups.iter().filter_map(time).sum()
+}
+
+/// The least quota of these groups in cores; infinite without one, and `None` if no group says.
+pub fn quota(system: &System, groups: &BTreeSet<PathBuf>) -> Option<f64> {
+    let of = |group: &PathBuf| {
+        let read = |name: &str| system.read(&format!("{}/{name}", group.display()));
+        let (quota, period) = match read("cpu.max") {
+            Some(max) => {
+                max.split_once(' ').map(|(one, other)| (one.to_owned(), other.to_owned()))?
+            }
+            None => (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
+        };
+        match quota.parse::<f64>() {
+            Ok(quota) if quota > 0.0 => Some(quota / period.parse::<f64>().ok()?),
+            // `max` in version 2, and -1 in version 1.
+            _ => Some(f64::INFINITY),
+        }
+    };
+    groups.iter().filter_map(of).reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn quotas_of_both_versions_and_of_all_groups_above_count() {
+        let fake = Fake::healthy();
+        fake.write("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
+        fake.write("proc/self/cgroup", "0::/a/b\n");
+        fake.write("sys/fs/cgroup/a/cpu.max", "150000 100000");
+        fake.write("sys/fs/cgroup/a/cpu.stat", "usage_usec 9\nthrottled_usec 50000\n");
+        fake.write("sys/fs/cgroup/a/b/cpu.max", "max 100000");
+        fake.write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 9\nthrottled_usec 200000\n");
+        let of = |process| groups(&fake.system, process);
+        assert_eq!(of("self").len(), 3);
+        assert_eq!(quota(&fake.system, &of("self")), Some(1.5));
+        assert_eq!(throttled(&fake.system, &of("self")), 0.25);
+        // A server in a group of its own.
+        fake.write("proc/7/cgroup", "4:memory:/m\n2:cpu,cpuacct:/c\n");
+        fake.write("sys/fs/cgroup/cpu/c/cpu.stat", "nr_periods 75\nthrottled_time 3000000000\n");
+        fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "20000");
+        fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000");
+        assert_eq!(quota(&fake.system, &of("7")), Some(0.2));
+        assert_eq!(throttled(&fake.system, &of("7")), 3.0);
+        let unlimited = "-1";
+        fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", unlimited);
+        assert_eq!(quota(&fake.system, &of("7")), Some(f64::INFINITY));
+        assert!(of("8").len() == 1, "the root that a container sees");
+    }
+}
