@@ -27,11 +27,11 @@
     const place = link.parentElement.matches("p") && link.parentElement.children.length === 1 ? link.parentElement : link;
     // Markdown has no captions, so the caption is the paragraph below, in italics. The alt text says what is to be seen.
     const below = place.nextElementSibling;
-    const words = below?.matches("p") && below.childNodes.length === 1 ? below.querySelector(":scope > em") : null;
+    const said = below?.matches("p") && below.childNodes.length === 1 ? below.querySelector(":scope > em") : null;
     const alone = element("a", { href: image.src }, words.alone);
-    const caption = element("figcaption", {}, ...(words ? words.childNodes : [image.alt]), " ", alone);
+    const caption = element("figcaption", {}, ...(said ? said.childNodes : [image.alt]), " ", alone);
     const figure = element("figure", { className: isGraph ? "graph" : "drawing" }, element("div", {}, object), caption);
-    if (words) below.remove();
+    if (said) below.remove();
     place.replaceWith(figure);
     object.append(image);
   };
