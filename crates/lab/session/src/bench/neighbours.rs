@@ -52,7 +52,7 @@ impl Before {
         (all > 0.0).then(|| Neighbours {
             programs: self.ours.and_then(ours).map(others),
             stolen: share(now.stolen - before.stolen),
-            throttled: share(own + server),
+            throttled: (own + server).min(1.0),
             server_throttled: server,
         })
     }
