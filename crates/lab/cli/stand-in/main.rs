@@ -84,7 +84,10 @@ fn main() -> Result<()> {
     }
     let _other = is_set("--listen-twice").then(|| TcpListener::bind("127.0.0.1:0"));
     let given = number("--port");
-    let listener = TcpListener::bind(format!("127.0.0.1:{}", given.unwrap_or(0)))?;
+    // A port that was free may meanwhile be that of another test's connection, for a moment.
+    let bind = || TcpListener::bind(format!("127.0.0.1:{}", given.unwrap_or(0)));
+    let tries = (0..20).map(|_| bind().inspect_err(|_| sleep(MOMENT / 4)));
+    let listener = tries.filter_map(Result::ok).next().map_or_else(bind, Ok)?;
     let port = listener.local_addr()?.port();
     if let Some(busy_with) = text("--busy-with") {
         println!("{busy_with}");
