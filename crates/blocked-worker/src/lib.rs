@@ -14,16 +14,14 @@ pub mod steps {
     pub mod all_cores;
     pub mod unbounded;
 }
+mod users;
 
-use std::{collections::HashMap, sync::Arc};
-
-use argon2::{
-    Argon2, Params, PasswordHasher as _, PasswordVerifier as _,
-    password_hash::{self, phc::PasswordHash},
-};
+use argon2::password_hash;
 use axum::{Router, http::StatusCode};
 use case_server::InProcess;
 use serde::Deserialize;
+
+pub use users::Users;
 
 /// The case's own flags: what a hash costs.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -43,8 +41,8 @@ pub type Answer = Result<String, (StatusCode, &'static str)>;
 /// The body of `POST /login`.
 #[derive(Deserialize)]
 pub struct Login {
-    user: String,
-    password: String,
+    pub user: String,
+    pub password: String,
 }
 
 impl Login {
@@ -52,45 +50,6 @@ impl Login {
     pub fn parse(body: &[u8]) -> Result<Self, (StatusCode, &'static str)> {
         serde_json::from_slice(body)
             .map_err(|_| (StatusCode::BAD_REQUEST, "the body needs a user and a password\n"))
-    }
-}
-
-/// The users by name, each with the hash of the password. Clones share them.
-#[derive(Clone)]
-pub struct Users {
-    hashes: Arc<HashMap<&'static str, PasswordHash>>,
-    /// Checked for a user who doesn't exist, so that the time of an answer doesn't say who does.
-    nobody: Arc<PasswordHash>,
-}
-
-impl Users {
-    /// The users that every variant starts with. Their salts are fixed; a real service draws them.
-    pub fn first(options: Options) -> password_hash::Result<Self> {
-        let params = Params::new(options.memory_kib, options.passes, 1, None)?;
-        let hasher = Argon2::from(params);
-        let hash = |password: &str, salt: &[u8; 16]| {
-            hasher.hash_password_with_salt(password.as_bytes(), salt)
-        };
-        let hashes = HashMap::from([
-            ("ada", hash("difference engine", b"the salt of ada.")?),
-            ("grace", hash("nanoseconds", b"the salt of gra.")?),
-        ]);
-        Ok(Self { hashes: Arc::new(hashes), nobody: Arc::new(hash("", b"the salt of nob.")?) })
-    }
-
-    /// Checks a password, which takes as long as making its hash: tens of milliseconds.
-    ///
-    /// Not inlined, so that a profile shows it under its own name.
-    #[inline(never)]
-    pub fn check(&self, login: &Login) -> Answer {
-        case_probe::work("hashes");
-        let found = self.hashes.get(login.user.as_str());
-        let hash = found.unwrap_or(&self.nobody);
-        let verified = Argon2::default().verify_password(login.password.as_bytes(), hash);
-        match (found, verified) {
-            (Some(_), Ok(())) => Ok(format!("welcome, {}\n", login.user)),
-            _ => Err((StatusCode::UNAUTHORIZED, "wrong user or password\n")),
-        }
     }
 }
 

@@ -47,9 +47,13 @@ struct Find {
     /// Another reply of this size, made for the request.
     #[serde(default)]
     seed: u32,
+    /// How many bytes of the reply are lost, as if the connection broke.
+    #[serde(default)]
+    cut: usize,
 }
 
-/// `GET /summary?documents=N`, and with `&seed=S` for a reply that the server does not hold.
+/// `GET /summary?documents=N`, and with `&seed=S` for a reply that the server does not hold. With `&cut=N`, the
+/// last bytes of the reply are lost.
 ///
 /// The handler blocks its Tokio worker for the milliseconds that parsing takes, in every variant.
 pub fn routes(summarise: Summarise) -> Router {
@@ -59,7 +63,8 @@ pub fn routes(summarise: Summarise) -> Router {
             .get(&find.documents)
             .ok_or((StatusCode::BAD_REQUEST, "documents has to be 1, 10, 100, 1000 or 10000\n"))?;
         let other = (find.seed > 0).then(|| batch::other_reply(find.documents, find.seed));
-        summarise(other.as_ref().unwrap_or(held))
+        let reply = other.as_ref().unwrap_or(held);
+        summarise(&reply[..reply.len().saturating_sub(find.cut)])
             .map(Json)
             .map_err(|_| (StatusCode::BAD_GATEWAY, "the database's reply cannot be read\n"))
     };

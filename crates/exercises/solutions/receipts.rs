@@ -25,14 +25,11 @@ use axum::{
 };
 use minijinja::{Environment, Error, context, value::Serde};
 
-use crate::{
-    Language, Order, Wish, money,
-    templates::{PARTS, TEMPLATES},
-};
+use crate::{Language, Order, Templates, Wish, money, templates::PARTS};
 
 /// The service's routes.
-pub fn routes() -> Router {
-    let printer = Arc::new(Printer::new());
+pub fn routes(templates: Templates) -> Router {
+    let printer = Arc::new(Printer::new(templates));
     Router::new()
         .route("/receipts", get(newest))
         .route("/receipts/{number}", get(receipt))
@@ -61,11 +58,11 @@ struct Printer {
 }
 
 impl Printer {
-    fn new() -> Result<Self, Error> {
+    fn new(templates: Templates) -> Result<Self, Error> {
         let mut environment = Environment::new();
         environment.add_filter("money", money);
         environment.add_filter("pad", |text: String, width: usize| text.repeat(width));
-        for (name, source) in TEMPLATES {
+        for (name, source) in templates {
             environment.add_template(name, source)?;
         }
         Ok(Self { environment })

@@ -132,8 +132,7 @@ fn a_visitor_cannot_name_the_client_of_the_proxy() {
                 .fold(Request::get("/echo"), |request, name| request.header(name, "127.0.0.1"));
             let Ok(response) = proxy.oneshot(request.body(Body::empty()).unwrap()).await;
             let echo = response.into_body().collect().await.unwrap().to_bytes();
-            let host = upstream.url().replace("https://", "host: ");
-            assert_eq!(echo, format!("GET /echo HTTP/1.1\n{host}\n"), "{variant}");
+            assert_eq!(echo, "GET /echo HTTP/1.1\nhost: 127.0.0.1\n", "{variant}");
         }
     });
 }

@@ -9,9 +9,9 @@ use tempfile::TempDir;
 /// The case's own flags.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// A PostgreSQL database without tables, such as postgres://me@localhost/shop; gets two tables. Needs a
-    /// build with `--features query-per-row/postgres`. Without this flag, the server has a SQLite database
-    /// in a temporary file
+    /// A database without tables, which gets two: such as `sqlite:///tmp/shop.sqlite?mode=rwc`; or, in a build
+    /// with `--features query-per-row/postgres`, postgres://me@localhost/shop. Without this flag, the server has
+    /// a SQLite database in a temporary file
     #[arg(long, value_name = "URL")]
     pub database_url: Option<String>,
 
@@ -66,27 +66,35 @@ impl Options {
         let pool = AnyPoolOptions::new().max_connections(self.pool);
         let database = match &self.database_url {
             Some(url) => {
+                let is_embedded = url.starts_with("sqlite:");
                 anyhow::ensure!(
-                    cfg!(feature = "postgres"),
-                    "this server was built without PostgreSQL; for --database-url, build it with \
-                     `cargo build --release --workspace --features query-per-row/postgres`"
+                    cfg!(feature = "postgres") || is_embedded,
+                    "this server was built without PostgreSQL; for another --database-url than sqlite:, build it \
+                     with `cargo build --release --workspace --features query-per-row/postgres`"
                 );
                 let pool = pool.connect(url).await;
                 let pool = pool.context("cannot connect to the database of --database-url")?;
+                if is_embedded {
+                    log_ahead(&pool).await?;
+                }
                 Database { pool, _directory: None }
             }
             None => {
                 let directory = tempfile::Builder::new().prefix("query-per-row-").tempdir()?;
                 let file = directory.path().join("shop.sqlite");
                 let pool = pool.connect(&format!("sqlite://{}?mode=rwc", file.display())).await?;
-                // As production does: a reader doesn't wait for a writer.
-                sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await?;
+                log_ahead(&pool).await?;
                 Database { pool, _directory: Some(Arc::new(directory)) }
             }
         };
         fill(&database.pool, self.seed).await.context("cannot make the tables of the shop")?;
         Ok(database)
     }
+}
+
+/// As production does: a reader doesn't wait for a writer.
+async fn log_ahead(pool: &AnyPool) -> sqlx::Result<()> {
+    sqlx::query("PRAGMA journal_mode = WAL").execute(pool).await.map(drop)
 }
 
 async fn fill(pool: &AnyPool, seed: u32) -> sqlx::Result<()> {

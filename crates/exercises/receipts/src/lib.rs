@@ -14,6 +14,8 @@ pub mod templates;
 use case_server::InProcess;
 use serde::{Deserialize, Serialize};
 
+pub use templates::{Options, Templates};
+
 /// What a receipt is about.
 #[derive(Clone, Debug, Serialize)]
 pub struct Order {
@@ -96,5 +98,9 @@ fn money(cents: u32) -> String {
 
 /// All variants by name, for tests that use no socket.
 pub fn variants() -> [(&'static str, InProcess); 2] {
-    [("slow", InProcess::new(slow::routes())), ("fixed", InProcess::new(fixed::routes()))]
+    let templates = Options { foot: None }.templates();
+    [
+        ("slow", InProcess::new(slow::routes(templates))),
+        ("fixed", InProcess::new(fixed::routes(templates))),
+    ]
 }

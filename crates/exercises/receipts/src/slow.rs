@@ -2,26 +2,30 @@
 
 use axum::{
     Router,
-    extract::{Path, Query},
+    extract::{Path, Query, State},
     http::StatusCode,
     response::{IntoResponse, Response},
     routing::get,
 };
 use minijinja::{Environment, Error, context, value::Serde};
 
-use crate::{
-    Language, Order, Wish, money,
-    templates::{PARTS, TEMPLATES},
-};
+use crate::{Language, Order, Templates, Wish, money, templates::PARTS};
 
 /// The service's routes.
-pub fn routes() -> Router {
-    Router::new().route("/receipts", get(newest)).route("/receipts/{number}", get(receipt))
+pub fn routes(templates: Templates) -> Router {
+    Router::new()
+        .route("/receipts", get(newest))
+        .route("/receipts/{number}", get(receipt))
+        .with_state(templates)
 }
 
-async fn receipt(Path(number): Path<u32>, Query(wish): Query<Wish>) -> Result<String, Failure> {
+async fn receipt(
+    State(templates): State<Templates>,
+    Path(number): Path<u32>,
+    Query(wish): Query<Wish>,
+) -> Result<String, Failure> {
     let order = Order::numbered(number).ok_or(Failure::NoOrder)?;
-    Ok(Printer::new(wish.language)?.print(&order)?)
+    Ok(Printer::new(templates, wish.language)?.print(&order)?)
 }
 
 /// The numbers of the newest orders.
@@ -37,11 +41,11 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(language: Language) -> Result<Self, Error> {
+    fn new(templates: Templates, language: Language) -> Result<Self, Error> {
         let mut environment = Environment::new();
         environment.add_filter("money", money);
         environment.add_filter("pad", |text: String, width: usize| text.repeat(width));
-        for (name, source) in TEMPLATES {
+        for (name, source) in templates {
             environment.add_template(name, source)?;
         }
         Ok(Self { environment, language })

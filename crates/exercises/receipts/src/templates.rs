@@ -3,8 +3,31 @@
 /// The parts of a receipt, from its top to its bottom.
 pub const PARTS: [&str; 4] = ["head", "items", "terms", "foot"];
 
+/// The service's own flags.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Another template for the last part of an English receipt
+    #[arg(long, value_name = "TEMPLATE")]
+    pub foot: Option<String>,
+}
+
 /// A template for each part in each language, by its name.
-pub const TEMPLATES: [(&str, &str); 12] = [
+pub type Templates = [(&'static str, &'static str); 12];
+
+impl Options {
+    /// The texts of today.
+    pub fn templates(self) -> Templates {
+        let mut templates = TEMPLATES;
+        if let Some(foot) = self.foot {
+            // Kept as long as the process, as the others are.
+            let foot: &str = foot.leak();
+            templates.iter_mut().filter(|it| it.0 == "en/foot").for_each(|it| it.1 = foot);
+        }
+        templates
+    }
+}
+
+const TEMPLATES: Templates = [
     (
         "en/head",
         "Receipt {{ order.number }}\nfor {{ order.customer|upper }}\n{{ '-'|pad(32) }}\n\n",

@@ -22,6 +22,8 @@ pub struct Criteria {
     /// Requests that come before the counted visit: what a service makes once, on first use, isn't part of it.
     #[serde(default)]
     pub before: Vec<String>,
+    /// What the same visit may cost the same server a second time, when it could have kept the answers.
+    pub again: Option<Limits>,
     /// The requests of the load, in place of the case's own. Each of them becomes many, which users send in turn.
     #[serde(default)]
     pub timed: Vec<String>,
@@ -33,12 +35,21 @@ pub struct Criteria {
     pub at_least: BTreeMap<String, u64>,
     /// Requests such as `PUT /clients/7`, in this order, whose answers must be those of `slow`. Here and in the
     /// other requests, each `{FROM..TO}` becomes a random number and each `{a|b}` one of these words, others in
-    /// each check.
+    /// each check. What follows a `POST` and its path is the body.
     #[serde(default)]
     pub odd: Vec<String>,
+    /// The same for servers that are started otherwise.
+    #[serde(default)]
+    pub otherwise: Vec<Otherwise>,
     /// Answers that change with the state of the service.
     #[serde(default)]
     pub state: Vec<Change>,
+    /// A flag such as `--database-url`, and a value with `{scratch}`, by which two servers share their data. The
+    /// changes of the state are then also made through a second server.
+    pub shared: Option<[String; 2]>,
+    /// Answers that depend on what came before, but not on its order.
+    #[serde(default)]
+    pub at_once: Vec<AtOnce>,
     /// How long each request of the case's visit has to wait, whatever the fix.
     pub wait: Option<Wait>,
     /// Requests that must not wait for others.
@@ -50,6 +61,52 @@ pub struct Criteria {
     pub weaker: BTreeMap<String, String>,
     /// From the first look to nearly the fix.
     pub hints: Vec<String>,
+}
+
+/// What a visit may cost: the most and the least, by the names that `lab count` shows.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    #[serde(default)]
+    pub at_most: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub at_least: BTreeMap<String, u64>,
+}
+
+/// Another way to start the servers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Otherwise {
+    /// What is different, such as `without an upstream`.
+    pub what: String,
+    /// In place of the case's, if there are any.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// In addition to the case's. `{case}` is the case's directory.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    pub odd: Vec<String>,
+}
+
+/// Users who ask at the same time, and a request afterwards.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtOnce {
+    /// Each user sends one of them, such as `GET /teams/2/export`.
+    pub users: String,
+    /// How often each user sends it.
+    #[serde(default = "once")]
+    pub times: usize,
+    /// What somebody else sends meanwhile, one after the other.
+    #[serde(default)]
+    pub meanwhile: Vec<String>,
+    /// Its answer must be one that `slow` gives after the same requests, one after the other: first some of what
+    /// came meanwhile, then the users, then the rest.
+    pub get: String,
+}
+
+fn once() -> usize {
+    1
 }
 
 /// A request whose answer others change.
@@ -72,13 +129,18 @@ pub struct Wait {
     pub ms: [u64; 2],
     /// Who takes that long, such as `the directory`.
     pub of: String,
+    /// How many it serves at the same time, if there is a limit.
+    pub at_once: Option<u64>,
+    /// How often each request has to wait, one wait after the other.
+    #[serde(default = "once")]
+    pub times: usize,
 }
 
 /// Two requests of which the quick one must be answered while the slow one waits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overtaking {
-    /// Such as `GET /read`. It takes the case's wait.
+    /// Such as `GET /read`. It takes the case's wait; without one, the work of a single worker.
     pub slow: String,
     /// Such as `PUT /clients/a/7`.
     pub quick: String,
@@ -98,6 +160,11 @@ pub struct Innocent {
 }
 
 impl Criteria {
+    /// What the first visit may cost.
+    pub fn first(&self) -> Limits {
+        Limits { at_most: self.at_most.clone(), at_least: self.at_least.clone() }
+    }
+
     /// Whether the mechanism gate counts.
     pub fn is_counted(&self) -> bool {
         !self.at_most.is_empty() || !self.at_least.is_empty()
@@ -121,10 +188,6 @@ impl Criteria {
         ensure!(
             flag.is_none_or(|flag| args.iter().rev().skip(1).any(|arg| arg == flag)),
             "`wait`: `args` lacks {flag:?} with a value"
-        );
-        ensure!(
-            self.overtaking.is_none() || self.wait.is_some(),
-            "`overtaking` needs `wait`: without it, no request waits"
         );
         if let Some(Innocent { variant, .. }) = &self.innocent {
             ensure!(variants.contains(variant), "`innocent`: `{variant}` is not in `variants`");

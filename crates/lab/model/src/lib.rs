@@ -39,7 +39,7 @@ pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep};
 pub use check::{Answer, Check, Expected};
 pub use conditions::{Listener, Neighbours};
 pub use counts::Reference;
-pub use criteria::{Change, Criteria, Innocent, Overtaking, Wait};
+pub use criteria::{AtOnce, Change, Criteria, Innocent, Limits, Otherwise, Overtaking, Wait};
 pub use document::{
     CaseRecord, Control, Latencies, OpenLoopRecord, Record, Requests, Run, VERSION, VariantRecord,
 };

@@ -2,11 +2,12 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use futures_util::future::try_join_all;
 use lab_load::{Fetched, Visitor};
-use lab_model::{Answer, Ask, Case, Change, Criteria, Expected};
-use lab_servers::{Launch, Scratch, Session, answers};
+use lab_model::{Answer, Ask, AtOnce, Case, Change, Criteria, Expected};
+use lab_servers::{Launch, Scratch, Server, Session, answers};
+use tokio::time::sleep;
 
 use crate::{
     difference::{Found, difference, failure},
@@ -15,6 +16,12 @@ use crate::{
 
 /// How many users ask at once.
 const AT_ONCE: usize = 4;
+/// The same where they share something. Each has a worker, on any machine, so that none waits for another.
+const SHARING: usize = 8;
+/// How many characters of a path or a body are shown.
+const SHOWN: usize = 60;
+/// How much later than they somebody else asks.
+const HEAD_START: Duration = Duration::from_millis(10);
 /// The length of a long query, in bytes. Servers take heads of 8 KiB and more.
 const LONG: usize = 6_000;
 /// The longest body that is compared as text, which says more about a difference than a checksum.
@@ -24,8 +31,7 @@ const MOST_CHANGES: usize = 1_000;
 
 /// Asks both servers the same. A failure of `mine` is a difference, one of `slow` an error.
 pub(super) async fn compare(
-    slow: &Launch,
-    mine: &Launch,
+    [slow, mine]: [&Launch; 2],
     case: &Case,
     criteria: &Criteria,
     draw: &mut Draw,
@@ -34,23 +40,86 @@ pub(super) async fn compare(
     // First, because each change was seen on a fresh server.
     let mut several = changes(slow, &criteria.state, draw).await?;
     several.extend(odd(&usual, criteria, &files, draw)?);
-    let asked = async {
-        at_once(mine, &usual).await?;
+    if let Err(error) = users_at_once(mine, &usual).await {
+        let [found, needed] = failure(error)?;
+        return Ok(Err([format!("{AT_ONCE} users at the same time: {found}"), needed]));
+    }
+    let mut count = AT_ONCE * usual.len();
+    let mut same = async |slow: &Launch, mine: &Launch, asks: &[Ask]| {
         // Twice from one server: what a request leaves behind may change the next answer.
-        answers(mine, &several, Duration::ZERO, false).await
+        let found = match answers(mine, asks, Duration::ZERO, false).await {
+            Ok(found) => found.concat(),
+            Err(error) => return failure(error).map(Some),
+        };
+        let right = answers(slow, asks, Duration::ZERO, false).await?.concat();
+        count += found.len();
+        Ok(first_difference(asks.iter().cycle(), &found, &right))
     };
-    let found = match asked.await {
-        Ok(found) => found.concat(),
-        Err(error) => return failure(error).map(Err),
-    };
-    let right = answers(slow, &several, Duration::ZERO, false).await?.concat();
-    for ((ask, found), right) in several.iter().cycle().zip(&found).zip(&right) {
-        if let Some([found, right]) = difference(found, right) {
-            let path: String = ask.path.chars().take(60).collect();
-            return Ok(Err([format!("{} {path}: {found}", ask.method), right]));
+    if let Some(different) = same(slow, mine, &several).await? {
+        return Ok(Err(different));
+    }
+    for otherwise in &criteria.otherwise {
+        let args = otherwise.args.iter().map(|arg| draw.fill(arg));
+        let args = args.collect::<anyhow::Result<Vec<_>>>()?;
+        let [slow, mine] = [slow, mine].map(|launch| {
+            let mut launch = launch.clone();
+            let dir = case.dir.display().to_string();
+            let env =
+                otherwise.env.iter().map(|(name, it)| (name.clone(), it.replace("{case}", &dir)));
+            launch.env.extend(env);
+            if !args.is_empty() {
+                launch.args.clone_from(&args);
+            }
+            launch
+        });
+        let asks = draw.asks(&otherwise.odd, files.path())?;
+        if let Some([found, right]) = same(&slow, &mine, &asks).await? {
+            let how = &otherwise.what;
+            return Ok(Err([format!("{how}, {found}"), right]));
         }
     }
-    Ok(Ok(format!("{} answers as slow gives them", AT_ONCE * usual.len() + found.len())))
+    if let Some(flag) = &criteria.shared
+        && let Some(different) = shared([slow, mine], flag, &criteria.state, draw).await?
+    {
+        return Ok(Err(different));
+    }
+    for at_once in &criteria.at_once {
+        if let Some(different) = afterwards([slow, mine], at_once, draw).await? {
+            return Ok(Err(different));
+        }
+        count += at_once.times * SHARING + at_once.meanwhile.len() + 1;
+    }
+    Ok(Ok(format!("{count} answers as slow gives them")))
+}
+
+/// The first answer that isn't the right one, with the request; and with the one before, if that changed
+/// something.
+fn first_difference<'a>(
+    asks: impl Iterator<Item = &'a Ask>,
+    found: &[Fetched],
+    right: &[Fetched],
+) -> Option<[String; 2]> {
+    let mut before: Option<&Ask> = None;
+    for ((ask, found), right) in asks.zip(found).zip(right) {
+        if let Some([found, right]) = difference(found, right) {
+            let is_change = |it: &&Ask| {
+                it.method != ask.method && !["GET", "HEAD"].contains(&it.method.as_str())
+            };
+            let changed = before.filter(is_change);
+            let after = changed.map(|it| format!(", after {}", shown(it))).unwrap_or_default();
+            return Some([format!("{}{after}: {found}", shown(ask)), right]);
+        }
+        before = Some(ask);
+    }
+    None
+}
+
+/// A request in a few words.
+fn shown(ask: &Ask) -> String {
+    let body = ask.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
+    let [path, body] =
+        [&ask.path, &body.unwrap_or_default()].map(|it| it.chars().take(SHOWN).collect::<String>());
+    format!("{} {path} {body}", ask.method).trim_end().to_owned()
 }
 
 /// These requests, each with the answer that `slow` gives to it.
@@ -71,13 +140,116 @@ pub(super) fn expected(right: Fetched) -> Expected {
 }
 
 /// Several users ask what the case asks, all at the same time.
-async fn at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
+async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
     Session::ask(mine, async |Session { server, .. }| {
         let visit = async || anyhow::Ok(Visitor::open(server.target(), asks).await?.visit().await?);
         try_join_all((0..AT_ONCE).map(|_| visit())).await
     })
     .await?;
     Ok(())
+}
+
+/// The only answer to a request.
+async fn answer(server: &Server, ask: &Ask) -> anyhow::Result<Fetched> {
+    let asks = std::slice::from_ref(ask);
+    Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0))
+}
+
+/// How the answer to a request differs after users asked at the same time: from those of `slow`, which they asked
+/// one after the other, in one order or another.
+async fn afterwards(
+    [slow, mine]: [&Launch; 2],
+    at_once: &AtOnce,
+    draw: &mut Draw,
+) -> anyhow::Result<Option<[String; 2]>> {
+    let files = Scratch::new()?;
+    let lines = vec![at_once.users.clone(); at_once.times];
+    let users = (0..SHARING).map(|_| draw.asks(&lines, files.path()));
+    let users = users.collect::<anyhow::Result<Vec<_>>>()?;
+    let meanwhile = draw.asks(&at_once.meanwhile, files.path())?;
+    let get = draw.ask(&at_once.get, files.path())?;
+    // Each order in which these requests can come is right.
+    let mut right = Vec::new();
+    for nth in 0..=meanwhile.len() {
+        let (before, after) = meanwhile.split_at(nth);
+        let several = [before, &users.concat(), after, std::slice::from_ref(&get)].concat();
+        let answers = Session::with(slow, async |Session { server, .. }| {
+            Visitor::open(server.target(), &several).await?.answers().await
+        });
+        right.extend(answers.await?.pop());
+    }
+    let mut mine = mine.clone();
+    mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), SHARING.to_string());
+    let found = Session::ask(&mine, async |Session { server, .. }| {
+        let user = async |asks: &[Ask]| {
+            Visitor::open(server.target(), asks).await?.answers().await.map(drop)
+        };
+        let between = async {
+            // Until they all wait for their answers.
+            sleep(HEAD_START).await;
+            user(&meanwhile).await
+        };
+        tokio::try_join!(try_join_all(users.iter().map(|asks| user(asks))), between)?;
+        answer(server, &get).await
+    });
+    let found = match found.await {
+        Ok(found) => found,
+        Err(error) => return failure(error).map(Some),
+    };
+    let between = match &meanwhile[..] {
+        [] => String::new(),
+        [one] => format!(", with {} meanwhile", shown(one)),
+        [first, ..] => format!(", with {} and more meanwhile", shown(first)),
+    };
+    let users = format!("{SHARING} users sent {} at the same time{between}", shown(&users[0][0]));
+    let different = right.iter().map(|right| difference(&found, right));
+    let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    Ok(different
+        .into_iter()
+        .next()
+        .map(|[found, right]| [format!("{}, after {users}: {found}", shown(&get)), right]))
+}
+
+/// How the answers differ if a second server changes the data of the reader's, and the other way round.
+async fn shared(
+    [slow, mine]: [&Launch; 2],
+    [flag, value]: &[String; 2],
+    state: &[Change],
+    draw: &mut Draw,
+) -> anyhow::Result<Option<[String; 2]>> {
+    let mut asks = changes(slow, state, draw).await?;
+    let of_others = asks.len();
+    asks.extend(changes(slow, state, draw).await?);
+    let right = Session::with(slow, async |Session { server, .. }| {
+        Visitor::open(server.target(), &asks).await?.answers().await
+    });
+    let right = right.await?;
+    let scratch = Scratch::new()?;
+    let value = value.replace("{scratch}", &scratch.path().display().to_string());
+    let [slow, mine] = [slow, mine].map(|launch| {
+        let args = [&launch.args[..], &[flag.clone(), value.clone()]].concat();
+        Launch { args, ..launch.clone() }
+    });
+    let found = Session::ask(&mine, async |Session { server: mine, .. }| {
+        Session::with(&slow, async |Session { server: slow, .. }| {
+            let mut found = Vec::new();
+            for (nth, ask) in asks.iter().enumerate() {
+                // First the other server changes what the reader's shows, then the reader's what the other shows.
+                let is_change = ask.method != "GET";
+                let of_mine = is_change != (nth < of_others);
+                found.push(answer(if of_mine { mine } else { slow }, ask).await?);
+            }
+            anyhow::Ok(found)
+        })
+        .await
+    });
+    let found = match found.await {
+        Ok(found) => found,
+        Err(error) => return failure(error).map(Some),
+    };
+    let different = first_difference(asks.iter(), &found, &right);
+    Ok(different
+        .map(|[found, right]| [format!("with a second server on the same data, {found}"), right]))
 }
 
 /// Asks, changes something, and asks again, until the answer of `slow` is another one; for each of these
@@ -87,10 +259,7 @@ async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Re
         return Ok(Vec::new());
     }
     Session::with(slow, async |Session { server, .. }| {
-        let shown = async |ask: &Ask| {
-            let asks = std::slice::from_ref(ask);
-            anyhow::Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0).body)
-        };
+        let shown = async |ask: &Ask| anyhow::Ok(answer(server, ask).await?.body);
         let mut several = Vec::new();
         for Change { get, change } in state {
             let get = draw.ask(get, Path::new(""))?;
@@ -121,8 +290,6 @@ fn odd(
     files: &Scratch,
     draw: &mut Draw,
 ) -> anyhow::Result<Vec<Ask>> {
-    let body = files.path().join("body");
-    fs::write(&body, "x".repeat(4_000)).context("cannot write a body")?;
     let path = usual.first().map_or("/", |ask| ask.path.as_str());
     let bare = path.split('?').next().unwrap_or_default();
     let of_any = [
@@ -133,7 +300,13 @@ fn odd(
         format!("DELETE {path}"),
         format!("POST {path}"),
     ];
-    criteria.odd.iter().chain(&of_any).map(|line| draw.ask(line, &body)).collect()
+    let mut asks = Vec::new();
+    for line in criteria.odd.iter().chain(&of_any) {
+        let mut ask = draw.ask(line, files.path())?;
+        ask.headers.push(("x-trace".to_owned(), draw.fill("{1..1000000}")?));
+        asks.push(ask);
+    }
+    Ok(asks)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::{
 };
 
 use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Speedups,
+    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Run,
+    Speedups,
 };
 use lab_report::{factor, speedup_or};
 use lab_servers::Launch;
@@ -72,6 +73,8 @@ pub struct Report {
     pub evidence: Option<String>,
     /// Draws the same requests and waits again.
     pub seed: u64,
+    /// Whether all files but the reader's are as they were committed, as far as git can say.
+    pub is_as_committed: bool,
     /// What isn't wrong and should be known, a sentence each.
     pub remarks: Vec<String>,
 }
@@ -89,7 +92,8 @@ pub async fn check(
 ) -> anyhow::Result<Report> {
     let criteria = criteria(case)?;
     let of_mine = servers.of_mine(criteria);
-    let remark = commit::remark(&commit::changed(case).await, servers.has_committed(case));
+    let changed = commit::changed(servers.workspace()).await;
+    let remark = commit::remark(&changed);
     let mut report = Report {
         case: case.shown.clone(),
         mark: Mark::Passed,
@@ -98,13 +102,14 @@ pub async fn check(
         speedups: None,
         evidence: None,
         seed,
+        is_as_committed: changed.is_empty(),
         remarks: remark.into_iter().collect(),
     };
     let mut draw = Draw::of(seed, Phase::Answers);
     let (drawn, _) = draw.wait(case);
     let slow = servers.launch(&drawn, BASELINE)?;
     let mine = Launch::of_case(of_mine, &drawn, MINE)?;
-    let compared = answers::compare(&slow, &mine, case, criteria, &mut draw);
+    let compared = answers::compare([&slow, &mine], case, criteria, &mut draw);
     report.add("answers", in_sight("comparing the answers", compared).await?);
     if report.mark == Mark::Passed {
         let mut draw = Draw::of(seed, Phase::Counts);
@@ -136,7 +141,7 @@ pub async fn check(
     let load = in_sight("asking slow for the answers", load).await?;
     let record = load.compare([BASELINE, MINE], effort).await?;
     report.judge_speed(&record, criteria, &load);
-    let is_far = |it: &Speedup| it.estimate > FAR_ABOVE * criteria.speed;
+    let is_far = |it: &Speedup| it.estimate >= FAR_ABOVE * criteria.speed;
     if report.mark == Mark::Passed && report.speedup.as_ref().is_some_and(is_far) {
         // Two runs are enough for a question.
         let ours = load.compare([CANDIDATE], effort).await?;
@@ -158,9 +163,18 @@ fn weaker(case: &Case, criteria: &Criteria) -> Option<String> {
     Some(format!("`{word}` {why}"))
 }
 
+/// Which of the two servers gave too few answers to be judged.
+fn starved(record: &CaseRecord) -> String {
+    let is_empty = |run: &&Run| run.outcome.ok_in_time == 0;
+    let who = record.runs.iter().find(is_empty).map_or("a server", |run| &run.variant);
+    format!(
+        "{who} gave no answer in some runs: something else takes the time of this machine, or the runs are too short"
+    )
+}
+
 /// What to ask about a server that is much faster than ours.
 fn far_above(over_ours: f64) -> Option<String> {
-    (over_ours > FAR_ABOVE).then(|| {
+    (over_ours >= FAR_ABOVE).then(|| {
         let times = factor(over_ours);
         format!("this is {times} as fast as our fix: did you drop work, or find something better? Tell us.")
     })
@@ -215,7 +229,7 @@ impl Report {
             None if record.is_clean() => {
                 (mark(self.speedup, criteria.speed), speedup_or("no factor", self.speedup))
             }
-            None => (Mark::Undecided, "some runs are too short for an answer".to_owned()),
+            None => (Mark::Undecided, starved(record)),
         };
         let needed = format!("at least {}", factor(criteria.speed));
         self.push(Gate { gate: "speed", mark, measured, needed });

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use lab_load::{Fetched, NO_ANSWER};
+use lab_session::count::RESTLESS;
 
 /// What was measured, in words; if it is not enough, also what is needed.
 pub(super) type Found = Result<String, [String; 2]>;
@@ -58,6 +59,11 @@ pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
     let found = format!("{error:#}");
     let needed = if found.contains(NO_ANSWER) {
         "an answer. A handler that never answers waits for what never comes, such as a lock that it holds itself"
+    } else if found.contains(RESTLESS) {
+        "no thread works any more once all requests have their answers. One that looks again and again, without a \
+         wait in between, never rests"
+    } else if found.contains("instead of") {
+        "the right answer to each of them"
     } else {
         "an answer"
     };
@@ -77,7 +83,7 @@ fn around(body: &[u8], offset: usize) -> String {
 
 /// Bytes as text of one line.
 fn shown(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).escape_debug().to_string()
+    lab_system::escaped(&String::from_utf8_lossy(bytes))
 }
 
 #[cfg(test)]
@@ -114,6 +120,8 @@ mod tests {
         let of = |kind| failure(anyhow::Error::new(io::Error::from(kind)).context("no answer"));
         assert_eq!(of(ErrorKind::ConnectionReset).unwrap()[1], "an answer");
         assert!(failure(anyhow::anyhow!("it exited")).is_ok());
+        let [_, needed] = failure(anyhow::anyhow!("{RESTLESS}, so")).unwrap();
+        assert!(needed.starts_with("no thread works any more"), "{needed}");
         for kind in [ErrorKind::StorageFull, ErrorKind::PermissionDenied, ErrorKind::OutOfMemory] {
             assert!(of(kind).is_err(), "{kind}");
         }
@@ -124,5 +132,8 @@ mod tests {
         let [found, right] = how(500, b"no such table", b"6").unwrap();
         assert_eq!((&*found, &*right), ("status 500 with the body `no such table`", "status 200"));
         assert_eq!(how(204, b"", b"6").unwrap()[0], "status 204 without a body");
+        // As a reader's program prints it.
+        let [found, _] = how(200, br#"{"cents":1}"#, br#"{"cents":2}"#).unwrap();
+        assert!(found.contains(r#"`{"cents":1}`"#), "{found}");
     }
 }

@@ -1,7 +1,7 @@
 //! What a check draws at random, so that no server can know it: its requests, and how long the server has to
 //! wait for another one.
 
-use std::{path::Path, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use lab_model::{Answer, Ask, Case};
@@ -18,6 +18,9 @@ pub(super) enum Phase {
     Speed,
 }
 
+/// The length of the body of a `POST` without one, in bytes.
+const BODY: usize = 4_000;
+
 pub(super) struct Draw(SplitMix64);
 
 impl Draw {
@@ -25,17 +28,25 @@ impl Draw {
         Self(SplitMix64(seed ^ ((phase as u64) << 56)))
     }
 
-    /// The request of a line such as `GET /receipts/{1..9}`. A `POST` has this file as its body.
-    pub fn ask(&mut self, line: &str, body: &Path) -> anyhow::Result<Ask> {
+    /// The request of a line such as `GET /receipts/{1..9}`. What follows the path of a `POST` is its body, which
+    /// becomes a file in this directory.
+    pub fn ask(&mut self, line: &str, files: &Path) -> anyhow::Result<Ask> {
         let line = self.fill(line)?;
-        let (method, path) = line.split_once(' ').context("a request is METHOD PATH")?;
-        let body = (method == "POST").then(|| body.to_owned());
+        let (method, rest) = line.split_once(' ').context("a request is METHOD PATH")?;
+        let (path, body) = match rest.split_once(' ') {
+            Some((path, body)) => (path, body.to_owned()),
+            None => (rest, "x".repeat(BODY)),
+        };
+        let body = (method == "POST").then(|| {
+            let file = files.join(format!("{:08x}", crc32fast::hash(body.as_bytes())));
+            fs::write(&file, body).context("cannot write a body").map(|()| file)
+        });
+        let body = body.transpose()?;
         Ok(Ask { method: method.to_owned(), body, ..Ask::get(path, Answer::Any) })
     }
 
-    /// Requests without a body.
-    pub fn asks(&mut self, lines: &[String]) -> anyhow::Result<Vec<Ask>> {
-        lines.iter().map(|line| self.ask(line, Path::new(""))).collect()
+    pub fn asks(&mut self, lines: &[String], files: &Path) -> anyhow::Result<Vec<Ask>> {
+        lines.iter().map(|line| self.ask(line, files)).collect()
     }
 
     /// The case with another wait from its range, and that wait; the case itself if it has none.
@@ -52,13 +63,16 @@ impl Draw {
                 *value = ms.to_string();
             }
         }
-        (case, Some(Wait { time: Duration::from_millis(ms), of: wait.of }))
+        (case, Some(Wait { time: Duration::from_millis(ms), wait }))
     }
 
     /// Replaces each `{FROM..TO}` by a random number of this range, both ends included, and each `{a|b}` by one
-    /// of these words.
-    fn fill(&mut self, text: &str) -> anyhow::Result<String> {
+    /// of these words. The braces of JSON and of templates, `{"`, `{{` and `{%`, stay.
+    pub fn fill(&mut self, text: &str) -> anyhow::Result<String> {
         let Some((before, rest)) = text.split_once('{') else { return Ok(text.to_owned()) };
+        if let Some(literal) = rest.chars().next().filter(|it| ['"', '{', '%'].contains(it)) {
+            return Ok(format!("{before}{{{literal}{}", self.fill(&rest[1..])?));
+        }
         let (choice, rest) = rest.split_once('}').context("a brace is not closed")?;
         let chosen = match choice.split_once("..") {
             Some((from, to)) => self.between([from.parse()?, to.parse()?]).to_string(),
@@ -77,6 +91,8 @@ impl Draw {
 
 #[cfg(test)]
 mod tests {
+    use lab_servers::Scratch;
+
     use super::*;
 
     #[test]
@@ -92,6 +108,26 @@ mod tests {
             filled.iter().any(|it| it.ends_with('a')) && filled.iter().any(|it| it.ends_with('c'))
         );
         assert!(draw.fill("{1").is_err() && draw.fill("{1..}").is_err());
+        for (text, filled) in [
+            (r#"{"user":"{ada|ada}"}"#, r#"{"user":"ada"}"#),
+            ("{{ number }} of {7..7}", "{{ number }} of 7"),
+            ("{% if it %}{1|1}{% endif %}", "{% if it %}1{% endif %}"),
+        ] {
+            assert_eq!(draw.fill(text).unwrap(), filled);
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_post_is_its_body() {
+        let files = Scratch::new().unwrap();
+        let mut draw = Draw::of(7, Phase::Answers);
+        let ask = draw.ask(r#"POST /login {"user":"{ada|ada}"}"#, files.path()).unwrap();
+        assert_eq!((&*ask.method, &*ask.path), ("POST", "/login"));
+        let body = fs::read_to_string(ask.body.unwrap()).unwrap();
+        assert_eq!(body, r#"{"user":"ada"}"#);
+        let ask = draw.ask("POST /login", files.path()).unwrap();
+        assert_eq!(fs::read(ask.body.unwrap()).unwrap().len(), BODY);
+        assert_eq!(draw.ask("PUT /a/1", files.path()).unwrap().body, None);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The servers of a check: the reader's, and what it is compared with.
 
-use std::{collections::BTreeMap, path::PathBuf};
-
 use anyhow::ensure;
 use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE};
 use lab_servers::{
@@ -10,22 +8,20 @@ use lab_servers::{
 };
 use lab_workspace::Workspace;
 
-use crate::{commit, source::criteria};
+use crate::source::criteria;
 
 /// The servers of a check.
 #[derive(Clone, Debug)]
 pub struct Servers {
     ordinary: Workspace,
     counting: Workspace,
-    /// The committed `slow` of cases whose file was changed.
-    committed: BTreeMap<String, PathBuf>,
 }
 
 impl Servers {
     /// Those that are there already.
     pub fn built(workspace: &Workspace) -> Self {
         let [ordinary, counting] = [workspace.clone(), workspace.clone()];
-        Self { ordinary, counting, committed: BTreeMap::new() }
+        Self { ordinary, counting }
     }
 
     /// Builds the reader's variants of these cases, and what they are compared with, at once.
@@ -65,10 +61,6 @@ impl Servers {
                 instrumented::build(workspace, &counted, Instrumentation::Counts).await?;
         }
         current::build(workspace, &ordinary).await?;
-        for case in cases {
-            let slow = commit::committed_slow(workspace, case).await?;
-            servers.committed.extend(slow.map(|slow| (case.name.clone(), slow)));
-        }
         Ok(servers)
     }
 
@@ -77,18 +69,9 @@ impl Servers {
         &self.ordinary
     }
 
-    /// How to start a variant of a case. `slow` is the committed one.
+    /// How to start a variant of a case.
     pub(super) fn launch(&self, case: &Case, variant: &str) -> anyhow::Result<Launch> {
-        let mut launch = Launch::of_case(&self.ordinary, case, variant)?;
-        if let (BASELINE, Some(program)) = (variant, self.committed.get(&case.name)) {
-            launch.program.clone_from(program);
-        }
-        Ok(launch)
-    }
-
-    /// Whether the fix is compared with another `slow` than the one that is there.
-    pub(super) fn has_committed(&self, case: &Case) -> bool {
-        self.committed.contains_key(&case.name)
+        Launch::of_case(&self.ordinary, case, variant)
     }
 
     /// Where the reader's variant is that the gates without a clock judge: it counts, if one of them does.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::try_join_all;
 use lab_load::Visitor;
 use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
-use lab_servers::{Launch, Session};
+use lab_servers::{Launch, Scratch, Session};
 use lab_session::bench::{Comparison, Effort};
 use lab_system::Progress;
 
@@ -73,13 +73,14 @@ impl<'a> Load<'a> {
 
 /// Many requests, with the answers that `slow` gives.
 async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
+    let files = Scratch::new()?;
     Session::with(slow, async |Session { server, .. }| {
         let (start, mut all) = (Instant::now(), Vec::new());
         let (fewest, most) = BOUNDS;
         let (users, each) = TOGETHER;
         while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
             let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
-            let mut asks = draw.asks(&several)?;
+            let mut asks = draw.asks(&several, files.path())?;
             let visit = async |asks| Visitor::open(server.target(), asks).await?.answers().await;
             let right = try_join_all(asks.chunks(each).map(visit)).await?.concat();
             asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));

@@ -8,13 +8,15 @@ use lab_report::{thousands, time_ms};
 
 /// The share of a wait that the histogram of the latencies may round away.
 const ROUNDED: f64 = 0.01;
+/// How many times its capacity another service may seem to serve: a run can begin and end with full desks.
+const FULL_DESKS: f64 = 1.1;
 
 /// A wait that was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Wait {
     pub time: Duration,
-    /// Who takes that long.
-    pub of: String,
+    /// Who takes that long, and how many it serves.
+    pub wait: lab_model::Wait,
 }
 
 impl Wait {
@@ -24,8 +26,26 @@ impl Wait {
         (earliest_ms < wait * (1.0 - ROUNDED)).then(|| {
             let (found, wait) = (time_ms(earliest_ms), time_ms(wait));
             [
-                format!("a request was answered in {found}, although {} takes {wait}", self.of),
+                format!(
+                    "a request was answered in {found}, although {} takes {wait}",
+                    self.wait.of
+                ),
                 format!("at least {wait} for each answer"),
+            ]
+        })
+    }
+
+    /// The same for a server that in each run gave more answers per second than who is waited for can serve.
+    fn refuse_unserved(&self, least_rps: f64) -> Option<[String; 2]> {
+        let (at_once, times) = (self.wait.at_once? as f64, self.wait.times as f64);
+        let wait = self.time.as_secs_f64();
+        let most = at_once / (times * wait);
+        (least_rps > FULL_DESKS * most).then(|| {
+            let of = &self.wait.of;
+            let each = if times > 1.0 { format!("{times} × ") } else { String::new() };
+            [
+                format!("{} answers per second, more than {of} serves", thousands(least_rps)),
+                format!("at most {at_once} / ({each}{wait} s) = {}", thousands(most)),
             ]
         })
     }
@@ -54,7 +74,9 @@ impl Wait {
         let rates = record.runs.iter().filter(of_mine).map(|run| run.outcome.throughput());
         let early = earliest.min_by(f64::total_cmp).and_then(|it| self.refuse_early(it));
         early.or_else(|| {
-            self.refuse_many(rates.min_by(f64::total_cmp)?, record.users, record.think_ms)
+            let least_rps = rates.min_by(f64::total_cmp)?;
+            let unserved = self.refuse_unserved(least_rps);
+            unserved.or_else(|| self.refuse_many(least_rps, record.users, record.think_ms))
         })
     }
 }
@@ -63,9 +85,15 @@ impl Wait {
 mod tests {
     use super::*;
 
+    fn wait(of: &str) -> Wait {
+        let (flag, of) = (String::new(), of.to_owned());
+        let wait = lab_model::Wait { flag, ms: [40, 60], of, at_once: Some(8), times: 5 };
+        Wait { time: Duration::from_millis(50), wait }
+    }
+
     #[test]
     fn an_answer_that_comes_before_the_wait_is_over_is_refused() {
-        let wait = Wait { time: Duration::from_millis(50), of: "the directory".to_owned() };
+        let wait = wait("the directory");
         assert_eq!(wait.refuse_early(50.0), None);
         assert_eq!(wait.refuse_early(49.6), None, "rounded");
         let [found, needed] = wait.refuse_early(0.2).unwrap();
@@ -75,10 +103,21 @@ mod tests {
 
     #[test]
     fn more_answers_than_the_users_can_ask_for_are_refused_with_the_formula() {
-        let wait = Wait { time: Duration::from_millis(50), of: String::new() };
+        let wait = wait("");
         assert_eq!(wait.refuse_many(5_454.0, 3_000, 500), None);
         let [found, needed] = wait.refuse_many(6_000.0, 3_000, 500).unwrap();
         assert_eq!(found, "6,000 answers per second, more than 3,000 users ask for");
         assert_eq!(needed, "at most 3,000 / (0.5 s + 0.05 s) = 5,455");
+    }
+
+    #[test]
+    fn more_answers_than_the_other_service_can_serve_are_refused_with_the_formula() {
+        let mut wait = wait("the office");
+        assert_eq!(wait.refuse_unserved(34.0), None);
+        let [found, needed] = wait.refuse_unserved(36.0).unwrap();
+        assert_eq!(found, "36 answers per second, more than the office serves");
+        assert_eq!(needed, "at most 8 / (5 × 0.05 s) = 32");
+        wait.wait.at_once = None;
+        assert_eq!(wait.refuse_unserved(1e6), None);
     }
 }

@@ -7,7 +7,7 @@
 use std::{
     env,
     ffi::OsStr,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -72,14 +72,6 @@ pub async fn build_servers(
         messages.extend(in_sight::build(command, PATIENCE).await?);
     }
     Ok(messages)
-}
-
-/// Builds a binary of a workspace in another directory; returns its path.
-pub async fn build_elsewhere(dir: &Path, bin: &str, target: &Path) -> anyhow::Result<PathBuf> {
-    let mut command = as_from_a_shell_elsewhere("cargo", dir);
-    command.args(["build", "--release", "--bin", bin, "--target-dir"]).arg(target);
-    build(command).await?;
-    Ok(target.join("release").join(bin))
 }
 
 /// Cargo in the workspace, for the profile and the directory of its binaries.

@@ -17,7 +17,7 @@ mod server;
 mod session;
 mod subject;
 
-pub use cargo::{build_elsewhere, build_servers};
+pub use cargo::build_servers;
 pub use launch::{Address, Launch};
 pub use requests::{Compare, Requests, answers, learn_answers};
 pub use revisions::Revisions;

@@ -35,7 +35,8 @@ const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-e
 const BEFORE: &str = "exited before it listened";
 const UNDER_LOAD: &str = "died under load";
 /// What to try with a server that ends without an error.
-const STAY: &str = "\n  a server must stay in the foreground: leave out what makes it a daemon";
+const STAY: &str =
+    "\n  a server must stay in the foreground: leave out what makes it a daemon, or ends it";
 /// How long an earlier server may take to release its port.
 const RELEASE: Duration = Duration::from_secs(1);
 /// How long a server may take to exit: it is killed three seconds after it was asked to.

@@ -4,7 +4,11 @@ use std::{fmt::Write as _, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::Incoming,
+    header::{self, HeaderName, HeaderValue},
+};
 
 use crate::{Counters, site::Resource};
 
@@ -45,14 +49,15 @@ impl Desk {
     }
 }
 
-/// The head of the request as it arrived, as text. The answer has headers that are for the next hop
+/// The head of the request as it arrived, as text; `host` without its port, which each start changes. The answer has headers that are for the next hop
 /// only, so that a test sees whether a proxy keeps them to itself.
 fn echo(request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    let mut lines: Vec<_> = request
-        .headers()
-        .iter()
-        .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
-        .collect();
+    let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let end = if *name == header::HOST { value.rfind(':') } else { None };
+        format!("{name}: {}", &value[..end.unwrap_or(value.len())])
+    };
+    let mut lines: Vec<_> = request.headers().iter().map(shown).collect();
     // The order of headers means nothing.
     lines.sort_unstable();
     let mut echo = format!("{} {} {:?}\n", request.method(), request.uri(), request.version());
@@ -66,7 +71,7 @@ fn echo(request: &Request<Incoming>) -> Response<Full<Bytes>> {
         ("trailer", "expires"),
         ("x-next-hop", "1"),
     ] {
-        response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }
@@ -78,7 +83,7 @@ fn text(status: StatusCode, message: &'static str) -> Response<Full<Bytes>> {
 fn reply(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
-    let content_type = header::HeaderValue::from_static(content_type);
+    let content_type = HeaderValue::from_static(content_type);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
 }

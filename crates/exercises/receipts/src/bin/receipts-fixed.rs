@@ -1,3 +1,3 @@
-use case_server::NoOptions;
+use receipts::{Options, fixed};
 
-case_server::main!(|_: NoOptions| Ok(receipts::fixed::routes()));
+case_server::main!(|options: Options| Ok(fixed::routes(options.templates())));

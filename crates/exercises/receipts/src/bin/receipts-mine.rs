@@ -1,3 +1,3 @@
-use case_server::NoOptions;
+use receipts::{Options, mine};
 
-case_server::main!(|_: NoOptions| Ok(receipts::mine::routes()));
+case_server::main!(|options: Options| Ok(mine::routes(options.templates())));

@@ -1,3 +1,3 @@
-use case_server::NoOptions;
+use receipts::{Options, slow};
 
-case_server::main!(|_: NoOptions| Ok(receipts::slow::routes()));
+case_server::main!(|options: Options| Ok(slow::routes(options.templates())));

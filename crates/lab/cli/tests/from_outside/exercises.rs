@@ -203,7 +203,8 @@ fn right_fixes_pass_and_an_untouched_copy_and_cheats_do_not() {
             let (report, words) = (json(&output), stderr(&output));
             let speed = report["gates"].as_array().unwrap().last().unwrap();
             assert_eq!([&speed["gate"], &speed["mark"]], ["speed", "not_yet"], "{report} {words}");
-            assert!(speed["measured"].as_str().unwrap().contains("although"), "{report}");
+            let measured = speed["measured"].as_str().unwrap();
+            assert!(["although", "serves"].iter().any(|it| measured.contains(it)), "{report}");
         }
     }
 

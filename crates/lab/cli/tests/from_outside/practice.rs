@@ -116,7 +116,10 @@ fn other_answers_do_not_pass() {
     toy.program("target/bin/toy-mine", "#!/bin/sh\nexec \"${0%mine}slow\" \"$@\" --answer 7\n");
     let output = practice(&toy, &["check", "--json"]);
     ends(&output, 1);
-    assert_eq!(json(&output)["gates"][0]["measured"], "GET /: `7` instead of `6`");
+    assert_eq!(
+        json(&output)["gates"][0]["measured"],
+        "4 users at the same time: GET /: `7` instead of `6`"
+    );
 }
 
 #[test]
@@ -131,7 +134,11 @@ fn files_that_differ_from_the_commit_are_named() {
     let remarks = || json(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
     assert_eq!(remarks(), serde_json::json!([]));
     toy.write("crates/toy/case.toml", &toy.read("crates/toy/case.toml").replace("= 2.0", "= 1.5"));
-    let differs =
-        "crates/toy/case.toml differs from the commit: this verdict is about the changed case";
+    let differs = "crates/toy/case.toml differs from the commit: this verdict is about a changed case, and isn't noted \
+                   in your journal";
     assert_eq!(remarks(), serde_json::json!([differs]));
+    toy.git(&["commit", "--quiet", "--all", "--message", "easier"]);
+    toy.write("crates/toy/build.rs", "fn main() {}\n");
+    let differs = differs.replace("case.toml", "build.rs");
+    assert_eq!(remarks(), serde_json::json!([differs]), "a new file counts, too");
 }

@@ -14,6 +14,9 @@ const IN_A_ROW: u32 = 2;
 /// How many looks before giving up: about ten seconds.
 const MOST: u32 = 10_000;
 
+/// A server that never rests, in words.
+pub const RESTLESS: &str = "the server keeps working after its answer";
+
 /// Returns once all threads of all processes sleep.
 ///
 /// After its answer a server may still work: it returns a connection to the pool, stores a session
@@ -27,5 +30,5 @@ pub(super) async fn idle(pids: &[u32]) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    bail!("the server keeps working after its answer, so nothing can be counted exactly")
+    bail!("{RESTLESS}, so nothing can be counted exactly")
 }

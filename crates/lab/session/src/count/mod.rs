@@ -11,5 +11,6 @@ mod measure;
 pub mod reference;
 mod system_calls;
 
+pub use idle::RESTLESS;
 pub use measure::{Counts, measure, visit_in_steps};
 pub use system_calls::{Counter, LONGEST, SYSTEM_CALLS, system_calls};

@@ -117,7 +117,8 @@ async fn check_one(
     let seed = options.seed.unwrap_or(now.as_microsecond() as u64 % 1_000_000);
     let effort = effort(case, options, seed);
     let report = lab_practice::check(servers, case, effort, seed).await?;
-    let passed = (report.mark == Mark::Passed && !options.fast).then_some(now);
+    let is_passed = report.mark == Mark::Passed && !options.fast && report.is_as_committed;
+    let passed = is_passed.then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
     if options.json {
         out!("{}", serde_json::to_string(&report)?)
