@@ -119,7 +119,7 @@ pub async fn check(
         } else {
             Ok(String::new())
         };
-        if let (Ok(_), Some(wanted)) = (&found, &criteria.overtaking) {
+        if let (Ok(counted), Some(wanted)) = (found.clone(), &criteria.overtaking) {
             let mut draw = Draw::of(seed, Phase::Overtaking);
             let race = mechanism::overtaking(of_mine, case, wanted, &mut draw);
             found = in_sight("sending quick requests between slow ones", race).await?;
@@ -129,6 +129,9 @@ pub async fn check(
                 if in_sight("looking for half of the fix", race).await?.is_ok() {
                     *measured += "; but one of two limits is gone";
                 }
+            }
+            if !counted.is_empty() {
+                found = found.map(|it| format!("{counted}; {it}"));
             }
         }
         if found.is_err() {
