@@ -159,6 +159,16 @@ fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
 }
 
 #[test]
+fn what_the_kernel_allocates_for_itself_is_not_the_server_s_allocator() {
+    let facts = profiled(
+        "main;statx;__x64_sys_statx_[k];__kmalloc_noprof_[k] 60\nmain;malloc;asm_exc_page_fault_[k] 40\n",
+        Kernel::Frames,
+    );
+    let shares = [Figure::KernelCpuShare, Figure::AllocatorCpuShare];
+    assert_eq!(shares.map(|figure| facts.get(figure)), [Some(1.0), Some(0.4)]);
+}
+
+#[test]
 fn what_a_regular_expression_allocates_is_not_counted_as_a_clone() {
     let facts = profiled(
         "main;shop::quote;malloc 30\nmain;regex_lite::string::RegexBuilder::build;malloc 50\n\
