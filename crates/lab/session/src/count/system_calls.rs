@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
 use lab_model::Ask;
 use lab_profile::Control;
+use lab_report::thousands;
 use lab_servers::{Launch, Session};
 use lab_system::process;
 use tokio::{
@@ -133,9 +134,13 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     }
     totals.sort_unstable();
     let [least, .., most] = totals[..] else { bail!("there are several rounds") };
-    let [least, most] = [least, most].map(|total| total as f64 / f64::from(visits));
-    ensure!(least == most, "a visit makes between {least} and {most}, so they are not exact");
-    Ok(least)
+    ensure!(
+        least == most,
+        "{visits} visits make between {} and {} of them, so they are not exact",
+        thousands(least as f64),
+        thousands(most as f64)
+    );
+    Ok(least as f64 / f64::from(visits))
 }
 
 /// The number in the line of an event: `38,,raw_syscalls:sys_enter,...`.
