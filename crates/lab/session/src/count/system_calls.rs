@@ -38,7 +38,7 @@ impl Counter {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
         perf.args(["--control", "fd:0,1", "-p"]);
-        let pids: Vec<_> = process::pids(pid).iter().map(u32::to_string).collect();
+        let pids: Vec<_> = process::lasting_pids(pid).await.iter().map(u32::to_string).collect();
         perf.arg(pids.join(","));
         let perf = Control::start(perf, PATIENCE).await;
         Ok(Self { perf: perf.context("`perf` may not count system calls here")?, events })
