@@ -41,12 +41,19 @@ pub struct Language {
     groups: BTreeMap<String, Vec<Pattern>>,
 }
 
-/// A name in which each `*` is any text.
+/// How `perf` marks a function of the kernel.
+const IN_KERNEL: &str = "_[k]";
+
+/// A name in which each `*` is any text. It fits a function of the kernel only if it says so: the kernel has
+/// allocators of its own.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Pattern(String);
 
 impl Pattern {
     pub fn fits(&self, name: &str) -> bool {
+        if name.ends_with(IN_KERNEL) && !self.is_of_kernel() {
+            return false;
+        }
         let mut parts = self.0.split('*');
         let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
             return false;
@@ -61,7 +68,7 @@ impl Pattern {
 
     /// Whether it fits functions of the kernel only.
     pub fn is_of_kernel(&self) -> bool {
-        self.0.ends_with("_[k]")
+        self.0.ends_with(IN_KERNEL)
     }
 }
 
@@ -163,6 +170,15 @@ mod tests {
 
     fn stack(frames: &str) -> Vec<String> {
         frames.split(';').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_pattern_fits_a_function_of_the_kernel_only_if_it_says_so() {
+        let fits = |pattern: &str, name| Pattern(pattern.to_owned()).fits(name);
+        assert!(
+            fits("*malloc*", "__libc_malloc") && fits("*sys_open*_[k]", "__x64_sys_openat_[k]")
+        );
+        assert!(!fits("*malloc*", "__kmalloc_noprof_[k]") && !fits("*_[k]", "malloc"));
     }
 
     #[test]

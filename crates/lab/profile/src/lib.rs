@@ -1,9 +1,10 @@
 //! Profiles a running server: from a process id to its stacks and to the states of its threads.
 //!
 //! [`Profilers`] samples the stacks of one process with the best profiler that works here, and reads
-//! them afterwards. [`watch_threads`] looks at every thread. Nothing here starts a server or puts load
+//! them afterwards. [`watch_threads`] looks at every thread, [`watch_files`] at open files. Nothing here starts a server or puts load
 //! on it: the caller does.
 
+mod files;
 mod in_process;
 mod none;
 mod perf;
@@ -24,6 +25,7 @@ use anyhow::Context as _;
 use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
 
+pub use files::{OpenedFile, watch_files};
 pub use in_process::{Fetched, Sampler};
 pub use perf::Control;
 pub use threads::watch_threads;

@@ -74,18 +74,52 @@ impl Launch {
         Self { name: name.to_owned(), program, args, ..Self::default() }
     }
 
-    /// The reader's own command line, split into words like in a shell.
+    /// The reader's own command line, split into words like in a shell. Words such as `PORT=8080` in front of the
+    /// program are for its environment.
     pub fn of_command(name: &str, command: &str) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
-        let mut words = words.into_iter();
+        let mut words = words.into_iter().peekable();
+        let mut env = BTreeMap::new();
+        while let Some((name, value)) = words.peek().and_then(|word| assignment(word)) {
+            env.insert(name.to_owned(), value.to_owned());
+            words.next();
+        }
         let program = words.next().with_context(|| format!("the {name} command is empty"))?;
         let launch = Self::announced(name, program.into(), words.collect());
-        Ok(Self { address: Address::Found, ..launch })
+        Ok(Self { env, address: Address::Found, ..launch })
     }
 
     pub fn running(name: &str, url: Uri, target: Target) -> Self {
         let address = Address::Running { url, target };
         Self { address, ..Self::announced(name, PathBuf::new(), Vec::new()) }
+    }
+}
+
+/// The name and the value of a variable, if a word assigns one.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let is_right = name.chars().all(is_name) && !name.is_empty();
+    (is_right && !name.starts_with(|it: char| it.is_ascii_digit())).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_in_front_of_a_program_are_for_its_environment() {
+        let launch = |command| Launch::of_command("baseline", command).unwrap();
+        let node = launch("NODE_ENV=production OPTIONS='--a b' node app.js MODE=fast");
+        let env = [("NODE_ENV", "production"), ("OPTIONS", "--a b")];
+        assert_eq!(node.env, env.map(|(name, value)| (name.into(), value.into())).into());
+        assert_eq!(node.program, PathBuf::from("node"));
+        assert_eq!(node.args, ["app.js", "MODE=fast"]);
+        for program in ["./a=b", "1=2", "=x"] {
+            assert_eq!(launch(program).program, PathBuf::from(program));
+        }
+        let error = Launch::of_command("baseline", "A=1").unwrap_err().to_string();
+        assert_eq!(error, "the baseline command is empty");
     }
 }

@@ -259,10 +259,10 @@ impl Card {
         let names = [
             ("CPU time", Figure::CpuMs),
             ("system calls", Figure::SystemCallsPerRequest),
-            ("connections made", Figure::ConnectsPerRequest),
+            ("outgoing connections", Figure::ConnectsPerRequest),
             ("files opened", Figure::OpensPerRequest),
             ("page faults", Figure::PageFaultsPerRequest),
-            ("CPU time in the allocator", Figure::AllocatorCpuShare),
+            ("CPU time in the allocator, kernel included", Figure::AllocatorCpuShare),
             ("CPU time in the kernel", Figure::KernelCpuShare),
         ];
         let row =

@@ -36,6 +36,7 @@ impl Facts {
         facts.idle(measured);
         if let Some(counts) = &measured.counts {
             facts.counts(counts, measured.asks);
+            facts.files(&measured.files);
         }
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             facts.groups(recording, groups);

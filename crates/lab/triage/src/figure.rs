@@ -158,9 +158,13 @@ figures! {
 
     // Counted.
     SystemCallsPerRequest: PerRequest,
+    /// Those of the kind that is made most often, as `Word::MostCall` names it.
+    MostCallsPerRequest: PerRequest,
     ConnectsPerRequest: PerRequest,
     WritesPerRequest: PerRequest,
     OpensPerRequest: PerRequest,
+    /// How many looks found the same file open, which is not the answer itself.
+    SameFileLooks: Number,
     FlushesPerRequest: PerRequest,
     FutexCallsPerRequest: PerRequest,
     StartsPerRequest: PerRequest,
@@ -220,6 +224,9 @@ pub enum Word {
     /// The first wrong or missing answer.
     Fault,
     LoopCall,
+    MostCall,
+    /// The file of `Figure::SameFileLooks`.
+    SameFile,
     WaitingCall,
 }
 

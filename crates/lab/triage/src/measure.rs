@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::Context as _;
 use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
-use lab_profile::Profilers;
+use lab_profile::{OpenedFile, Profilers};
 use lab_servers::Session;
 use lab_session::bench::Comparison;
 use lab_system::Progress;
@@ -48,6 +48,9 @@ pub struct Measured {
     pub outbound: Outbound,
     /// `EVENTS` per visit, with `WATCHED` users.
     pub counts: Option<Counts>,
+    /// The files that it opens and closes meanwhile, without those that are an answer. The one that most looks
+    /// found open comes first.
+    pub files: Vec<OpenedFile>,
     pub profiler: Profiler,
     pub observation: Observation,
     pub notices: Vec<Note>,
@@ -91,13 +94,14 @@ impl Triage<'_> {
         let Stages { idle, climb, quick_ack, profile, counter } = stages;
         let Profile { profiler, mut observation, mut notices } = profile;
         // `perf stat` reports when the server has exited.
-        let counts = match counter {
+        let counted = match counter {
             Ok(counting) => counting.per_visit(exits).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = &counts {
+        if let Err(error) = &counted {
             notices.push(Kind::NotCounted { why: format!("{error:#}") }.into());
         }
+        let (counts, files) = counted.ok().unzip();
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -107,7 +111,8 @@ impl Triage<'_> {
             quick_ack,
             threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
             outbound: climb.outbound,
-            counts: counts.ok(),
+            counts,
+            files: files.unwrap_or_default(),
             profiler,
             observation,
             notices,

@@ -51,6 +51,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             let server = launch.program.display().to_string();
             launch.args = [tool.args, vec![server], launch.args].concat();
             launch.program = tool.program;
+            launch.env.extend(tool.env);
         }
         let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
         let asks = own.map(|request| request.ask.clone());

@@ -1,6 +1,6 @@
 //! The options of verbs that run your own server: its port, its requests and its load.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use lab_model::Load;
 use lab_report::noted;
@@ -58,20 +58,20 @@ impl OwnServer {
 
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
         let mut command = command.to_owned();
-        let mut env = BTreeMap::new();
         if let Some(arg) = &self.port_arg {
             command += &format!(" {} {{port}}", shell_words::quote(arg));
         }
+        let mut launch = Launch::of_command(name, &command)?;
         if let Some(variable) = &self.port_env {
-            env.insert(variable.clone(), "{port}".to_owned());
+            launch.env.insert(variable.clone(), "{port}".to_owned());
         }
         let address = match self.port {
             Some(port) => Address::Fixed(port),
-            None if command.contains("{port}") || !env.is_empty() => Address::Chosen,
+            None if command.contains("{port}") || self.port_env.is_some() => Address::Chosen,
             None => Address::Found,
         };
         let (dir, ready) = (dir.map(Path::to_owned), self.ready.clone());
-        Ok(Launch { env, dir, address, ready, ..Launch::of_command(name, &command)? })
+        Ok(Launch { dir, address, ready, ..launch })
     }
 }
 

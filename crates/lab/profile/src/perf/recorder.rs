@@ -61,7 +61,7 @@ impl Recorder<'_> {
     /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
     /// the system allow.
     pub async fn attach(&self, pid: u32, file: &Path) -> Result<Control, Failure> {
-        let pids = process::pids(pid);
+        let pids = process::lasting_pids(pid).await;
         let (mut compressed, mut roomy) = (true, true);
         loop {
             let command = self.command(&pids, file, compressed, roomy);

@@ -13,6 +13,9 @@ use lab_observation::{Folded, JIT};
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 0xffff_8000_0000_0000;
 
+/// Where an unwinder that lost its way ends: not a function of the kernel, although its address is as high.
+const NOWHERE: &str = "ffffffffffffffff ";
+
 /// The samples of a recording.
 #[derive(Debug, Default)]
 pub struct Script {
@@ -41,7 +44,10 @@ impl Script {
             self.lost = self.lost.saturating_add(lost_note(line).unwrap_or(0));
         } else if line.starts_with('\t') {
             let frame = frame(line.trim()).with_context(odd)?;
-            self.stack.as_mut().with_context(odd)?.push(frame);
+            let stack = self.stack.as_mut().with_context(odd)?;
+            if !line.trim().starts_with(NOWHERE) {
+                stack.push(frame);
+            }
         } else {
             self.end();
             // A sample without a call chain has its only frame, if any, on the same line.
@@ -185,6 +191,12 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
         assert_eq!(script.lost, 129);
         assert_eq!(script.cpu_time(1), Duration::from_nanos(5 * 2_004_008));
         assert!(!script.is_confined());
+    }
+
+    #[test]
+    fn an_unwinder_that_lost_its_way_did_not_come_from_the_kernel() {
+        let lost = "1 cpu-clock:ppp: \n\tffffffff81361d1b vfs_statx ([kernel.kallsyms])\n\t 3d8668 [unknown] (/bin/miniserve)\n\tffffffffffffffff [unknown] ([unknown])\n\n";
+        assert_eq!(read(lost).unwrap().stacks.to_string(), "[miniserve];vfs_statx_[k] 1\n");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
 use lab_model::Ask;
 use lab_profile::Control;
+use lab_report::thousands;
 use lab_servers::{Launch, Session};
 use lab_system::process;
 use tokio::{
@@ -37,7 +38,7 @@ impl Counter {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
         perf.args(["--control", "fd:0,1", "-p"]);
-        let pids: Vec<_> = process::pids(pid).iter().map(u32::to_string).collect();
+        let pids: Vec<_> = process::lasting_pids(pid).await.iter().map(u32::to_string).collect();
         perf.arg(pids.join(","));
         let perf = Control::start(perf, PATIENCE).await;
         Ok(Self { perf: perf.context("`perf` may not count system calls here")?, events })
@@ -133,9 +134,13 @@ pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> 
     }
     totals.sort_unstable();
     let [least, .., most] = totals[..] else { bail!("there are several rounds") };
-    let [least, most] = [least, most].map(|total| total as f64 / f64::from(visits));
-    ensure!(least == most, "a visit makes between {least} and {most}, so they are not exact");
-    Ok(least)
+    ensure!(
+        least == most,
+        "{visits} visits make between {} and {} of them, so they are not exact",
+        thousands(least as f64),
+        thousands(most as f64)
+    );
+    Ok(least as f64 / f64::from(visits))
 }
 
 /// The number in the line of an event: `38,,raw_syscalls:sys_enter,...`.

@@ -7,6 +7,8 @@ mod sockets;
 
 use std::{fs, path::Path, time::Duration};
 
+use tokio::time::sleep;
+
 pub use cpu::CpuTime;
 pub use sockets::{
     is_taken, listeners, outbound_connections, reached_at, refused_connections, round_trips,
@@ -56,6 +58,20 @@ pub fn pids(pid: u32) -> Vec<u32> {
         found.push(pid);
     }
     found
+}
+
+/// How long a process has to live in order to last.
+const A_WHILE: Duration = Duration::from_millis(50);
+
+/// The same without those that end within a moment: a server may start a process for each request, and `perf`
+/// fails if one ends while it attaches. It follows what a process starts from then on.
+pub async fn lasting_pids(pid: u32) -> Vec<u32> {
+    let mut pids = pids(pid);
+    if pids.len() > 1 {
+        sleep(A_WHILE).await;
+        pids.retain(|it| *it == pid || is_alive(*it));
+    }
+    pids
 }
 
 /// The process whose tree has all of these: the only one, or the closest that is an ancestor of all
@@ -183,6 +199,20 @@ mod tests {
         while is_alive(child.id()) {
             std::thread::yield_now();
         }
+        child.wait().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_process_that_ends_at_once_does_not_last() {
+        let this = std::process::id();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        // Until somebody asks for its status it is there.
+        while is_alive(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(pids(this).contains(&child.id()));
+        let lasting = lasting_pids(this).await;
+        assert!(lasting.contains(&this) && !lasting.contains(&child.id()));
         child.wait().unwrap();
     }
 

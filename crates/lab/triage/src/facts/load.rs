@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use lab_model::Outcome;
+use lab_profile::OpenedFile;
 use lab_stats::wilson;
+use lab_system::escaped;
 
 use super::Facts;
 use crate::{
@@ -13,6 +15,8 @@ use crate::{
 
 /// How many answers each user needs before a cost per answer is meaningful.
 const ENOUGH: u64 = 10;
+/// Threads make these calls to wait for each other, and not for what a request needs.
+const SCHEDULED: [&str; 2] = ["futex", "sched_yield"];
 
 impl Facts {
     pub(super) fn load(&mut self, measured: &Measured) {
@@ -158,7 +162,7 @@ impl Facts {
             (Figure::SystemCallsPerRequest, &["raw_syscalls:sys_enter"][..]),
             (Figure::ConnectsPerRequest, &["syscalls:sys_enter_connect"]),
             (Figure::WritesPerRequest, &["syscalls:sys_enter_write"]),
-            (Figure::OpensPerRequest, &["syscalls:sys_enter_openat"]),
+            (Figure::OpensPerRequest, &["syscalls:sys_enter_openat", "syscalls:sys_enter_open"]),
             (
                 Figure::FlushesPerRequest,
                 &["syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync"],
@@ -169,6 +173,21 @@ impl Facts {
         ] {
             let counted = events.iter().filter_map(|event| counts.get(event));
             self.put(figure, counted.sum::<f64>() / asks.max(1) as f64);
+        }
+        let calls = counts.iter().filter_map(|(event, counted)| {
+            let call = event.strip_prefix("syscalls:sys_enter_")?;
+            (!SCHEDULED.contains(&call)).then_some((call, *counted))
+        });
+        if let Some((call, counted)) = calls.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            self.put(Figure::MostCallsPerRequest, counted / asks.max(1) as f64);
+            self.words.insert(Word::MostCall, call.to_owned());
+        }
+    }
+
+    pub(super) fn files(&mut self, files: &[OpenedFile]) {
+        self.put(Figure::SameFileLooks, files.first().map_or(0.0, |file| file.looks as f64));
+        if let Some(file) = files.first() {
+            self.words.insert(Word::SameFile, escaped(&file.path.display().to_string()));
         }
     }
 }

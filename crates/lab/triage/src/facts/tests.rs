@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use lab_model::Outcome;
 use lab_observation::{Observation, Profiler, Recording, State, Thread, ThreadStates, Window};
+use lab_profile::OpenedFile;
 
 use super::*;
 use crate::measure::{Level, Outbound, WATCHED};
@@ -42,6 +43,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         outbound: Outbound::default(),
         refused_connections: None,
         counts: None,
+        files: Vec::new(),
         profiler,
         observation,
         notices: Vec::new(),
@@ -156,6 +158,49 @@ fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
     let share = |kernel| profiled(stacks, kernel).get(Figure::OpenCpuShare);
     assert_eq!(share(Kernel::Frames), Some(0.3));
     assert_eq!(share(Kernel::Missing), None);
+}
+
+#[test]
+fn what_the_kernel_allocates_for_itself_is_not_the_server_s_allocator() {
+    let facts = profiled(
+        "main;statx;__x64_sys_statx_[k];__kmalloc_noprof_[k] 60\nmain;malloc;asm_exc_page_fault_[k] 40\n",
+        Kernel::Frames,
+    );
+    let shares = [Figure::KernelCpuShare, Figure::AllocatorCpuShare];
+    assert_eq!(shares.map(|figure| facts.get(figure)), [Some(1.0), Some(0.4)]);
+}
+
+#[test]
+fn the_most_frequent_system_call_is_named_unless_threads_wait_with_it() {
+    let counts = [
+        ("raw_syscalls:sys_enter", 2000.0),
+        ("page-faults", 900.0),
+        ("syscalls:sys_enter_futex", 800.0),
+        ("syscalls:sys_enter_read", 8.0),
+        ("syscalls:sys_enter_statx", 602.0),
+    ];
+    let visits = Measured { asks: 2, counts: Some(counts.into()), ..measured(Vec::new()) };
+    let facts = facts(&visits);
+    assert_eq!(facts.get(Figure::MostCallsPerRequest), Some(301.0));
+    assert_eq!(facts.words[&Word::MostCall], "statx");
+}
+
+#[test]
+fn the_file_that_is_opened_again_has_its_name_without_control_characters() {
+    let opens = [("syscalls:sys_enter_openat", 1.0)];
+    let again = |files: &[(&str, u64)]| {
+        let file = |(path, looks): &(&str, u64)| OpenedFile {
+            path: path.into(),
+            bytes: 246,
+            looks: *looks,
+        };
+        let files = files.iter().map(file).collect();
+        facts(&Measured { counts: Some(opens.into()), files, ..measured(Vec::new()) })
+    };
+    let template = again(&[("/srv/a\u{1b}[2J.ejs", 48), ("/srv/late", 1)]);
+    assert_eq!(template.get(Figure::SameFileLooks), Some(48.0));
+    assert_eq!(template.words[&Word::SameFile], "/srv/a.ejs");
+    assert_eq!(again(&[]).get(Figure::SameFileLooks), Some(0.0));
 }
 
 #[test]

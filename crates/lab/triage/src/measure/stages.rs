@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
+use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, Note, Outcome};
 use lab_observation::{Observation, Profiler, ThreadStates};
-use lab_profile::watch_threads;
+use lab_profile::{OpenedFile, watch_files, watch_threads};
 use lab_report::plural;
 use lab_servers::Server;
 use lab_session::{
@@ -33,11 +33,16 @@ const COUNTING: Duration = Duration::from_millis(1500);
 const TURNS: usize = 2;
 /// A server that uses this share of a core has enough samples, unless the profiler got too little time.
 const WORKS: f64 = 0.2;
-/// What is counted for each request, by the events of `perf stat`.
-const EVENTS: [&str; 10] = [
+/// What is counted for each request, by the events of `perf stat`. Each of them must exist on every
+/// architecture, for otherwise `perf` counts nothing.
+#[rustfmt::skip]
+const EVENTS: &[&str] = &[
     SYSTEM_CALLS,
     "syscalls:sys_enter_connect",
     "syscalls:sys_enter_openat",
+    // By musl.
+    #[cfg(target_arch = "x86_64")]
+    "syscalls:sys_enter_open",
     "syscalls:sys_enter_write",
     "syscalls:sys_enter_fsync",
     "syscalls:sys_enter_fdatasync",
@@ -45,6 +50,13 @@ const EVENTS: [&str; 10] = [
     "syscalls:sys_enter_clone3",
     "syscalls:sys_enter_futex",
     "page-faults",
+    // Only to name the kind that is made most often.
+    "syscalls:sys_enter_statx", "syscalls:sys_enter_newfstatat", "syscalls:sys_enter_newfstat",
+    "syscalls:sys_enter_faccessat", "syscalls:sys_enter_readlinkat", "syscalls:sys_enter_getdents64",
+    "syscalls:sys_enter_close", "syscalls:sys_enter_lseek", "syscalls:sys_enter_fcntl",
+    "syscalls:sys_enter_read", "syscalls:sys_enter_pread64", "syscalls:sys_enter_mmap",
+    "syscalls:sys_enter_munmap", "syscalls:sys_enter_madvise", "syscalls:sys_enter_sched_yield",
+    "syscalls:sys_enter_getrandom",
 ];
 
 /// The server under load.
@@ -93,13 +105,16 @@ impl Profile {
 pub struct Counting {
     counter: Counter,
     visits: u64,
+    /// What is not an answer.
+    files: Vec<OpenedFile>,
 }
 
 impl Counting {
-    pub async fn per_visit(self, exits: bool) -> anyhow::Result<Counts> {
+    pub async fn per_visit(self, exits: bool) -> anyhow::Result<(Counts, Vec<OpenedFile>)> {
         let totals = self.counter.totals(exits).await?;
         let visits = self.visits.max(1) as f64;
-        Ok(EVENTS.into_iter().zip(totals.into_iter().map(|total| total as f64 / visits)).collect())
+        let per_visit = totals.into_iter().map(|total| total as f64 / visits);
+        Ok((EVENTS.iter().copied().zip(per_visit).collect(), self.files))
     }
 }
 
@@ -201,10 +216,16 @@ impl Loaded<'_> {
     }
 
     async fn count(&self) -> anyhow::Result<Counting> {
-        let mut counter = Counter::attach(self.pid, &EVENTS).await?;
+        let mut counter = Counter::attach(self.pid, EVENTS).await?;
         let load = self.load(WATCHED, Duration::ZERO, COUNTING);
-        let outcome = counter.during(generate(&load)).await?;
-        Ok(Counting { counter, visits: outcome.ok + outcome.wrong + outcome.unfinished })
+        let watched = async {
+            let (outcome, files) = tokio::join!(generate(&load), watch_files(self.pid, COUNTING));
+            Ok((outcome?, files))
+        };
+        let (outcome, mut files) = counter.during(watched).await?;
+        files.retain(|file| !self.triage.comparison.asks().iter().any(|ask| answers(ask, file)));
+        let visits = outcome.ok + outcome.wrong + outcome.unfinished;
+        Ok(Counting { counter, visits, files })
     }
 
     fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
@@ -228,4 +249,28 @@ fn too_many(users: usize, answered: Option<usize>) -> String {
          connections or workers between these numbers",
         plural(fewer, "user")
     )
+}
+
+/// Whether this file may be the answer itself. Who answers with a file opens it for each request.
+fn answers(ask: &Ask, file: &OpenedFile) -> bool {
+    match &ask.expected.answer {
+        Answer::Any => true,
+        Answer::Text(text) => text.len() as u64 == file.bytes,
+        Answer::Length { from, to } => (*from..=*to).contains(&file.bytes),
+        Answer::Digest { bytes, .. } => *bytes == file.bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_as_long_as_an_answer_may_be_that_answer() {
+        let page = OpenedFile { path: "page".into(), bytes: 4, looks: 9 };
+        let is = |answer| answers(&Ask::get("/", answer), &page);
+        assert!(is(Answer::Text("page".to_owned())) && is(Answer::Digest { bytes: 4, crc32: 0 }));
+        assert!(is(Answer::Length { from: 3, to: 5 }) && is(Answer::Any));
+        assert!(!is(Answer::Text("<p>page</p>".to_owned())));
+    }
 }
