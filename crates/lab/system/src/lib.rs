@@ -7,6 +7,7 @@ pub mod doctor;
 #[cfg(test)]
 mod fake;
 mod open_files;
+mod ports;
 mod printed;
 pub mod process;
 mod processors;
@@ -20,6 +21,7 @@ mod system;
 extern crate self as lab_system;
 
 pub use open_files::allow_connections;
+pub use ports::free_port;
 pub use printed::{all_printed, printed};
 pub use processors::Processors;
 pub use program::{escaped, last_lines, plain, run};
