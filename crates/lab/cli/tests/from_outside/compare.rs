@@ -205,6 +205,7 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
 #[test]
 fn bad_options_are_errors_before_a_server_starts() {
     let toy = Toy::new(&[]);
+    std::fs::File::create(toy.path("large")).unwrap().set_len((64 << 20) + 1).unwrap();
     let good = server(&toy, "");
     for (baseline, args, message) in [
         (&*good, &["--get", "no-slash"][..], "must start with /"),
@@ -212,7 +213,18 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&good, &["--requests", "no-such-file"], "cannot read no-such-file"),
         (&good, &["--get", "/", "--header", "no colon"], "must be `Name: value`"),
         (&good, &["--get", "/", "--header", "a: b\r\nc: d"], "the header \"a\" has a character"),
-        (&good, &["--get", "/a b"], "a space as %20"),
+        (&good, &["--get", "/a b"], "must be encoded: write ' ' as %20"),
+        (&good, &["--get", "/a?b=<c"], "must be encoded: write '<' as %3C"),
+        (
+            &good,
+            &["--get", "/a\nb"],
+            "the path \"/a\\nb\" has a character that must be encoded: write '\\n' as %0A",
+        ),
+        (
+            &good,
+            &["--post", "large"],
+            "with large, the bodies of the requests have more than 64 MiB",
+        ),
         (&good, &["--requests", "/dev/zero"], "/dev/zero is not a regular file"),
         (&good, &[], "there is no request: give --get, --post or --requests"),
         (
