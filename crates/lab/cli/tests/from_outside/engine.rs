@@ -146,6 +146,8 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
         ("", &[own, "--even-arrivals"], "--engine has no open loop"),
         ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in benches"),
         ("", &["--engine=./mien"], "cannot start the engine ./mien"),
+        // Without an end.
+        ("", &["--engine=/usr/bin/yes"], "it printed more than 64 MiB"),
         ("", &["--workers=2"], "--workers and --listen need another engine"),
         ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
     ] {
