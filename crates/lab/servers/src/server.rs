@@ -143,6 +143,8 @@ impl Server {
     ) -> anyhow::Result<(Self, Option<Supervisor>)> {
         let name = launch.name.clone();
         let mut placeholders = placeholders.clone();
+        // Until the server listens there.
+        let mut reserved = None;
         let port = match &launch.address {
             Address::Running { url, target } => {
                 let server = Self {
@@ -159,7 +161,10 @@ impl Server {
                 return Ok((server, None));
             }
             Address::Announced | Address::Found => None,
-            Address::Chosen => Some(free_port().context("no port is free")?),
+            Address::Chosen => {
+                let port = free_port().context("no port is free")?;
+                Some(reserved.insert(port).number)
+            }
             &Address::Fixed(port) => {
                 ensure_is_free(port).with_context(|| name.clone())?;
                 Some(port)

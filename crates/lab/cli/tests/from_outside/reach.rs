@@ -26,7 +26,8 @@ fn reach(toy: &Toy, server: &str, flags: &[&str]) -> Output {
 #[test]
 fn a_server_is_found_whatever_it_prints_and_no_port_is_guessed() {
     let toy = Toy::new(&[]);
-    let port = free_port().unwrap();
+    let reserved = free_port().unwrap();
+    let port = reserved.number;
     let stranger = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let taken = format!("process {} already listens on port {port}", std::process::id());
     let output = reach(&toy, &format!("--port {port}"), &["--port", &port.to_string()]);
@@ -64,7 +65,8 @@ struct Running(Child, u16);
 
 impl Running {
     fn new() -> Self {
-        let port = free_port().unwrap();
+        let reserved = free_port().unwrap();
+        let port = reserved.number;
         let child = Command::new(STAND_IN).args(["--port", &port.to_string()]).spawn().unwrap();
         wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self(child, port)
@@ -147,7 +149,8 @@ while True:
 #[test]
 fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
     let toy = Toy::new(&[]);
-    let forks = Running::sharing(free_port().unwrap(), &["fork"]);
+    let reserved = free_port().unwrap();
+    let forks = Running::sharing(reserved.number, &["fork"]);
     let document = json(&two_paths(&toy, forks.1));
     assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
     let _stranger = Running::sharing(forks.1, &[]);
