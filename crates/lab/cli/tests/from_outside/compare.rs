@@ -3,7 +3,11 @@
 use std::{
     cell::RefCell,
     ffi::OsStr,
-    os::unix::{ffi::OsStrExt as _, process::ExitStatusExt as _},
+    io::Write as _,
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStrExt as _, net::UnixStream, process::ExitStatusExt as _},
+    },
     process::{Command, Output, Stdio},
     thread::scope,
 };
@@ -312,6 +316,21 @@ fn a_comparison_whose_runs_are_done_is_kept() {
     fails(&output, 130, "interrupted: the servers are stopped and the finished comparison is kept");
     prints(&output, "throughput (decides)");
     assert_eq!(toy.results().len(), 1);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_reader() {
+    let toy = Toy::new(&[]);
+    // Nobody reads what it prints.
+    let (_reader, writer) = UnixStream::pair().unwrap();
+    let mut full = writer.try_clone().unwrap();
+    full.set_nonblocking(true).unwrap();
+    while full.write(&[b' '; 4096]).is_ok() {}
+    full.set_nonblocking(false).unwrap();
+    let mut lab = short(&toy, &server(&toy, ""));
+    lab.stdout(OwnedFd::from(writer));
+    let output = interrupt(&mut lab, Signal::SIGTERM, |_| !toy.results().is_empty());
+    ends(&output, 130);
 }
 
 #[test]
