@@ -78,18 +78,20 @@ mod tests {
 
     #[test]
     fn only_time_without_work_and_without_a_wait_for_a_core_is_a_standstill() {
-        let [beat, ms] = [BEAT, Duration::from_millis(1)];
-        let last = Beat { at: Instant::now(), ran: ms, waited: ms };
-        let stood = |passed: Duration, ran, waited| {
-            let now = Beat { at: last.at + passed, ran: ms + ran, waited: ms + waited };
+        let ms = Duration::from_millis;
+        let last = Beat { at: Instant::now(), ran: ms(1), waited: ms(1) };
+        // Milliseconds: of the gap without the beat's own sleep, of work in it, of waiting for a core.
+        let stood = |gap, ran: u64, waited: u64| {
+            let now =
+                Beat { at: last.at + BEAT + ms(gap), ran: ms(1 + ran), waited: ms(1 + waited) };
             now.stood_since(&last)
         };
-        assert_eq!(stood(beat, ms, ms), Duration::ZERO);
-        assert_eq!(stood(beat + 99 * ms, 0 * ms, 0 * ms), Duration::ZERO, "a hiccup");
-        assert_eq!(stood(beat + 450 * ms, 0 * ms, 0 * ms), 450 * ms);
-        assert_eq!(stood(beat + 450 * ms, 10 * ms, 10 * ms), 430 * ms);
-        assert_eq!(stood(beat + 450 * ms, 450 * ms, 0 * ms), Duration::ZERO, "busy");
-        assert_eq!(stood(beat + 450 * ms, 0 * ms, 400 * ms), Duration::ZERO, "without a core");
+        assert_eq!(stood(0, 1, 1), ms(0));
+        assert_eq!(stood(99, 0, 0), ms(0), "a hiccup");
+        assert_eq!(stood(450, 0, 0), ms(450));
+        assert_eq!(stood(450, 10, 10), ms(430));
+        assert_eq!(stood(450, 450, 0), ms(0), "busy");
+        assert_eq!(stood(450, 0, 400), ms(0), "without a core");
     }
 
     #[tokio::test(start_paused = true)]
