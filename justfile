@@ -257,7 +257,7 @@ crosscheck CASE *FLAGS: _build
 soak *MINUTES_AND_FLAGS: _build
     @{{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
 
-# Fail one system call in each run of `lab`, for ten minutes
+# Fail one system call in each run of `lab`, and more: 15 minutes
 [group('check')]
 torture *MINUTES_AND_FLAGS: _build
     @{{ python }} benches/replications/torture/run.py {{ MINUTES_AND_FLAGS }}

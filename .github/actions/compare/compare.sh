@@ -27,6 +27,8 @@ log=$out/log.txt
 # A failed command ends a script with its own exit code, which may be that of a verdict.
 result=2
 verdict=error
+# That of an earlier call would be named after an early error.
+rm -f "$comment"
 finish() {
     # Nobody should look for a comment that an early error kept from being written.
     [ -f "$comment" ] || comment=
@@ -69,7 +71,7 @@ base=$(git merge-base "$base" "$head") || die "the clone lacks $base or $head: f
 head=$(git rev-parse "$head")
 
 mkdir -p "$out"
-rm -rf "$comment" "$out/flame"
+rm -rf "$out/flame"
 
 # A run takes 2.75 s, a pair two runs, and the control two more: N pairs take 5.5 (N + 1) s.
 pairs=$((10#$MINUTES * 60 * 2 / 11 - 1))

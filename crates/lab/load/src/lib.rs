@@ -10,6 +10,7 @@ mod arrival_queue;
 mod closed_loop;
 mod connection;
 mod fetch;
+mod heartbeat;
 mod http;
 mod meter;
 mod open_loop;

@@ -19,6 +19,12 @@ use tokio_rustls::{
 
 use super::{Dial, Tcp};
 
+/// How `rustls` names the fault of a certificate that may only sign others. `openssl req -x509` makes one.
+const OF_AN_AUTHORITY: &str = "CaUsedAsEndEntity";
+const FOR_A_SERVER: &str = "no TLS: the server shows the certificate of an authority, which may only sign others\n  \
+     `openssl req -x509` makes one for a server with `-addext basicConstraints=critical,CA:FALSE` and \
+     `-addext subjectAltName=IP:127.0.0.1`";
+
 /// Dials a target over TCP, or over TLS if it has a name for that.
 #[derive(Clone)]
 pub struct Net {
@@ -51,6 +57,9 @@ impl Dial for Net {
         let stream = self.tcp.dial().await?;
         let Some((connector, name)) = &self.tls else { return Ok(Box::new(stream)) };
         let explained = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidData if error.to_string().contains(OF_AN_AUTHORITY) => {
+                io::Error::other(FOR_A_SERVER)
+            }
             io::ErrorKind::InvalidData => io::Error::other(format!(
                 "no TLS: {error} (without TLS, use http://; SSL_CERT_FILE names authorities to trust)"
             )),
@@ -74,6 +83,9 @@ fn trusting(authorities: Vec<CertificateDer<'static>>) -> anyhow::Result<TlsConn
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::TcpListener,
@@ -103,11 +115,13 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_large_request_is_answered_over_tls_and_a_stranger_is_refused() {
-        let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let certificate = issued.cert.der().clone();
-        let key = PrivatePkcs8KeyDer::from(issued.signing_key.serialize_der()).into();
+    /// Starts a server with a certificate of its own, for an authority or for a server.
+    async fn start(is_ca: IsCa) -> (SocketAddr, CertificateDer<'static>) {
+        let mut issued = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        issued.is_ca = is_ca;
+        let key = KeyPair::generate().unwrap();
+        let certificate = issued.self_signed(&key).unwrap().der().clone();
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
         let config = ServerConfig::builder_with_provider(ring::default_provider().into())
             .with_safe_default_protocol_versions()
             .unwrap()
@@ -117,7 +131,30 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve(listener, Arc::new(config).into()));
+        (address, certificate)
+    }
 
+    async fn visitor(
+        address: SocketAddr,
+        trusted: CertificateDer<'static>,
+        ask: &Ask,
+    ) -> anyhow::Result<Visitor<Net>> {
+        let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
+        let net = Net { tcp: Tcp { address, quick_ack: false }, tls };
+        Visitor::over(net, &address.into(), std::slice::from_ref(ask)).await
+    }
+
+    #[tokio::test]
+    async fn the_certificate_of_an_authority_is_an_error_with_one_that_works() {
+        let (address, certificate) = start(IsCa::Ca(BasicConstraints::Unconstrained)).await;
+        let refused = visitor(address, certificate, &Ask::get("/", Answer::Any)).await;
+        let error = refused.err().unwrap().to_string();
+        assert!(error.contains("basicConstraints=critical,CA:FALSE"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_large_request_is_answered_over_tls_and_a_stranger_is_refused() {
+        let (address, certificate) = start(IsCa::NoCa).await;
         let body = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(body.path(), "x".repeat(BODY) + "!").unwrap();
         let ask = Ask {
@@ -126,13 +163,9 @@ mod tests {
             ..Ask::get("/", Answer::Text("6".to_owned()))
         };
         let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let visitor = async |trusted: CertificateDer<'static>| {
-            let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
-            let net = Net { tcp: Tcp { address, quick_ack: false }, tls };
-            Visitor::over(net, &address.into(), std::slice::from_ref(&ask)).await
-        };
-        visitor(certificate).await.unwrap().visit().await.unwrap();
-        let error = visitor(other.cert.der().clone()).await.err().unwrap().to_string();
+        visitor(address, certificate, &ask).await.unwrap().visit().await.unwrap();
+        let refused = visitor(address, other.cert.der().clone(), &ask).await;
+        let error = refused.err().unwrap().to_string();
         assert!(error.contains("SSL_CERT_FILE"), "{error}");
     }
 }

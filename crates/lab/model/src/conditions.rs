@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use lab_stats::median_of;
 
-use super::{CaseRecord, Kind, Note, Taken, VariantRecord};
+use super::{CaseRecord, Kind, Note, Run, Taken, VariantRecord};
 
 /// Where a server was reached that did not announce it, and which process is there.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -75,20 +75,46 @@ impl CaseRecord {
     }
 }
 
-/// A kind of note, and the share that it is about.
-type Share = (fn(Taken) -> Kind, fn(&Neighbours) -> f64);
+/// One in so many runs of a side has to have a standstill before it counts. Fewer can't move the estimate far.
+const FEW_RUNS: usize = 4;
+
+impl CaseRecord {
+    /// The side in whose closed loop the generator stood still for longer, with the share of the run that a quarter
+    /// of its runs reach, if that alone would make the other side better by the minimum effect.
+    pub fn standstill_side(&self) -> Option<(String, f64)> {
+        let (one, other) = self.sides()?;
+        let share = |side: &VariantRecord| {
+            let of_side = self.runs.iter().filter(|run| run.variant == side.variant);
+            let mut shares: Vec<_> =
+                of_side.filter_map(|run| run.outcome.generator_stood_share()).collect();
+            shares.sort_by(|one, other| other.total_cmp(one));
+            let quarter = shares.len().div_ceil(FEW_RUNS);
+            shares.get(quarter.saturating_sub(1)).copied().unwrap_or_default()
+        };
+        let [mut less, mut more] = [one, other].map(|side| (share(side), &side.variant));
+        if less.0 > more.0 {
+            std::mem::swap(&mut less, &mut more);
+        }
+        let gain = (1.0 - less.0) / (1.0 - more.0);
+        (gain >= 1.0 + self.minimum_effect).then(|| (more.1.clone(), more.0))
+    }
+}
+
+/// A kind of note, and the share of a run that it is about; `None` if it is not known.
+type Share = (fn(Taken) -> Kind, fn(&Run) -> Option<f64>);
 
 /// Notes on the conditions of all runs of a case.
 pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
     let runs: Vec<_> = case.runs.iter().chain(&case.open_runs).collect();
-    let known: Vec<_> = runs.iter().filter_map(|run| run.neighbours).collect();
-    let kinds: [Share; 3] = [
-        (Kind::Neighbours, |it| it.programs.unwrap_or_default()),
-        (Kind::Steal, |it| it.stolen),
-        (Kind::Throttled, |it| it.throttled),
+    let kinds: [Share; 4] = [
+        (Kind::Neighbours, |run| run.neighbours?.programs.or(Some(0.0))),
+        (Kind::Steal, |run| Some(run.neighbours?.stolen)),
+        (Kind::Throttled, |run| Some(run.neighbours?.throttled)),
+        (Kind::Standstill, |run| run.outcome.generator_stood_share()),
     ];
     let taken = kinds.into_iter().filter_map(|(kind, share)| {
-        let much = known.iter().map(share).filter(|share| *share >= MUCH);
+        let known: Vec<_> = runs.iter().filter_map(|run| share(run)).collect();
+        let much = known.iter().copied().filter(|share| *share >= MUCH);
         let most = much.clone().max_by(f64::total_cmp)?;
         Some(kind(Taken { most, least: MUCH, in_runs: much.count(), of_runs: known.len() }).into())
     });
@@ -133,6 +159,37 @@ mod tests {
         assert_eq!(case.throttled_side(), Some((other, 0.36)));
         stop(&mut case, &one, 0.2);
         assert_eq!(case.throttled_side(), None, "both have one");
+    }
+
+    #[test]
+    fn a_generator_that_stands_still_in_a_quarter_of_the_runs_of_a_side_may_be_the_difference() {
+        let record = include_str!("../tests/fixtures/record.json");
+        let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
+        case.minimum_effect = 0.03;
+        let [one, other] = case.names().map(str::to_owned);
+        let stop = |case: &mut CaseRecord, side: &str, runs: usize, share: f64| {
+            let of_side = case.runs.iter_mut().filter(|run| run.variant == side);
+            for (nth, run) in of_side.enumerate() {
+                let share = if nth < runs { share } else { 0.0 };
+                run.outcome.generator_stood = Some(run.outcome.measured.mul_f64(share));
+            }
+        };
+        let runs = case.runs.iter().filter(|run| run.variant == other).count();
+        let quarter = runs.div_ceil(4);
+        assert_eq!(case.standstill_side(), None, "not known");
+        stop(&mut case, &one, 0, 0.0);
+        stop(&mut case, &other, quarter, 0.25);
+        let (variant, share) = case.standstill_side().unwrap();
+        assert!(variant == other && (share - 0.25).abs() < 1e-6, "{variant} {share}");
+        stop(&mut case, &other, quarter - 1, 0.25);
+        assert_eq!(case.standstill_side(), None, "a single run");
+        stop(&mut case, &other, runs, 0.028);
+        assert_eq!(case.standstill_side(), None, "less than the minimum effect");
+        stop(&mut case, &one, usize::MAX, 0.25);
+        stop(&mut case, &other, runs, 0.26);
+        assert_eq!(case.standstill_side(), None, "both alike");
+        stop(&mut case, &other, 0, 0.0);
+        assert_eq!(case.standstill_side().map(|it| it.0), Some(one), "the baseline");
     }
 
     #[test]

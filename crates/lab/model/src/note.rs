@@ -76,6 +76,8 @@ pub enum Kind {
     Steal(Taken),
     /// By a CPU quota.
     Throttled(Taken),
+    /// Of the generator: shares of a run, and not of the machine.
+    Standstill(Taken),
     /// It is not known exactly.
     NoCpuTime { why: String },
     /// A metric that is better (above 1) or worse, while the one that decides is not.
@@ -150,6 +152,8 @@ pub enum Reason {
     GeneratorDecides { variants: Vec<String> },
     /// A quota stopped this side for a share of the machine's CPU time, and not the other one.
     SideThrottled { variant: String, share: f64 },
+    /// The generator stood still for a share of the runs of this side, and less in those of the other one.
+    StandstillDecides { variant: String, share: f64 },
     /// The CPU time is not known exactly.
     CpuUnknown,
     /// The runs have too few answers beyond the percentile.

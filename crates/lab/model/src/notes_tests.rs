@@ -22,7 +22,7 @@ fn fifths(case: &mut CaseRecord, fifths: [u64; 5]) {
     case.runs.iter_mut().for_each(|run| run.outcome.fifths = fifths.to_vec());
 }
 
-const RULES: [(&str, Spoil); 24] = [
+const RULES: [(&str, Spoil); 25] = [
     ("no-answers", |case, is_worth| {
         case.runs[0].outcome.ok_in_time = u64::from(!is_worth);
     }),
@@ -126,6 +126,11 @@ const RULES: [(&str, Spoil); 24] = [
     }),
     ("throttled", |case, is_worth| {
         neighbours(case, if is_worth { [0.0, 0.0, 0.05] } else { [0.049; 3] })
+    }),
+    ("standstill", |case, is_worth| {
+        let outcome = &mut case.runs[0].outcome;
+        let share = if is_worth { 0.051 } else { 0.049 };
+        outcome.generator_stood = Some(outcome.measured.mul_f64(share));
     }),
 ];
 

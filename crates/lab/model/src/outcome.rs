@@ -83,6 +83,15 @@ pub struct Outcome {
     /// system does not report it.
     #[serde(default, rename = "generator_waited_s", with = "seconds::option")]
     pub generator_waited: Option<Duration>,
+    /// How long the generator stood still during the measurement: it was stopped, and neither ran nor waited for
+    /// a core; absent if the system does not report it.
+    #[serde(
+        default,
+        rename = "generator_stood_s",
+        with = "seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub generator_stood: Option<Duration>,
     /// How the generator kept its schedule; absent in a closed loop, which has none.
     pub punctuality: Option<Punctuality>,
     /// Why the latencies must not be quoted, if so: the generator itself was late.
@@ -181,6 +190,11 @@ impl Outcome {
     /// The share of the measurement in which the generator waited for a core, from 0 to 1.
     pub fn generator_waited_share(&self) -> Option<f64> {
         Some(self.generator_waited?.as_secs_f64() / self.measured.as_secs_f64())
+    }
+
+    /// The share of the measurement in which the generator stood still, from 0 to 1.
+    pub fn generator_stood_share(&self) -> Option<f64> {
+        Some(self.generator_stood?.as_secs_f64() / self.measured.as_secs_f64())
     }
 
     /// Why this run measured the generator's limit rather than the server's, if so: the generator had no time

@@ -52,6 +52,15 @@ impl LoadPlan {
             options: EngineOptions::default(),
         }
     }
+
+    /// How many connections it has open at a time.
+    pub fn connections(&self) -> usize {
+        let own = match self.arrivals {
+            Arrivals::ClosedLoop(load) => load.users * load.connections,
+            Arrivals::OpenLoop(load) => load.connections,
+        };
+        own + self.background.iter().map(|other| other.arrivals.connections).sum::<usize>()
+    }
 }
 
 /// A request that other clients send at random, next to the load. Of its answers only the faults are in

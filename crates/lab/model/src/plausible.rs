@@ -97,6 +97,7 @@ impl Outcome {
             ("server_cpu_s", self.server_cpu, cores_s),
             ("generator_cpu_s", self.generator_cpu, cores_s),
             ("generator_waited_s", self.generator_waited, cores_s),
+            ("generator_stood_s", self.generator_stood, measured_s),
         ] {
             within(field, time.unwrap_or_default().as_secs_f64(), 0.0..=most_s)?;
         }

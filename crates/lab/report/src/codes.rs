@@ -14,12 +14,13 @@ const CODES: &str = include_str!("codes.md");
 const REMARK: &str = "remark";
 
 /// The codes that say that the machine disturbed the runs.
-pub const NOISE: [&str; 7] = [
+pub const NOISE: [&str; 8] = [
     "generator-late",
     "generator-limited",
     "generator-waited",
     "late-arrivals",
     "neighbours",
+    "standstill",
     "steal",
     "throttled",
 ];

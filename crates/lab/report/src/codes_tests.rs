@@ -47,6 +47,7 @@ fn all() -> Vec<Value> {
         Kind::Neighbours(taken),
         Kind::Steal(taken),
         Kind::Throttled(taken),
+        Kind::Standstill(taken),
         Kind::Contradiction {
             metric: Metric::Cpu,
             factor: 0.5,
@@ -75,6 +76,7 @@ fn all() -> Vec<Value> {
         Reason::EmptyRuns { measurement_s: 8.75 },
         Reason::GeneratorDecides { variants: vec!["slow".to_owned(), "fixed".to_owned()] },
         Reason::SideThrottled { variant: "fixed".to_owned(), share: 0.36 },
+        Reason::StandstillDecides { variant: "fixed".to_owned(), share: 0.36 },
         Reason::CpuUnknown,
         Reason::PercentileUnknown,
         Reason::LagDecides,

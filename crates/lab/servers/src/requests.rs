@@ -54,6 +54,8 @@ pub enum Compare {
     Body,
 }
 
+/// The most that the bodies of all requests may have together, in bytes.
+const LONGEST_BODIES: u64 = 64 << 20;
 /// Longer than the second in which a date does not change.
 const A_WHILE: Duration = Duration::from_millis(1_100);
 
@@ -120,10 +122,7 @@ impl Requests {
             let path = without_secrets(&ask.path);
             ensure!(ask.path.starts_with('/'), "the path `{path}` must start with /");
             let is_path = ask.path.parse::<PathAndQuery>().is_ok();
-            ensure!(
-                is_path,
-                "the path {path:?} has characters that must be encoded, a space as %20"
-            );
+            ensure!(is_path, "the path {path:?} {}", not_allowed(&ask.path));
             let method = &ask.method;
             let is_method = method.parse::<Method>().is_ok();
             ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
@@ -135,10 +134,8 @@ impl Requests {
                     "the header {name:?} has a character that HTTP doesn't allow in it"
                 );
             }
-            if let Some(file) = &ask.body {
-                ensure!(file.is_file(), "there is no file {}", file.display());
-            }
         }
+        ensure_readable(asks.iter().filter_map(|ask| ask.body.as_deref()))?;
         Ok(asks)
     }
 
@@ -168,6 +165,39 @@ impl Requests {
     ) -> Ask {
         headers.extend(self.header.iter().cloned());
         Ask { method: method.to_owned(), headers, body, ..Ask::get(path, Answer::Any) }
+    }
+}
+
+/// Fails if a body is no file, or if all of them are too long: `lab` and its generator both keep them.
+fn ensure_readable<'a>(mut bodies: impl Iterator<Item = &'a Path>) -> anyhow::Result<()> {
+    bodies.try_fold(0, |before, file| {
+        let about = file.metadata().ok().filter(std::fs::Metadata::is_file);
+        let about = about.with_context(|| format!("there is no file {}", file.display()))?;
+        let bytes: u64 = before + about.len();
+        let limit = LONGEST_BODIES >> 20;
+        ensure!(
+            bytes <= LONGEST_BODIES,
+            "with {}, the bodies of the requests have more than {limit} MiB: send a shorter one",
+            file.display()
+        );
+        Ok(bytes)
+    })?;
+    Ok(())
+}
+
+/// What is wrong with a path that HTTP doesn't allow.
+fn not_allowed(path: &str) -> String {
+    // Other characters are allowed in the query than before it.
+    let prefix = |at: usize| if path[..at].contains('?') { "/?" } else { "/" };
+    let wrong =
+        |(at, it): &(usize, char)| format!("{}{it}", prefix(*at)).parse::<PathAndQuery>().is_err();
+    match path.char_indices().find(wrong) {
+        Some((_, it)) => {
+            let codes =
+                it.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+            format!("has a character that must be encoded: write {it:?} as {codes}")
+        }
+        None => "is too long".to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
 use lab_model::{Listener, Target};
-use lab_system::process;
+use lab_system::{free_port, process};
 use lab_workspace::lab_itself;
 use tokio::{
     process::{Child, ChildStdin, Command},
@@ -144,6 +144,8 @@ impl Server {
     ) -> anyhow::Result<(Self, Option<Supervisor>)> {
         let name = launch.name.clone();
         let mut placeholders = placeholders.clone();
+        // Until the server listens there.
+        let mut reserved = None;
         let port = match &launch.address {
             Address::Running { url, target } => {
                 let server = Self {
@@ -160,7 +162,10 @@ impl Server {
                 return Ok((server, None));
             }
             Address::Announced | Address::Found => None,
-            Address::Chosen => Some(free_port()?),
+            Address::Chosen => {
+                let port = free_port().context("no port is free")?;
+                Some(reserved.insert(port).number)
+            }
             &Address::Fixed(port) => {
                 ensure_is_free(port).with_context(|| name.clone())?;
                 Some(port)
@@ -350,12 +355,6 @@ fn ensure_is_free(port: u16) -> anyhow::Result<()> {
 fn is_taken(port: u16) -> bool {
     let is_reached = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
     process::is_taken(port).unwrap_or_else(is_reached)
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> anyhow::Result<u16> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port is free")?;
-    Ok(listener.local_addr()?.port())
 }
 
 fn in_words(status: ExitStatus) -> String {

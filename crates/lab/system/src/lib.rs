@@ -6,7 +6,8 @@
 pub mod doctor;
 #[cfg(test)]
 mod fake;
-mod open_files;
+mod limits;
+mod ports;
 mod printed;
 pub mod process;
 mod processors;
@@ -19,7 +20,8 @@ mod system;
 #[cfg(test)]
 extern crate self as lab_system;
 
-pub use open_files::allow_connections;
+pub use limits::{allow_connections, allow_own_connections, stack_limit};
+pub use ports::{Port, free_port};
 pub use printed::{all_printed, printed};
 pub use processors::Processors;
 pub use program::{escaped, last_lines, plain, run};

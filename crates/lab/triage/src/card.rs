@@ -308,6 +308,28 @@ mod tests {
     }
 
     #[test]
+    fn the_peak_is_next_to_the_users_that_gave_it() {
+        let shape = |figures: &[(Figure, f64)]| {
+            let mut card = card(&[], 1.0);
+            figures.iter().for_each(|(figure, value)| card.facts.put(*figure, *value));
+            card.shape()
+        };
+        let (peak, users) = ((Figure::PeakRps, 5_400.0), (Figure::Users, 64.0));
+        assert_eq!(
+            shape(&[peak, users, (Figure::PeakUsers, 16.0)]),
+            "Throughput is highest with 16 users, where it is 5,400 req/s, and lower with 64."
+        );
+        assert_eq!(
+            shape(&[peak, users, (Figure::PeakUsers, 64.0)]),
+            "Throughput still grows at 64 users, where it is 5,400 req/s."
+        );
+        assert_eq!(
+            shape(&[peak, users, (Figure::PeakUsers, 16.0), (Figure::AtOnce, 2.0)]),
+            "Throughput stops growing at about 2 users; its peak is 5,400 req/s."
+        );
+    }
+
+    #[test]
     fn a_card_looks_like_this() {
         console::set_colors_enabled(false);
         let mut card =

@@ -83,14 +83,26 @@ fn run(
     flags: &Flags,
     service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
 ) -> ExitCode {
-    let runtime = Runtime::new().context("cannot start the Tokio runtime");
-    match runtime.and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
+    match runtime().and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// A runtime, or the end of the process. Tokio panics if the system refuses it a thread, and then waits for those
+/// that it has.
+fn runtime() -> anyhow::Result<Runtime> {
+    std::panic::set_hook(Box::new(|panic| {
+        let why = panic.payload_as_str().unwrap_or("it panicked");
+        eprintln!("error: cannot start the Tokio runtime: {why}");
+        std::process::exit(1);
+    }));
+    let runtime = Runtime::new().context("cannot start the Tokio runtime");
+    drop(std::panic::take_hook());
+    runtime
 }
 
 async fn listen_and_serve(

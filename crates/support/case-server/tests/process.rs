@@ -30,6 +30,8 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     it_takes_a_free_port_and_a_signal_ends_it_gracefully();
     a_taken_port_is_an_error_that_names_a_fix();
+    #[cfg(target_os = "linux")]
+    a_server_without_its_threads_exits();
     ExitCode::SUCCESS
 }
 
@@ -61,6 +63,19 @@ fn it_takes_a_free_port_and_a_signal_ends_it_gracefully() {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         assert!(server.wait().unwrap().success(), "{signal}");
     }
+}
+
+/// So many threads have no place in this memory.
+#[cfg(target_os = "linux")]
+fn a_server_without_its_threads_exits() {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"ulimit -v 2000000; exec "$0""#]).arg(env::current_exe().unwrap());
+    shell.env(SERVE, "").env("TOKIO_WORKER_THREADS", "20000");
+    let output = shell.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    let starts = "error: cannot start the Tokio runtime: OS can't spawn worker thread";
+    assert!(error.starts_with(starts) && error.lines().count() == 1, "{error}");
 }
 
 fn a_taken_port_is_an_error_that_names_a_fix() {

@@ -29,13 +29,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the system may take to end what was killed.
 const KILLED: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(5);
+/// How long a verb that has ended may take to keep and print its figures after a signal.
+const LAST_WORK: Duration = Duration::from_secs(2);
+/// The exit code that shells use for an interruption.
+const INTERRUPTED: u8 = 130;
 
 /// Runs a verb to its end; `None` after a signal, which drops everything that the verb holds and so
 /// stops its servers. Returns once they have ended, after an error too.
 pub fn interruptible<T>(
     verb: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<Option<T>> {
-    block_on(async {
+    let done = block_on(async {
         let signalled = signalled()?;
         // A shell that became `lab` by `exec` may have left some.
         let others = descendants();
@@ -55,7 +59,31 @@ pub fn interruptible<T>(
             return result.and(Err(left));
         }
         result
-    })
+    });
+    end_by_signal();
+    done
+}
+
+/// From now on, a signal ends this process, although it may wait for the reader of its output: the handlers of
+/// Tokio stay.
+fn end_by_signal() {
+    let (listening, listens) = std::sync::mpsc::channel::<()>();
+    let wait = move || {
+        let waited = block_on(async {
+            let signalled = signalled()?;
+            drop(listening);
+            signalled.await;
+            sleep(LAST_WORK).await;
+            Ok(())
+        });
+        if waited.is_ok() {
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    // Without a thread, a signal waits for the reader, too.
+    let _ = std::thread::Builder::new().spawn(wait);
+    // Ends when the thread listens, or has failed to.
+    let _ = listens.recv();
 }
 
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -132,7 +160,7 @@ async fn all_killed(others: &[u32]) {
 /// Reports an interruption and what is left of the work; returns the exit code that shells use for it.
 pub fn interrupted(left: &str) -> ExitCode {
     err!("\ninterrupted: the servers are stopped and {left}");
-    ExitCode::from(130)
+    ExitCode::from(INTERRUPTED)
 }
 
 /// Standard input, for a verb that `lab` itself starts. Only a pipe can be read without a thread, which may

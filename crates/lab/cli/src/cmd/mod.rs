@@ -17,6 +17,7 @@ mod report;
 mod sides;
 mod supervise;
 mod triage;
+mod usable;
 mod verify;
 
 use std::{
@@ -91,6 +92,11 @@ enum Command {
 }
 
 pub fn run() -> ExitCode {
+    // Parsing takes more than a small stack has.
+    if let Err(error) = usable::ensure_usable() {
+        complain(&error);
+        return ExitCode::from(2);
+    }
     interrupt::survive_file_limit();
     let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
     let result = match lab.command {

@@ -5,7 +5,7 @@ use std::path::Path;
 use lab_model::Load;
 use lab_report::noted;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
-use lab_system::err;
+use lab_system::{allow_connections, err};
 
 use lab_session::bench::Comparison;
 
@@ -82,8 +82,10 @@ pub async fn comparison_of(
     mut subjects: Vec<Subject>,
     requests: &Requests,
 ) -> anyhow::Result<Comparison> {
+    let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
+    // Before a server starts.
+    allow_connections(load.users)?;
     let caveats = learn_answers(&mut subjects, requests).await?;
     caveats.iter().for_each(|note| err!("{}", noted(note)));
-    let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     Ok(Comparison { caveats, ..Comparison::new(name, load, subjects)? })
 }

@@ -3,7 +3,11 @@
 use std::{
     cell::RefCell,
     ffi::OsStr,
-    os::unix::{ffi::OsStrExt as _, process::ExitStatusExt as _},
+    io::Write as _,
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStrExt as _, net::UnixStream, process::ExitStatusExt as _},
+    },
     process::{Command, Output, Stdio},
     thread::scope,
 };
@@ -205,6 +209,7 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
 #[test]
 fn bad_options_are_errors_before_a_server_starts() {
     let toy = Toy::new(&[]);
+    std::fs::File::create(toy.path("large")).unwrap().set_len((64 << 20) + 1).unwrap();
     let good = server(&toy, "");
     for (baseline, args, message) in [
         (&*good, &["--get", "no-slash"][..], "must start with /"),
@@ -212,7 +217,18 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&good, &["--requests", "no-such-file"], "cannot read no-such-file"),
         (&good, &["--get", "/", "--header", "no colon"], "must be `Name: value`"),
         (&good, &["--get", "/", "--header", "a: b\r\nc: d"], "the header \"a\" has a character"),
-        (&good, &["--get", "/a b"], "a space as %20"),
+        (&good, &["--get", "/a b"], "must be encoded: write ' ' as %20"),
+        (&good, &["--get", "/a?b=<c"], "must be encoded: write '<' as %3C"),
+        (
+            &good,
+            &["--get", "/a\nb"],
+            "the path \"/a\\nb\" has a character that must be encoded: write '\\n' as %0A",
+        ),
+        (
+            &good,
+            &["--post", "large"],
+            "with large, the bodies of the requests have more than 64 MiB",
+        ),
         (&good, &["--requests", "/dev/zero"], "/dev/zero is not a regular file"),
         (&good, &[], "there is no request: give --get, --post or --requests"),
         (
@@ -300,6 +316,21 @@ fn a_comparison_whose_runs_are_done_is_kept() {
     fails(&output, 130, "interrupted: the servers are stopped and the finished comparison is kept");
     prints(&output, "throughput (decides)");
     assert_eq!(toy.results().len(), 1);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_reader() {
+    let toy = Toy::new(&[]);
+    // Nobody reads what it prints.
+    let (_reader, writer) = UnixStream::pair().unwrap();
+    let mut full = writer.try_clone().unwrap();
+    full.set_nonblocking(true).unwrap();
+    while full.write(&[b' '; 4096]).is_ok() {}
+    full.set_nonblocking(false).unwrap();
+    let mut lab = short(&toy, &server(&toy, ""));
+    lab.stdout(OwnedFd::from(writer));
+    let output = interrupt(&mut lab, Signal::SIGTERM, |_| !toy.results().is_empty());
+    ends(&output, 130);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::toy::{
-    SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, prints, stderr, stdout,
+    CALM, SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, prints, stderr,
+    stdout,
 };
 
 /// Keeps its plan, and prints an outcome. $TROUBLE chooses what goes wrong. Each process leaves its id
@@ -146,6 +147,8 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
         ("", &[own, "--even-arrivals"], "--engine has no open loop"),
         ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in benches"),
         ("", &["--engine=./mien"], "cannot start the engine ./mien"),
+        // Without an end.
+        ("", &["--engine=/usr/bin/yes"], "it printed more than 64 MiB"),
         ("", &["--workers=2"], "--workers and --listen need another engine"),
         ("", &["--listen=127.0.0.1"], "--workers and --listen need another engine"),
     ] {
@@ -159,6 +162,42 @@ fn ctrl_c_ends_an_engine_and_the_tools_that_it_started() {
     let toy = Toy::new(&[]);
     let mut lab = compare(&toy, "hangs", &["--engine=./mine"]);
     ends(&interrupt(&mut lab, Signal::SIGINT, |_| toy.path("hangs").exists()), 130);
+}
+
+/// Our own generator, which it stops for a while in the runs of the server that is asked for `/b`.
+const STOPPER: &str = r#"#!/usr/bin/env python3
+import signal, subprocess, sys, time
+if plan := sys.stdin.readline():
+    generator = subprocess.Popen(["LAB", "generate"], stdin=subprocess.PIPE, text=True)
+    generator.stdin.write(plan)
+    generator.stdin.flush()
+    time.sleep(1)
+    if '"/b"' in plan:
+        generator.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        generator.send_signal(signal.SIGCONT)
+    sys.exit(generator.wait())
+"#;
+
+#[test]
+fn a_generator_that_is_stopped_in_the_runs_of_one_side_decides_nothing() {
+    let toy = Toy::new(&[]);
+    toy.program("stopper", &STOPPER.replace("LAB", env!("CARGO_BIN_EXE_lab")));
+    let server = format!("{STAND_IN} --port {{port}} --pid-dir {}", toy.path("pids").display());
+    let sides = ["compare", "--baseline", &server, "--candidate", &server];
+    let paths = ["--baseline-get=/a", "--candidate-get=/b", "--engine=./stopper", "--json"];
+    let runs = ["--pairs=2", "--measurement=2", "--warm-up=0.1"];
+    let output = toy.run(&[&sides[..], &paths, &runs, &CALM].concat());
+    ends(&output, 3);
+    let document = document(&output);
+    let reason = &document["reason"];
+    assert_eq!(
+        (&reason["code"], &reason["variant"]),
+        (&json!("standstill-decides"), &json!("candidate"))
+    );
+    let notes = document["notes"].as_array().unwrap();
+    let note = notes.iter().find(|note| note["code"] == "standstill").unwrap();
+    assert_eq!(note["in_runs"], 2, "{note}");
 }
 
 #[test]

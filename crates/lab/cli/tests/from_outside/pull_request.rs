@@ -118,6 +118,7 @@ fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict() {
 
     for (variable, value) in [
         ("MINUTES", "0.5"),
+        ("MINUTES", "99999999999999999999"),
         ("FLAME_SECONDS", "soon"),
         ("FAIL_ON", "Slower"),
         ("OUT", "/dev/null/artifacts"),
@@ -126,7 +127,12 @@ fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict() {
     ] {
         fs::remove_file(toy.path("output")).unwrap();
         run("0", variable, value, 2);
-        assert!(toy.read("output").starts_with("verdict=error\n"), "{variable}={value}");
+        let output = toy.read("output");
+        assert!(output.starts_with("verdict=error\n"), "{variable}={value}");
+        // No comment is named that this call did not write.
+        let (_, comment) = output.trim_end().split_once("comment=").unwrap();
+        assert_eq!(comment.is_empty(), !toy.path("artifacts/comment.md").exists(), "{output}");
+        assert!(comment.is_empty() || variable == "REPORT", "{variable}={value}: {output}");
     }
     fs::remove_file(toy.path("event.json")).unwrap();
     fails(&script(&toy, &[]).output().unwrap(), 2, "set BASE and HEAD");

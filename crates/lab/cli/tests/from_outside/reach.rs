@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use lab_system::process::pids;
+use lab_system::{free_port, process::pids};
 use nix::{sys::signal::kill, unistd::Pid};
 use serde_json::Value;
 
@@ -14,10 +14,6 @@ use crate::{
     compare::compare,
     toy::{CALM, SHORT, STAND_IN, Signal, Toy, fails, json, says, wait_until},
 };
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 /// Compares a server with one that has another answer. If both are reached, the error says so, and
 /// nothing has to be measured.
@@ -30,8 +26,9 @@ fn reach(toy: &Toy, server: &str, flags: &[&str]) -> Output {
 #[test]
 fn a_server_is_found_whatever_it_prints_and_no_port_is_guessed() {
     let toy = Toy::new(&[]);
-    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = stranger.local_addr().unwrap().port();
+    let reserved = free_port().unwrap();
+    let port = reserved.number;
+    let stranger = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let taken = format!("process {} already listens on port {port}", std::process::id());
     let output = reach(&toy, &format!("--port {port}"), &["--port", &port.to_string()]);
     fails(&output, 2, &taken);
@@ -68,7 +65,8 @@ struct Running(Child, u16);
 
 impl Running {
     fn new() -> Self {
-        let port = free_port();
+        let reserved = free_port().unwrap();
+        let port = reserved.number;
         let child = Command::new(STAND_IN).args(["--port", &port.to_string()]).spawn().unwrap();
         wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self(child, port)
@@ -151,7 +149,8 @@ while True:
 #[test]
 fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
     let toy = Toy::new(&[]);
-    let forks = Running::sharing(free_port(), &["fork"]);
+    let reserved = free_port().unwrap();
+    let forks = Running::sharing(reserved.number, &["fork"]);
     let document = json(&two_paths(&toy, forks.1));
     assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
     let _stranger = Running::sharing(forks.1, &[]);

@@ -177,7 +177,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Waits until something happens.
 #[track_caller]
-pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
+pub fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !happened() {
         assert!(Instant::now() < end, "waited {PATIENCE:?} until {what}");
@@ -189,9 +189,17 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
 /// `begun` gets its process id.
 #[track_caller]
 pub fn interrupt(lab: &mut Command, signal: Signal, begun: impl Fn(u32) -> bool) -> Output {
-    let lab = lab.process_group(0).spawn().unwrap();
-    wait_until("`lab` has begun", || begun(lab.id()));
-    killpg(Pid::from_raw(lab.id() as i32), signal).unwrap();
+    let mut lab = lab.process_group(0).spawn().unwrap();
+    let pid = lab.id();
+    // One that ends first says why, and its exit code is not the expected one.
+    let mut is_over = false;
+    wait_until("`lab` has begun", || {
+        is_over = lab.try_wait().unwrap().is_some();
+        is_over || begun(pid)
+    });
+    if !is_over {
+        killpg(Pid::from_raw(pid as i32), signal).unwrap();
+    }
     lab.wait_with_output().unwrap()
 }
 

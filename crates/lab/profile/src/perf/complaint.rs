@@ -9,11 +9,6 @@ use super::{
 };
 
 impl Complaint {
-    /// Whether this `perf` was built without compression.
-    pub(super) fn is_about_compression(&self) -> bool {
-        self.says(&["switch `z'", "option `z'", "compression-level", "compression level", "zstd"])
-    }
-
     /// Whether `perf` may not lock as much memory as it was told to use.
     pub(super) fn is_about_memory(&self) -> bool {
         self.says(&["mapping pages", "mmap_pages", "mmap with"])

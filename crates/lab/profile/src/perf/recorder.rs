@@ -58,32 +58,25 @@ impl Recorder<'_> {
         }
     }
 
-    /// Attaches without recording yet: with compression and large buffers, as far as this `perf` and
-    /// the system allow.
+    /// Attaches without recording yet: with large buffers, if the system allows them.
     pub async fn attach(&self, pid: u32, file: &Path) -> Result<Control, Failure> {
         let pids = process::lasting_pids(pid).await;
-        let (mut compressed, mut roomy) = (true, true);
+        let mut roomy = true;
         loop {
-            let command = self.command(&pids, file, compressed, roomy);
+            let command = self.command(&pids, file, roomy);
             match Control::start(command, self.patience).await {
                 Ok(perf) => return Ok(perf),
-                Err(complaint) if compressed && complaint.is_about_compression() => {
-                    compressed = false;
-                }
                 Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
                 Err(complaint) => return Err(self.explain(pid, complaint).await),
             }
         }
     }
 
-    fn command(&self, pids: &[u32], file: &Path, compressed: bool, roomy: bool) -> Command {
+    fn command(&self, pids: &[u32], file: &Path, roomy: bool) -> Command {
         let pids: Vec<_> = pids.iter().map(u32::to_string).collect();
         let mut command = program::command(&self.program);
+        // Not `-z`, although most of a copied stack is zeros: some versions can't read what they compressed.
         command.args(["record", "-F", &self.rate.to_string()]);
-        if compressed {
-            // Most of a copied stack is zeros.
-            command.arg("-z");
-        }
         if roomy {
             // A quarter of a second of samples for each core, in which `perf` may wait for its turn.
             // The default holds at most eight samples.

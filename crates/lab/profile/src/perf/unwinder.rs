@@ -6,7 +6,7 @@ use std::{num::NonZero, path::PathBuf, thread, time::Duration};
 use lab_observation::{LANGUAGES, Language, Unwinder};
 use lab_system::process;
 
-/// How many bytes a recording may write, before compression.
+/// How many bytes a recording may write.
 const LIMIT: f64 = 1e9;
 /// Samples per second and thread. None divides the timers' 100 or 1,000: samples must not keep step
 /// with them.

@@ -118,6 +118,9 @@ fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     if let Some((variant, share)) = stopped {
         return undecided(Reason::SideThrottled { variant, share });
     }
+    if let Some((variant, share)) = record.standstill_side().filter(|_| is_closed) {
+        return undecided(Reason::StandstillDecides { variant, share });
+    }
     let is_known = record.speedup.of(record.metric).is_some();
     match record.metric {
         Metric::Cpu if !is_known => undecided(Reason::CpuUnknown),

@@ -79,9 +79,13 @@ impl Engine {
 
     /// Fails if the engine misses something. Without a plan, it only looks for its tools.
     pub async fn check(&self) -> anyhow::Result<()> {
-        let checked = timeout(CHECKING, self.process(None, &|_| {})).await;
+        self.check_within(CHECKING).await
+    }
+
+    async fn check_within(&self, limit: Duration) -> anyhow::Result<()> {
+        let checked = timeout(limit, self.process(None, &|_| {})).await;
         let checked = checked.with_context(|| {
-            let limit = CHECKING.as_secs();
+            let limit = limit.as_secs();
             format!("the engine `{}` did not finish its check within {limit} s", self.name)
         })?;
         checked.map(drop)
@@ -220,5 +224,18 @@ struct Group(Pid);
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = killpg(self.0, Signal::SIGTERM);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_engine_that_never_answers_is_an_error() {
+        let (program, name) = (PathBuf::from("sleep"), "sleep".to_owned());
+        let engine = Engine { program, args: &["600"], name, options: EngineOptions::default() };
+        let error = engine.check_within(Duration::from_secs(1)).await.unwrap_err().to_string();
+        assert_eq!(error, "the engine `sleep` did not finish its check within 1 s");
     }
 }
