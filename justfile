@@ -10,13 +10,6 @@ apart := "--config profile.release.package.lab-load.opt-level=0 " + \
 with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
 python := "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=benches/replications:benches/engines python3"
 replications := python + " benches/replications"
-# In their short forms, all but the MongoDB drivers, which take ten minutes to build. Those in one string run at the same
-# time: none of them judges a speed.
-short_replications := '"browser-test & torture --short & replicate postgres --short" "replicate locust lock-scope --short" ' + \
-    '"crosscheck lock-scope --short" "crosscheck hot-clone --stalls --short" ' + \
-    '"replicate heaptrack hot-clone --short & replicate dhat hot-clone --short & replicate cachegrind hot-clone --short & replicate hotspot hot-clone --short" ' + \
-    '"replicate mystery --short" "replicate proxy --short" "replicate varnish --short" "soak --short" _replication-tests'
-
 _list:
     @{{ just_executable() }} --list --unsorted
 
@@ -177,15 +170,15 @@ verify *CASES: _lab
 build-once:
     @.ci/build_once.py
 
-# Check licences, sources and versions of the dependencies
+# Check licences, sources and versions of the dependencies, and known vulnerabilities
 [private]
 dependencies:
-    @.ci/dependencies.py
+    @if command -v cargo-deny >/dev/null; then cargo deny check; else echo "skipped: no cargo-deny; cargo install --locked cargo-deny"; fi
 
-# Judge an untouched copy, our fix, cheats and other fixes in a copy of the workspace, and malicious servers
+# Judge untouched copies, our fixes, cheats and other fixes in a copy of the workspace, and malicious servers
 [private]
-practice-test:
-    cargo test --release {{ shared }} --test from_outside -- --ignored
+practice-test *NAMES:
+    cargo test --release {{ shared }} --test from_outside -- --ignored {{ NAMES }}
 
 # Find words that make a reader read twice, and misspelt ones
 [private]
@@ -202,10 +195,15 @@ lint-action:
 browser-test:
     @python3 docs/browser_test.py
 
-# Run every check, and list what passed, failed or was skipped
+# Check a change, and list what passed, failed or was skipped
 [group('check')]
 ci:
-    @.ci/checks.py fmt-check prose lint-action dependencies lint _build "--no-deps test" verify "count --check" build-once practice-test api-docs docs-check {{ short_replications }}
+    @.ci/checks.py test fmt-check prose lint "practice-test our_fixes" api-docs docs-check _replication-tests
+
+# Check what takes an hour: before a release, and what `.ci/long` guards
+[group('check')]
+ci-long: _build
+    @.ci/checks.py --list .ci/long
 
 # Check that the code is formatted
 [private]

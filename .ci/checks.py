@@ -3,6 +3,8 @@
 much CPU time they used: `just ci`. A row with little CPU time waited. Recipes with ` & ` between them run at the same
 time: what mostly waits, and is right on a busy machine, too.
 
+`--list FILE` has a recipe in each line and, after a colon, what it guards: `just ci-long`.
+
 A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both
 are failures, because .ci/run installs the tools. A failure does not end the run, so one run shows all that is wrong.
 """
@@ -17,8 +19,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 # No package registry has these as programs that their authors built, and compiling each takes minutes. Only rows of
-# `just crosscheck` need the first two. The third needs a database, too, which is in no package registry.
-NOT_IN_CI = ("oha", "k6", "advisories")
+# `just crosscheck` need the first two. The third has a job of its own on GitHub.
+NOT_IN_CI = ("oha", "k6", "cargo-deny")
 
 
 class Row:
@@ -70,10 +72,20 @@ def judge(code, skips, strict):
     return [("passed", ""), *(("skipped", why + ", which takes minutes" * strict) for why in parts)]
 
 
+def listed(path):
+    """Pairs of the recipes that run at the same time, and what they guard."""
+    with open(path) as file:
+        lines = [line for line in file if line.strip() and not line.startswith("#")]
+    return [tuple(part.strip() for part in line.split(" : ", 1)) for line in lines]
+
+
 def main():
     strict, rows, counts = os.environ.get("CI") == "true", [], Counter()
     start = time.monotonic()
-    for group in sys.argv[1:]:
+    groups = listed(sys.argv[2]) if sys.argv[1] == "--list" else [(group, "") for group in sys.argv[1:]]
+    for group, guarded in groups:
+        if guarded:
+            print(f"\n{group}: {guarded}")
         for row, skips in run(group.split(" & ")):
             for outcome, why in judge(row.code, skips, strict):
                 counts[outcome] += 1

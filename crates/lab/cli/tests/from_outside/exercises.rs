@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
 };
 
@@ -92,12 +93,17 @@ fn read(path: &Path) -> String {
 }
 
 /// A copy of this workspace, without git and in a path that needs quotes. It shares the target directory,
-/// so no dependency is compiled again.
-struct Copy(PathBuf);
+/// so no dependency is compiled again. There is one at a time.
+struct Copy(
+    PathBuf,
+    #[expect(dead_code, reason = "held as long as the copy is there")] MutexGuard<'static, ()>,
+);
 
 impl Copy {
     fn new(names: &[&str]) -> Self {
-        let copy = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join("ohne git, für Übungen"));
+        static ONE: Mutex<()> = Mutex::new(());
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join("ohne git, für Übungen"), one);
         let _ = fs::remove_dir_all(&copy.0);
         fs::create_dir_all(copy.0.join("docs")).unwrap();
         for part in ["Cargo.toml", "Cargo.lock", "crates", "benches", "docs/snippets"] {
@@ -147,15 +153,17 @@ impl Copy {
         lab.output().unwrap()
     }
 
-    /// Has an untouched copy judged, our fix, and then each attempt.
-    fn judge(&self, all: &[(&str, Vec<Attempt>)]) {
-        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
-        assert_eq!(self.check(&names), (Some(1), "mechanism not_yet\n".repeat(names.len())));
-        for name in &names {
+    /// Has an untouched copy judged, and our fix.
+    fn judge_ours(&self, names: &[&str]) {
+        assert_eq!(self.check(names), (Some(1), "mechanism not_yet\n".repeat(names.len())));
+        for name in names {
             fs::copy(self.source(name, "fixed"), self.source(name, "mine")).unwrap();
         }
-        assert_eq!(self.check(&names), (Some(0), "mechanism passed\n".repeat(names.len())));
+        assert_eq!(self.check(names), (Some(0), "mechanism passed\n".repeat(names.len())));
+    }
 
+    /// Has each attempt judged.
+    fn judge(&self, all: &[(&str, Vec<Attempt>)]) {
         let most = all.iter().map(|(_, attempts)| attempts.len()).max().unwrap();
         for nth in 0..most {
             let (mut names, mut ends) = (Vec::new(), String::new());
@@ -185,16 +193,34 @@ impl Copy {
     }
 }
 
-#[test]
-#[ignore = "builds everything that can be fixed, again and again: `just practice-test`"]
-fn right_fixes_pass_and_an_untouched_copy_and_cheats_do_not() {
+/// Everything that can be fixed, with its attempts, and a copy of the workspace in which each was begun.
+fn begun() -> (Vec<(&'static str, Vec<Attempt>)>, Copy) {
     let attempts = attempts();
     let all: Vec<_> = attempts.iter().map(|(name, _)| *name).collect();
     let copy = Copy::new(&all);
     all.iter().for_each(|name| ends(&copy.practice(&["try", name]), 0));
-    // While cargo builds one half, the other half is judged: no clock is.
-    let halves = attempts.chunks(attempts.len().div_ceil(2));
-    thread::scope(|scope| halves.for_each(|half| drop(scope.spawn(|| copy.judge(half)))));
+    (attempts, copy)
+}
+
+/// While cargo builds one half, the other half is judged: no clock is.
+fn in_halves<T: Sync>(all: &[T], judge: impl Fn(&[T]) + Sync) {
+    let halves = all.chunks(all.len().div_ceil(2));
+    thread::scope(|scope| halves.for_each(|half| drop(scope.spawn(|| judge(half)))));
+}
+
+#[test]
+#[ignore = "builds everything that can be fixed: `just practice-test our_fixes`"]
+fn our_fixes_pass_and_untouched_copies_do_not() {
+    let (attempts, copy) = begun();
+    let names: Vec<_> = attempts.iter().map(|(name, _)| *name).collect();
+    in_halves(&names, |half| copy.judge_ours(half));
+}
+
+#[test]
+#[ignore = "builds everything that can be fixed, again and again: `just practice-test`"]
+fn other_right_fixes_pass_and_cheats_do_not() {
+    let (attempts, copy) = begun();
+    in_halves(&attempts, |half| copy.judge(half));
 
     for (name, attempts) in &attempts {
         for attempt in attempts.iter().filter(|it| it.is_for_speed) {
