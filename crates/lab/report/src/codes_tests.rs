@@ -1,9 +1,10 @@
 //! Every sentence, from its figures, and that every code is explained.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use lab_model::{Invalid, Kind, Limit, Taken};
 use lab_stats::{Reason as Rule, Verdict};
+use serde::de::DeserializeOwned;
 
 use super::*;
 
@@ -122,6 +123,22 @@ fn every_code_is_explained_and_every_explanation_has_a_code() {
     assert!(!explained().contains(['{', '}']), "a slot is shown by its name");
     assert!(NOISE.iter().all(|code| codes.iter().any(|it| it == code)));
     assert!(explanations().all(|it| !it.meaning.contains('\n') && !it.more.is_empty()));
+}
+
+/// All codes of an enum, which serde names if it is asked for another one.
+fn codes_of<T: DeserializeOwned + Debug>() -> Vec<String> {
+    let error = serde_json::from_value::<T>(json!({ "code": "?" })).unwrap_err().to_string();
+    let (_, names) = error.split_once("expected one of ").unwrap();
+    names.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()
+}
+
+/// The other enums have sentences of older records, too, so serde doesn't name theirs.
+#[test]
+fn a_new_note_or_rule_needs_a_sentence() {
+    let explained: Vec<_> = explanations().map(|it| it.code.to_owned()).collect();
+    let all = [codes_of::<Kind>(), codes_of::<Rule>()].concat();
+    let missing: Vec<_> = all.iter().filter(|code| !explained.contains(code)).collect();
+    assert!(missing.is_empty() && all.len() > 50, "{missing:?} of {} in codes.md", all.len());
 }
 
 #[test]
