@@ -151,12 +151,12 @@ mystery *FLAGS:
 book *FLAGS:
     @docs/book.sh {{ FLAGS }}
 
-# The tests from outside mostly wait for servers, so five of them share two cores.
+# The tests from outside mostly wait for servers, so eight of them share two cores.
 #
 # Prove the workspace right
 [group('check')]
 test: _build && (verify) (count "--check")
-    cargo test --release {{ shared }} -- --test-threads 5
+    cargo test --release {{ shared }} -- --test-threads 8
     cargo test --release {{ apart }}
 
 # Ask every server once, and say what a case still lacks
@@ -198,7 +198,7 @@ browser-test:
 # Check a change, and list what passed, failed or was skipped
 [group('check')]
 ci:
-    @.ci/checks.py test fmt-check prose lint "practice-test our_fixes" api-docs docs-check _replication-tests
+    @.ci/checks.py fmt-check prose "test & lint" "practice-test our_fixes & api-docs" docs-check _replication-tests
 
 # Check what takes an hour: before a release, and what `.ci/long` guards
 [group('check')]
