@@ -1,8 +1,8 @@
-//! A small workspace, and a page with every function and filter.
+//! A small workspace, and a page with every function.
 
 use crate::fixture::Fixture;
 
-/// The page as it should be. `LAB_BLESS=1` writes it anew, to be read before it is committed.
+/// The page as it should be. `INSTA_UPDATE=always` writes it anew, to be read before it is committed.
 const PAGE: &str = include_str!("tests/page.md");
 
 #[test]
@@ -10,7 +10,7 @@ fn a_page_is_filled_and_stays_as_it_is() {
     let fixture = Fixture::new();
     let filled = fixture.splice(PAGE);
     assert_eq!(filled.faults, []);
-    if std::env::var_os("LAB_BLESS").is_some() {
+    if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/book/tests/page.md");
         std::fs::write(path, &filled.text).unwrap();
     }
@@ -22,6 +22,16 @@ fn a_page_is_filled_and_stays_as_it_is() {
         charts,
         ["pair-toy", "cpu-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg"))
     );
+}
+
+#[test]
+fn the_page_uses_every_function() {
+    let functions = include_str!("blocks.rs").split("add_function(").skip(1);
+    let names = functions.filter_map(|it| it.split('"').nth(1)).map(|name| format!("{name}("));
+    // One explains all codes, and the other is for translations.
+    let names = names.filter(|name| !["codes(", "translates("].contains(&&**name));
+    let missing: Vec<_> = names.filter(|it| !PAGE.contains(it)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
