@@ -159,6 +159,11 @@ test: _build && (verify) (count "--check")
     cargo test --release {{ shared }} -- --test-threads 8
     cargo test --release {{ apart }}
 
+# The tests of the laboratory whose names contain this, with the features of `test`, so that nothing compiles twice
+[private]
+quick-test NAME:
+    cargo test --release {{ shared }} --lib --bins --test from_outside -- {{ NAME }}
+
 # Ask every server once, and say what a case still lacks
 [group('check')]
 [no-exit-message]
