@@ -6,13 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_measure::bench::Effort;
 use lab_model::{
     BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Run,
     Speedups,
 };
 use lab_report::{factor, speedup_or};
 use lab_servers::Launch;
-use lab_session::bench::Effort;
 use lab_stats::{Speedup, Verdict};
 use lab_system::Progress;
 use serde::Serialize;

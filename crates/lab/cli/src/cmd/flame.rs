@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
+use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, without_secrets};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
@@ -18,7 +19,6 @@ use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
-use lab_session::{bench::Comparison, watch::Subjects};
 use lab_system::{Progress, out};
 use lab_workspace::Output;
 

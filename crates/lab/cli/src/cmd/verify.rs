@@ -3,9 +3,9 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
+use lab_measure::bench::visit_once;
 use lab_model::{BASELINE, Build, CANDIDATE, Case};
 use lab_servers::{Launch, current};
-use lab_session::bench::visit_once;
 use lab_system::out;
 use lab_workspace::Workspace;
 

@@ -8,7 +8,7 @@ use lab_load::Visitor;
 use lab_model::Ask;
 use lab_profile::Control;
 use lab_report::thousands;
-use lab_servers::{Launch, Session};
+use lab_servers::{Launch, Running};
 use lab_system::process;
 use tokio::{
     process::Command,
@@ -87,7 +87,7 @@ const REST: Duration = Duration::from_millis(200);
 /// If they cannot be counted here, if a visit takes too long, if not every round has the same count, or
 /// if an answer is wrong.
 pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<f64> {
-    let counted = Session::with(launch, async |Session { server, .. }| {
+    let counted = Running::with(launch, async |Running { server, .. }| {
         // Before any visit: a server whose process cannot be seen gets none.
         let pid = server.studied_pid()?;
         let mut visitor = Visitor::open(server.target(), asks).await?;

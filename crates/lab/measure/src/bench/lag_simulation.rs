@@ -1,6 +1,6 @@
 //! Error rates of a verdict on a latency while the generator itself is late: simulated sessions in which
 //! both servers are truly alike, or the candidate hardly stalls.
-//! `cargo test --release -p lab-session lag_simulation -- --nocapture` prints all rates.
+//! `cargo test --release -p lab-measure lag_simulation -- --nocapture` prints all rates.
 
 #![expect(clippy::disallowed_macros, reason = "only a test prints these tables")]
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_load::Visitor;
 use lab_model::{Ask, Case};
-use lab_servers::{Launch, Server, Session};
+use lab_servers::{Launch, Running, Server};
 use lab_system::process;
 use lab_workspace::Workspace;
 use serde::Serialize;
@@ -56,8 +56,8 @@ pub async fn measure(
     let case = case.counted();
     let asks = case.asks();
     let launch = Launch::of_case(workspace, &case, variant)?;
-    let counted = Session::with(&launch, async |session| {
-        let counted = in_session(session, &case, &asks, before).await;
+    let counted = Running::with(&launch, async |running| {
+        let counted = counts_of(running, &case, &asks, before).await;
         counted.with_context(|| format!("{}-{variant}", case.name))
     });
     let (mut counts, calls) = counted.await?;
@@ -71,20 +71,20 @@ pub async fn measure(
     }
 }
 
-async fn in_session(
-    session: &Session,
+async fn counts_of(
+    running: &Running,
     case: &Case,
     asks: &[Ask],
     before: &[Ask],
 ) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
-    let servers = std::iter::once(&session.server).chain(&session.companions);
+    let servers = std::iter::once(&running.server).chain(&running.companions);
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     let idle = async || idle(&pids).await;
     if !before.is_empty() {
-        Visitor::open(session.server.target(), before).await?.visit_in_steps(&idle).await?;
+        Visitor::open(running.server.target(), before).await?.visit_in_steps(&idle).await?;
     }
-    let mut visitor = Visitor::open(session.server.target(), asks).await?;
-    let mut gauges = Gauges::open(session, case).await?;
+    let mut visitor = Visitor::open(running.server.target(), asks).await?;
+    let mut gauges = Gauges::open(running, case).await?;
     for _ in 0..case.count.warm_up {
         visitor.visit_in_steps(&idle).await?;
     }
@@ -98,7 +98,7 @@ async fn in_session(
     }
     let price = median_growth(&readings);
 
-    let mut calls = Counter::attach(session.server.studied_pid()?, &[SYSTEM_CALLS]).await;
+    let mut calls = Counter::attach(running.server.studied_pid()?, &[SYSTEM_CALLS]).await;
     idle().await?;
     let mut readings = vec![gauges.read().await?];
     for _ in 0..case.count.visits {
@@ -123,10 +123,10 @@ async fn in_session(
 struct Gauges(Vec<(String, Gauge)>);
 
 impl Gauges {
-    async fn open(session: &Session, case: &Case) -> anyhow::Result<Self> {
-        let own = Gauge::open(session.server.url(), ALLOCATIONS).await?;
+    async fn open(running: &Running, case: &Case) -> anyhow::Result<Self> {
+        let own = Gauge::open(running.server.url(), ALLOCATIONS).await?;
         let mut gauges = vec![(String::new(), own)];
-        for (companion, server) in case.companions.iter().zip(&session.companions) {
+        for (companion, server) in case.companions.iter().zip(&running.companions) {
             if let Some(path) = &companion.counters {
                 let gauge = Gauge::open(server.url(), path).await?;
                 gauges.push((format!("{}.", companion.name), gauge));
@@ -149,12 +149,12 @@ impl Gauges {
 }
 
 /// Makes visits over one connection. Each request waits until all servers sleep, and so does the return.
-pub async fn visit_in_steps(session: &Session, asks: &[Ask], visits: u32) -> anyhow::Result<()> {
-    let servers = std::iter::once(&session.server).chain(&session.companions);
+pub async fn visit_in_steps(running: &Running, asks: &[Ask], visits: u32) -> anyhow::Result<()> {
+    let servers = std::iter::once(&running.server).chain(&running.companions);
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     // A tool that runs the server may be a script.
     let pids: Vec<_> = pids.into_iter().flat_map(process::pids).collect();
-    let mut visitor = Visitor::open(session.server.target(), asks).await?;
+    let mut visitor = Visitor::open(running.server.target(), asks).await?;
     for _ in 0..visits {
         visitor.visit_in_steps(async || idle(&pids).await).await?;
     }

@@ -10,7 +10,7 @@ use http::Uri;
 use lab_model::{Arrivals, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetched, Process, Profilers, Reading, Sampler, watch_threads};
-use lab_servers::{Session, Subject};
+use lab_servers::{Running, Subject};
 
 use crate::bench::{Comparison, generate};
 
@@ -78,12 +78,12 @@ impl Watch<'_> {
         Subject { name, launch, .. }: &Subject,
     ) -> Result<Observation, Failure> {
         let start = SystemTime::now();
-        let watched = async |Session { server, .. }: &Session| {
+        let watched = async |Running { server, .. }: &Running| {
             let arrivals = self.comparison.arrivals();
             let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
             self.under_load(profiler, name, server.url(), plan).await
         };
-        let mut observation = Session::with(launch, watched).await?;
+        let mut observation = Running::with(launch, watched).await?;
         if let SpanSource::File(file) = self.instruments.spans {
             // A server may write the last ones only when it ends.
             let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);

@@ -12,7 +12,7 @@ const LAST_BREATH: Duration = Duration::from_secs(1);
 
 /// Servers that run.
 #[derive(Debug)]
-pub struct Session {
+pub struct Running {
     pub server: Server,
     /// In the order of the case file.
     pub companions: Vec<Server>,
@@ -20,7 +20,7 @@ pub struct Session {
     _scratch: Scratch,
 }
 
-impl Session {
+impl Running {
     /// Starts a server and its companions, fresh and on free ports, does `work`, and stops them whatever
     /// `work` returns.
     ///
@@ -32,9 +32,9 @@ impl Session {
         launch: &Launch,
         work: impl AsyncFnOnce(&Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (session, mut supervisors) = Self::open(launch).await?;
-        let done = watch(&mut supervisors, work(&session)).await;
-        session.close(supervisors, done).await
+        let (running, mut supervisors) = Self::open(launch).await?;
+        let done = watch(&mut supervisors, work(&running)).await;
+        running.close(supervisors, done).await
     }
 
     /// [`Self::with`], for work that asks the server. If a panic ended a request, the error says so: the
@@ -43,13 +43,13 @@ impl Session {
         launch: &Launch,
         work: impl AsyncFnOnce(&Self) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let (session, mut supervisors) = Self::open(launch).await?;
-        let done = watch(&mut supervisors, work(&session)).await;
-        let done = match session.server.panic() {
+        let (running, mut supervisors) = Self::open(launch).await?;
+        let done = watch(&mut supervisors, work(&running)).await;
+        let done = match running.server.panic() {
             Some(panic) => done.context(panic),
             None => done,
         };
-        session.close(supervisors, done).await
+        running.close(supervisors, done).await
     }
 
     /// The supervisor of the server is the last one.

@@ -9,7 +9,7 @@ use lab_model::{
     Spacing, load_average,
 };
 use lab_report::plural;
-use lab_servers::{Address, Launch, Session, Subject};
+use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use lab_system::{Progress, err};
 use lab_workspace::Workspace;
@@ -264,7 +264,7 @@ impl Comparison {
         let subject = &self.subjects[subject];
         let launch = subject.build(nth);
         let load_average = load_average();
-        let run = Session::with(launch, async |Session { server, .. }| {
+        let run = Running::with(launch, async |Running { server, .. }| {
             server.ensure_it_can_be_timed()?;
             let plan = LoadPlan {
                 warm_up: effort.warm_up,
@@ -314,8 +314,8 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
-    Session::with(launch, async |session| {
-        anyhow::Ok(Visitor::open(session.server.target(), asks).await?.visit().await)
+    Running::with(launch, async |running| {
+        anyhow::Ok(Visitor::open(running.server.target(), asks).await?.visit().await)
     })
     .await
 }

@@ -9,7 +9,7 @@ use lab_observation::{Folded, Heap};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use lab_servers::{Launch, Session};
+use lab_servers::{Launch, Running};
 
 const WARM_UP: u32 = 2;
 /// How long visits are sampled, and at least how many, however long they take.
@@ -27,7 +27,7 @@ struct Answer {
 
 /// Visits a server that samples its allocations, which `launch` starts.
 pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
-    let sampling = async |Session { server, .. }: &Session| {
+    let sampling = async |Running { server, .. }: &Running| {
         let url = server.url();
         let mut visitor = Visitor::open(server.target(), asks).await?;
         for _ in 0..WARM_UP {
@@ -43,7 +43,7 @@ pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
         }
         anyhow::Ok((lab_load::get_text(url, "/.lab/heap").await?, visits))
     };
-    let (answer, visits) = Session::with(launch, sampling).await?;
+    let (answer, visits) = Running::with(launch, sampling).await?;
     let answer: Answer = serde_json::from_str(&answer)?;
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;
     let per_visit = stacks.total() / u64::from(visits);
