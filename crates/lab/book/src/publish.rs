@@ -7,8 +7,9 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_model::{CaseRecord, MINE, Record};
+use lab_system::Output;
 use lab_workspace::{
-    Output, Store, Workspace,
+    Store, Workspace,
     criterion::{self, Bench},
 };
 use serde::{Deserialize, Serialize};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use lab_stats::{Verdict, judge};
+use lab_system::{Build, Machine, own_command};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BASELINE, Build, CANDIDATE, Invalid, Limit, Listener, Machine, Metric, Neighbours, Note,
-    Outcome, Reason, Spacing, Speedups, decline, outcome::is_zero, own_command,
-    percentile::ByPercentile,
+    BASELINE, CANDIDATE, Invalid, Limit, Listener, Metric, Neighbours, Note, Outcome, Reason,
+    Spacing, Speedups, decline, outcome::is_zero, percentile::ByPercentile,
 };
 
 /// The version of the document's form. It changes when an older document can no longer be read.

@@ -13,10 +13,8 @@ mod decline;
 mod document;
 mod exhibit;
 mod expectations;
-mod harmless;
 mod latency;
 mod limits;
-mod machine;
 mod metric;
 mod nearest;
 mod note;
@@ -30,7 +28,6 @@ mod plausible;
 mod prediction;
 mod request;
 mod seconds;
-mod secrets;
 #[cfg(test)]
 mod tests;
 mod unanswered;
@@ -46,7 +43,6 @@ pub use document::{
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use expectations::without_expectations;
 pub use latency::Latency;
-pub use machine::{Build, Machine, load_average, output_of};
 pub use metric::{Metric, Speedups};
 pub use nearest::{unknown, unknown_with_secrets};
 pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
@@ -59,5 +55,4 @@ pub use plan::{
 };
 pub use prediction::{Prediction, SUSPECTS, Suspect};
 pub use request::Request;
-pub use secrets::{own_command, without_secrets};
 pub use unanswered::Unanswered;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Machine;
+use lab_system::Machine;
 
 /// What was run, on which machine, and when.
 pub fn origin(command: &[String], machine: &Machine, date: jiff::Timestamp) -> String {

@@ -6,7 +6,8 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_model::{Case, SUSPECTS, Speedups};
 use lab_report::{factor, speedup};
-use lab_workspace::{Workspace, write_whole};
+use lab_system::write_whole;
+use lab_workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = ".practice/journal.toml";

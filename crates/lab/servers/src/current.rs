@@ -6,7 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lab_model::{Build, Case};
+use lab_model::Case;
+use lab_system::Build;
 use lab_workspace::Workspace;
 use serde_json::Value;
 

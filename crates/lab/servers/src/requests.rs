@@ -8,9 +8,8 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
-use lab_model::{Answer, Ask, Kind, Note, without_secrets};
-use lab_system::err;
-use lab_workspace::read_file;
+use lab_model::{Answer, Ask, Kind, Note};
+use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
 

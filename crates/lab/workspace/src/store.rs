@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use lab_model::{Record, VERSION};
 
-use super::files::{ensure_writable, read_file, write_new};
+use lab_system::{ensure_writable, read_file, write_new};
 
 /// Such as `20261121T151556791Z.json`.
 const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";
@@ -124,7 +124,7 @@ mod tests {
     fn only_names_that_lab_gives_are_records() {
         let results = tempfile::tempdir().unwrap();
         let store = Store::new(results.path());
-        let record = Record::new(false, lab_model::Build::of(results.path(), results.path()));
+        let record = Record::new(false, lab_system::Build::of(results.path(), results.path()));
         let kept = store.keep(record.created, &record).unwrap();
         for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
             std::fs::copy(&kept, kept.with_file_name(other)).unwrap();

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use lab_measure::bench::Comparison;
-use lab_model::{BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record};
+use lab_model::{BASELINE, CANDIDATE, Case, CaseRecord, MINE, Record};
 use lab_practice::Entry;
 use lab_report::{document, paragraph, planned, plural};
 use lab_servers::current;
-use lab_system::{Progress, err, out};
+use lab_system::{Build, Progress, err, out};
 use lab_workspace::{Store, Workspace, criterion};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};

@@ -5,11 +5,11 @@ use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 use anyhow::{bail, ensure};
 use lab_load::Fault;
 use lab_measure::{bench::Engine, count};
-use lab_model::{Build, CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
+use lab_model::{CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
 use lab_report::{NOISE, code, document, explanations, noted, paragraph, told};
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
-use lab_system::{Progress, err, out};
+use lab_system::{Build, Progress, err, out};
 use lab_workspace::{Store, Workspace};
 use serde_json::json;
 

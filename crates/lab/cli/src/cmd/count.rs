@@ -10,8 +10,8 @@ use lab_measure::count::{
 use lab_model::{Case, Reference};
 use lab_report::count_table;
 use lab_servers::instrumented::{self, Instrumentation};
-use lab_system::{err, out};
-use lab_workspace::{Workspace, write_whole};
+use lab_system::{err, out, write_whole};
+use lab_workspace::Workspace;
 
 use super::{Places, interrupted, interruptible};
 

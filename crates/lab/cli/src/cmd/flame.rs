@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_measure::{bench::Comparison, watch::Subjects};
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, without_secrets};
+use lab_model::{BASELINE, CANDIDATE, Case, Exhibit, MINE};
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
@@ -19,8 +19,7 @@ use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
-use lab_system::{Progress, out};
-use lab_workspace::Output;
+use lab_system::{Build, Output, Progress, out, without_secrets};
 
 use super::{
     Places, interrupted, interruptible,

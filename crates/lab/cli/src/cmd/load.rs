@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use lab_measure::{bench::Engine, count::visit_in_steps};
-use lab_model::{Arrivals, Ask, Build, LoadPlan};
+use lab_model::{Arrivals, Ask, LoadPlan};
 use lab_servers::{Launch, Running, current};
-use lab_system::{err, out};
+use lab_system::{Build, err, out};
 use lab_workspace::Workspace;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};

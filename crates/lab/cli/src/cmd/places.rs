@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_system::System;
-use lab_system::err;
+use lab_system::{System, err};
 use lab_workspace::{Workspace, find_bin_dir};
 
 const FLAMEGRAPH: &str = "lab-flamegraph";

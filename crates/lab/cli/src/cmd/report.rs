@@ -9,8 +9,8 @@ use anyhow::ensure;
 use lab_model::Record;
 use lab_pictures::report;
 use lab_stats::Verdict;
-use lab_system::out;
-use lab_workspace::{Store, Workspace, read, write_whole};
+use lab_system::{out, write_whole};
+use lab_workspace::{Store, Workspace, read};
 
 use super::Places;
 

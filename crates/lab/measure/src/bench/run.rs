@@ -5,13 +5,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
 use lab_model::{
-    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Run,
-    Spacing, load_average,
+    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Run, Spacing,
 };
 use lab_report::plural;
 use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
-use lab_system::{Progress, err};
+use lab_system::{Progress, err, load_average};
 use lab_workspace::Workspace;
 use tokio::time::timeout;
 

@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Build, Case, Exhibit, Kind, Note, own_command, usual};
+use lab_model::{Case, Exhibit, Kind, Note, usual};
 use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
-use lab_system::Progress;
+use lab_system::{Build, Progress, own_command};
 use lab_workspace::Workspace;
 
 use super::{

@@ -17,7 +17,7 @@ use lab_report::{
     tables::{requests, summary, tables},
     thousands,
 };
-use lab_workspace::write_whole;
+use lab_system::write_whole;
 use maud::{Markup, PreEscaped, html};
 
 use crate::{

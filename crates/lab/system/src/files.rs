@@ -30,7 +30,7 @@ pub fn read_file(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Fails if [`write_whole`] could not write this file, and changes nothing.
-pub(crate) fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
     ensure!(!path.is_dir(), "{} is a directory: name a file", path.display());
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if is_special(&place) { Ok(()) } else { temporary(&place, "").map(drop) }
