@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{CaseRecord, MINE, Record};
+use lab_model::MINE;
+use lab_report::{CaseRecord, Record, Store};
 use lab_system::Output;
 use lab_workspace::{
-    Store, Workspace,
+    Workspace,
     criterion::{self, Bench},
 };
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ pub fn publish(
     only: &[String],
 ) -> anyhow::Result<PathBuf> {
     let results = workspace.results();
-    let mut record = lab_workspace::read(&Store::new(&results).find("latest")?)?;
+    let mut record = lab_report::read(&Store::new(&results).find("latest")?)?;
     let mut cases = workspace.cases()?;
     if !only.is_empty() {
         let is_named = |name: &str| only.iter().any(|it| it == name);

@@ -62,7 +62,7 @@ pub struct Case {
     /// Arrivals per second in the open loop; without it, half of what the slowest variant can answer.
     pub arrivals_per_s: Option<f64>,
     /// What the tables call a visit.
-    #[serde(default = "super::document::a_request")]
+    #[serde(default = "a_request")]
     pub visit: String,
     /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
     /// their own come from other clients, and only their answers count.
@@ -89,6 +89,11 @@ pub struct Case {
     pub predict: Prediction,
     /// What a fix by the reader has to reach; a case without it cannot be practised.
     pub check: Option<Criteria>,
+}
+
+/// The usual visit of a user.
+pub fn a_request() -> String {
+    "request".to_owned()
 }
 
 /// A server that a variant needs, such as the upstream of a proxy.

@@ -8,10 +8,9 @@ use std::{
 
 use lab_measure::bench::Effort;
 use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Run,
-    Speedups,
+    BASELINE, CANDIDATE, Case, Criteria, Innocent, MINE, Metric, Overtaking, Speedups,
 };
-use lab_report::{factor, speedup_or};
+use lab_report::{CaseRecord, Run, factor, speedup_or};
 use lab_servers::Launch;
 use lab_stats::{Speedup, Verdict};
 use lab_system::Progress;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use lab_model::{CaseRecord, MINE, Run};
-use lab_report::{thousands, time_ms};
+use lab_model::MINE;
+use lab_report::{CaseRecord, Run, thousands, time_ms};
 
 /// The share of a wait that the histogram of the latencies may round away.
 const ROUNDED: f64 = 0.01;

@@ -15,7 +15,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use lab_model::origin::relative;
+use lab_report::origin::relative;
 use lab_system::write_whole;
 
 use super::{

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use lab_measure::bench::Comparison;
-use lab_model::{BASELINE, CANDIDATE, Case, CaseRecord, MINE, Record};
+use lab_model::{BASELINE, CANDIDATE, Case, MINE};
 use lab_practice::Entry;
-use lab_report::{document, paragraph, planned, plural};
+use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
-use lab_workspace::{Store, Workspace, criterion};
+use lab_workspace::{Workspace, criterion};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
 

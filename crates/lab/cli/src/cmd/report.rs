@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::ensure;
-use lab_model::Record;
 use lab_pictures::report;
+use lab_report::{Record, Store, read};
 use lab_stats::Verdict;
 use lab_system::{out, write_whole};
-use lab_workspace::{Store, Workspace, read};
+use lab_workspace::Workspace;
 
 use super::Places;
 

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use lab_model::{
-    ByPercentile, CaseRecord, Control, Latencies, Latency, Metric, OpenLoop, OpenLoopRecord,
-    Outcome, Reason, Requests, Run, Speedups, VariantRecord,
-};
+use lab_model::{ByPercentile, Latency, Metric, OpenLoop, Outcome, Reason, Speedups};
+use lab_report::{CaseRecord, Control, Latencies, OpenLoopRecord, Requests, Run, VariantRecord};
 use lab_servers::Subject;
 use lab_stats::{Verdict, median_of};
 

@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use lab_model::{Latency, Metric, Outcome, Punctuality, Run};
+use lab_model::{Latency, Metric, Outcome, Punctuality};
+use lab_report::Run;
 use lab_stats::{SplitMix64, Verdict, judge, schedule};
 
 use super::{control, is_late, outcomes_of, over};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use lab_model::Neighbours;
+use lab_report::Neighbours;
 use lab_servers::Server;
 use lab_system::{
     Processors, System,

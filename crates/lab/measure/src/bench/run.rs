@@ -5,9 +5,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
 use lab_model::{
-    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Run, Spacing,
+    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Spacing,
 };
-use lab_report::plural;
+use lab_report::{Run, plural};
 use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use lab_system::{Progress, err, load_average};

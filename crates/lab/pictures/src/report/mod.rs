@@ -8,12 +8,11 @@ mod tests;
 use std::path::Path;
 
 use anyhow::Context as _;
-use lab_model::{
-    Case, CaseRecord, Note, Record, notes,
-    origin::{command_line, day, machine_in_words, relative},
-};
+use lab_model::{Case, Note};
 use lab_report::{
-    code, plural, reason,
+    CaseRecord, Record, code, notes,
+    origin::{command_line, day, machine_in_words, relative},
+    plural, reason,
     tables::{requests, summary, tables},
     thousands,
 };

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use lab_model::{
+    BASELINE, ByPercentile, CANDIDATE, Invalid, Limit, Listener, Metric, Note, Outcome, Reason,
+    Spacing, Speedups, a_request, is_zero,
+};
 use lab_stats::{Verdict, judge};
 use lab_system::{Build, Machine, own_command};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BASELINE, CANDIDATE, Invalid, Limit, Listener, Metric, Neighbours, Note, Outcome, Reason,
-    Spacing, Speedups, decline, outcome::is_zero, percentile::ByPercentile,
-};
+use crate::{Neighbours, decline};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 4;
@@ -253,11 +254,6 @@ fn per_s(runs: &[Run], of: impl Fn(&Outcome) -> u64) -> Option<f64> {
     let seconds: f64 = runs.iter().map(|run| run.outcome.measured.as_secs_f64()).sum();
     let count: u64 = runs.iter().map(|run| of(&run.outcome)).sum();
     (seconds > 0.0).then(|| count as f64 / seconds)
-}
-
-/// The usual visit of a user.
-pub fn a_request() -> String {
-    "request".to_owned()
 }
 
 impl CaseRecord {

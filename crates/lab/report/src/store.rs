@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use jiff::{SignedDuration, Timestamp, civil::DateTime};
+use lab_system::{ensure_writable, read_file, write_new};
 use serde::{Deserialize, Serialize};
 
-use lab_model::{Record, VERSION};
-
-use lab_system::{ensure_writable, read_file, write_new};
+use crate::{Record, VERSION};
 
 /// Such as `20261121T151556791Z.json`.
 const NAME: &str = "%Y%m%dT%H%M%S%3fZ.json";

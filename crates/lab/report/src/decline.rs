@@ -1,6 +1,8 @@
 //! Servers that look fast because they drop work, or because they are watched too briefly.
 
-use super::{CaseRecord, Kind, Note, Outcome, Requests, Run};
+use lab_model::{Kind, Note, Outcome};
+
+use crate::{CaseRecord, Requests, Run};
 
 /// The share of requests sent again from which on they are no accident. A server may close an idle connection
 /// just when a request is on its way.

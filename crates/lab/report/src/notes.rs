@@ -1,8 +1,9 @@
 //! The rules of the warnings about a case's figures.
 
+use lab_model::{Kind, Metric, Note, Percentile};
 use lab_stats::{Verdict, median_of};
 
-use super::{CaseRecord, Kind, Metric, Note, Percentile, VariantRecord, conditions, decline};
+use crate::{CaseRecord, VariantRecord, conditions, decline};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
