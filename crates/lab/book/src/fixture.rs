@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab_workspace::Workspace;
+use lab_cases::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

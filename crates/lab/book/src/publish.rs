@@ -6,13 +6,12 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::MINE;
-use lab_report::{CaseRecord, Record, Store};
-use lab_system::Output;
-use lab_workspace::{
-    Workspace,
+use lab_cases::{
+    MINE, Workspace,
     criterion::{self, Bench},
 };
+use lab_report::{CaseRecord, Record, Store};
+use lab_system::Output;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -4,8 +4,9 @@ use std::{fs, path::Path, time::Duration};
 
 use anyhow::bail;
 use futures_util::future::try_join_all;
+use lab_cases::{AtOnce, Case, Change, Criteria};
 use lab_load::{Fetched, Visitor};
-use lab_model::{Answer, Ask, AtOnce, Case, Change, Criteria, Expected};
+use lab_model::{Answer, Ask, Expected};
 use lab_servers::{Launch, Running, Scratch, Server, answers};
 use tokio::time::sleep;
 

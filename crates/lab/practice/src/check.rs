@@ -6,10 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, Innocent, MINE, Overtaking};
 use lab_measure::bench::Effort;
-use lab_model::{
-    BASELINE, CANDIDATE, Case, Criteria, Innocent, MINE, Metric, Overtaking, Speedups,
-};
+use lab_model::{Metric, Speedups};
 use lab_report::{CaseRecord, Run, factor, speedup_or};
 use lab_servers::Launch;
 use lab_stats::{Speedup, Verdict};

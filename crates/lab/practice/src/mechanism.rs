@@ -7,12 +7,14 @@ use std::{
 
 use anyhow::ensure;
 use futures_util::future::try_join_all;
+use lab_cases::{
+    BASELINE, Case, Criteria, Limits, MINE, Overrides, Overtaking, Request, Workspace,
+};
 use lab_load::Visitor;
 use lab_measure::count;
-use lab_model::{Ask, BASELINE, Case, Criteria, Limits, MINE, Overrides, Overtaking, Request};
+use lab_model::Ask;
 use lab_report::thousands;
 use lab_servers::{Launch, Running, Scratch};
-use lab_workspace::Workspace;
 use tokio::{
     sync::{Notify, Semaphore},
     time::{Instant, sleep},

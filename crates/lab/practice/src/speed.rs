@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
+use lab_cases::{BASELINE, Case, Criteria};
 use lab_load::Visitor;
 use lab_measure::bench::{Comparison, Effort};
-use lab_model::{Ask, BASELINE, Case, Criteria};
+use lab_model::Ask;
 use lab_report::CaseRecord;
 use lab_servers::{Launch, Running, Scratch};
 use lab_system::Progress;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lab_cases::{BASELINE, CANDIDATE, a_request};
 use lab_model::{
-    BASELINE, ByPercentile, CANDIDATE, Invalid, Limit, Listener, Metric, Note, Outcome, Reason,
-    Spacing, Speedups, a_request, is_zero,
+    ByPercentile, Invalid, Limit, Listener, Metric, Note, Outcome, Reason, Spacing, Speedups,
+    is_zero,
 };
 use lab_stats::{Verdict, judge};
 use lab_system::{Build, Machine, own_command};

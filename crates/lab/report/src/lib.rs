@@ -1,7 +1,7 @@
 //! The record of a comparison, and every word about a result.
 //!
 //! A [`Record`] is what `lab bench --json` prints: every run, the figures and the verdict that follow from them, the
-//! machine and the build. [`notes`] says what limits its figures, and a [`Store`] keeps records. Everything else turns
+//! machine and the build. [`notes()`] says what limits its figures, and a [`Store`] keeps records. Everything else turns
 //! results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal and
 //! as a comment. Functions say in their names which unit they expect.
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{CaseRecord, Record, notes};
 use console::style;
-use lab_model::Case;
+use lab_cases::Case;
 use lab_stats::Verdict;
 
 use crate::{

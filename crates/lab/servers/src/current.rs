@@ -6,9 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lab_model::Case;
+use lab_cases::{Case, Workspace};
 use lab_system::Build;
-use lab_workspace::Workspace;
 use serde_json::Value;
 
 use super::cargo;

@@ -6,14 +6,13 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_model::{BASELINE, CANDIDATE, Case, Reference, Sweep, unknown};
+use lab_cases::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace, unknown};
 use lab_observation::{Folded, top_inclusive};
 use lab_report::{
     CaseRecord, Record,
     origin::{self, origin},
     tables::confidence,
 };
-use lab_workspace::Workspace;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value as Json, json};
 

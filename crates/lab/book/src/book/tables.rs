@@ -1,6 +1,6 @@
 //! The tables of the pages.
 
-use lab_model::{BASELINE, CANDIDATE, unknown};
+use lab_cases::{BASELINE, CANDIDATE, unknown};
 use lab_observation::top_inclusive;
 use lab_report::{
     Table, count_table, factor,

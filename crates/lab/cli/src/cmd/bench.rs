@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
+use lab_cases::{BASELINE, CANDIDATE, Case, MINE, Workspace, criterion};
 use lab_measure::bench::Comparison;
-use lab_model::{BASELINE, CANDIDATE, Case, MINE};
 use lab_practice::Entry;
 use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
-use lab_workspace::{Workspace, criterion};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
 

@@ -9,8 +9,9 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
+use lab_cases::{BASELINE, CANDIDATE, Case, MINE};
 use lab_measure::{bench::Comparison, watch::Subjects};
-use lab_model::{BASELINE, CANDIDATE, Case, Exhibit, MINE};
+use lab_model::Exhibit;
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;

@@ -7,11 +7,11 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use lab_cases::Workspace;
 use lab_measure::{bench::Engine, count::visit_in_steps};
 use lab_model::{Arrivals, Ask, LoadPlan};
 use lab_servers::{Launch, Running, current};
 use lab_system::{Build, err, out};
-use lab_workspace::Workspace;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 

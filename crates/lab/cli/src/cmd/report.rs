@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::ensure;
+use lab_cases::Workspace;
 use lab_pictures::report;
 use lab_report::{Record, Store, read};
 use lab_stats::Verdict;
 use lab_system::{out, write_whole};
-use lab_workspace::Workspace;
 
 use super::Places;
 

@@ -10,8 +10,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use lab_cases::lab_itself;
 use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
-use lab_workspace::lab_itself;
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,

@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use lab_cases::{Case, Request, Workspace};
 use lab_load::{Fault, Visitor};
-use lab_model::{
-    Arrivals, Ask, Background, Case, Load, LoadPlan, Note, OpenLoop, Outcome, Request, Spacing,
-};
+use lab_model::{Arrivals, Ask, Background, Load, LoadPlan, Note, OpenLoop, Outcome, Spacing};
 use lab_report::{Run, plural};
 use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use lab_system::{Progress, err, load_average};
-use lab_workspace::Workspace;
 use tokio::time::timeout;
 
 use super::{Effort, Engine, neighbours::Before};

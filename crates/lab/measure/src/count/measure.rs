@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
+use lab_cases::{Case, Workspace};
 use lab_load::Visitor;
-use lab_model::{Ask, Case};
+use lab_model::Ask;
 use lab_servers::{Launch, Running, Server};
 use lab_system::process;
-use lab_workspace::Workspace;
 use serde::Serialize;
 
 use super::{

@@ -64,7 +64,7 @@ pub fn text<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::Reference;
+    use lab_cases::Reference;
 
     fn table(slow: u64, fixed: u64) -> Table {
         let counts = |allocations| {

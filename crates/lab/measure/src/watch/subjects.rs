@@ -6,12 +6,12 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Case, Exhibit, Kind, Note, usual};
+use lab_cases::{Case, Workspace};
+use lab_model::{Exhibit, Kind, Note, usual};
 use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
 use lab_profile::{Failure, Profilers};
 use lab_servers::Launch;
 use lab_system::{Build, Progress, own_command};
-use lab_workspace::Workspace;
 
 use super::{
     heap,

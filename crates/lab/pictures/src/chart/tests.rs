@@ -1,7 +1,7 @@
-use lab_model::{Metric, Sweep};
+use lab_cases::{Sweep, criterion::Bench};
+use lab_model::Metric;
 use lab_report::Record;
 use lab_stats::median_of;
-use lab_workspace::criterion::Bench;
 
 use super::*;
 

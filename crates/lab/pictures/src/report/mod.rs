@@ -8,7 +8,8 @@ mod tests;
 use std::path::Path;
 
 use anyhow::Context as _;
-use lab_model::{Case, Note};
+use lab_cases::Case;
+use lab_model::Note;
 use lab_report::{
     CaseRecord, Record, code, notes,
     origin::{command_line, day, machine_in_words, relative},

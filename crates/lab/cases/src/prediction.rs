@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lab_model::Metric;
 use serde::Deserialize;
 
-use super::{Case, Metric, unknown};
+use crate::{Case, unknown};
 
 /// A kind of fault to choose from.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Request;
+use crate::Request;
 
 /// The `[count]` of a case file.
 #[derive(Clone, Debug, Deserialize)]

@@ -6,19 +6,16 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+use lab_model::{Ask, Exhibit, Load, Metric, OpenLoop, SpanKind, within};
 use serde::Deserialize;
 
-use super::{
-    Ask, Criteria, Load, Metric, OpenLoop, Overrides, Prediction, Request,
-    exhibit::{self, Exhibit, SpanKind},
-    limits::within,
-};
+use crate::{Criteria, Overrides, Prediction, Request};
 
 /// The variant that the others are compared with.
 pub const BASELINE: &str = "slow";
 /// The variant that the case is about.
 pub const CANDIDATE: &str = "fixed";
-/// The variant that the reader writes; see `cases_with_mine` of the workspace.
+/// The variant that the reader writes; see `Workspace::cases_with_mine`.
 pub const MINE: &str = "mine";
 
 /// A case, as its `case.toml` describes it.
@@ -73,7 +70,7 @@ pub struct Case {
     #[serde(skip)]
     pub decides: Metric,
     /// The pictures of `lab flame`, the most important first.
-    #[serde(default = "exhibit::usual")]
+    #[serde(default = "lab_model::usual")]
     pub flame: Vec<Exhibit>,
     /// What the servers' spans mean, by their names.
     #[serde(default)]
@@ -246,8 +243,9 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
+    use lab_model::{Answer, Role};
+
     use super::*;
-    use crate::{Answer, Role};
 
     const CASE: &str = r#"
         title = "t"

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use lab_model::{Case, MINE, Reference, unknown_with_secrets};
+use crate::{Case, MINE, Reference, unknown_with_secrets};
 
 /// The path of the running `lab`, which also generates load and ends servers.
 pub fn lab_itself() -> anyhow::Result<PathBuf> {

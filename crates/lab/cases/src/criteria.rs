@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::ensure;
 use serde::Deserialize;
 
-use super::SUSPECTS;
+use crate::SUSPECTS;
 
 /// The `[check]` of a case file.
 #[derive(Clone, Debug, Deserialize)]

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
+use lab_model::{Answer, Ask, Expected};
 use serde::Deserialize;
-
-use super::{Answer, Ask, Expected};
 
 /// One HTTP request, with the right answer.
 #[derive(Clone, Debug, Deserialize)]
