@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, fs, process::ExitCode};
 
-use lab_system::out;
-use lab_workspace::{Workspace, write_whole};
+use lab_cases::Workspace;
+use lab_system::{out, write_whole};
 
 use crate::book::{self, Book, CHAPTERS, Problem};
 

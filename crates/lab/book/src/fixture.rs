@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab_workspace::Workspace;
+use lab_cases::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -101,7 +101,7 @@ impl Fixture {
 
 /// What a record that was published once has of `lock-scope`, as the case `toy`; its fix has this factor.
 pub fn record(factor: f64) -> Value {
-    let record = include_str!("../../model/tests/fixtures/record.json");
+    let record = include_str!("../../report/tests/fixtures/record.json");
     let mut record: Value = serde_json::from_str(record).unwrap();
     let cases = record["cases"].as_array_mut().unwrap();
     cases.retain(|case| case["case"] == "lock-scope");

@@ -10,8 +10,8 @@ mod publish;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use lab_cases::Workspace;
 use lab_system::{err, out};
-use lab_workspace::Workspace;
 
 /// Fills the course's pages, and publishes the records that they quote.
 #[derive(Debug, Parser)]

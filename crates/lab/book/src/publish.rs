@@ -6,11 +6,12 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{CaseRecord, MINE, Record};
-use lab_workspace::{
-    Output, Store, Workspace,
+use lab_cases::{
+    MINE, Workspace,
     criterion::{self, Bench},
 };
+use lab_report::{CaseRecord, Record, Store};
+use lab_system::Output;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,7 +48,7 @@ pub fn publish(
     only: &[String],
 ) -> anyhow::Result<PathBuf> {
     let results = workspace.results();
-    let mut record = lab_workspace::read(&Store::new(&results).find("latest")?)?;
+    let mut record = lab_report::read(&Store::new(&results).find("latest")?)?;
     let mut cases = workspace.cases()?;
     if !only.is_empty() {
         let is_named = |name: &str| only.iter().any(|it| it == name);

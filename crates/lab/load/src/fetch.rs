@@ -4,7 +4,8 @@ use std::{future::Future, io::Error, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Answer, Ask, Target, without_secrets};
+use lab_model::{Answer, Ask, Target};
+use lab_system::without_secrets;
 use tokio::{net::TcpStream, time::timeout};
 
 use super::{Fetched, Visitor};

@@ -1,9 +1,9 @@
-//! Files and messages of others that begin right and go wrong: none panics, and what is accepted can be
+//! Messages of others that begin right and go wrong: none panics, and what is accepted can be
 //! used.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
-use crate::{Case, LoadPlan, Outcome};
+use crate::{LoadPlan, Outcome};
 
 const PLANS: [&str; 2] = [
     r#"{"target": {"address": "127.0.0.1:80", "host": "h", "tls": null}, "server_pid": 1,
@@ -29,15 +29,6 @@ const OUTCOMES: [&str; 2] = [
     r#"{"measured_s": 2, "sent": 2, "ok": 2, "ok_in_time": 2, "lost": 0, "invalid": "late",
         "punctuality": {"lag_p99_ms": 0.5, "queued": 1}}"#,
 ];
-
-/// The case files of the workspace.
-fn cases() -> Vec<String> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let files = ["", "exercises"].iter().flat_map(|dir| crates.join(dir).read_dir().unwrap());
-    let mut files: Vec<_> = files.map(|dir| dir.unwrap().path().join("case.toml")).collect();
-    files.sort();
-    files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect()
-}
 
 #[test]
 fn a_malformed_plan_is_refused_or_can_be_sent_again() {
@@ -77,19 +68,5 @@ fn a_malformed_outcome_is_refused_or_has_finite_figures() {
             }
             outcome.limited_by_generator();
         }
-    });
-}
-
-#[test]
-fn a_malformed_case_file_is_refused_or_describes_a_case() {
-    malformed::texts(cases(), |text| {
-        let Ok(case) = Case::parse("toy", text) else { return };
-        let counted = case.masked().counted();
-        assert!(case.load.users > 0 && case.load.connections > 0 && !counted.requests.is_empty());
-        for variant in &case.variants {
-            case.server(variant);
-            case.source(variant);
-        }
-        case.page();
     });
 }

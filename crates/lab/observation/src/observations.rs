@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use lab_model::{Build, Exhibit, Note, SpanKind};
+use lab_model::{Exhibit, Note, SpanKind};
+use lab_system::Build;
 
 use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 

@@ -1,8 +1,8 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
-use lab_model::{Machine, own_command};
 use lab_observation::{Observation, Observations, Topic};
 use lab_report::all_told;
+use lab_system::{Machine, own_command};
 use serde_json::{Map, Value, json};
 
 pub fn meta(topic: &Topic, all: &Observations) -> Value {

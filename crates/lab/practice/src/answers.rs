@@ -4,9 +4,10 @@ use std::{fs, path::Path, time::Duration};
 
 use anyhow::bail;
 use futures_util::future::try_join_all;
+use lab_cases::{AtOnce, Case, Change, Criteria};
 use lab_load::{Fetched, Visitor};
-use lab_model::{Answer, Ask, AtOnce, Case, Change, Criteria, Expected};
-use lab_servers::{Launch, Scratch, Server, Session, answers};
+use lab_model::{Answer, Ask, Expected};
+use lab_servers::{Launch, Running, Scratch, Server, answers};
 use tokio::time::sleep;
 
 use crate::{
@@ -141,7 +142,7 @@ pub(super) fn expected(right: Fetched) -> Expected {
 
 /// Several users ask what the case asks, all at the same time.
 async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
-    Session::ask(mine, async |Session { server, .. }| {
+    Running::ask(mine, async |Running { server, .. }| {
         let visit = async || anyhow::Ok(Visitor::open(server.target(), asks).await?.visit().await?);
         try_join_all((0..AT_ONCE).map(|_| visit())).await
     })
@@ -173,14 +174,14 @@ async fn afterwards(
     for nth in 0..=meanwhile.len() {
         let (before, after) = meanwhile.split_at(nth);
         let several = [before, &users.concat(), after, std::slice::from_ref(&get)].concat();
-        let answers = Session::with(slow, async |Session { server, .. }| {
+        let answers = Running::with(slow, async |Running { server, .. }| {
             Visitor::open(server.target(), &several).await?.answers().await
         });
         right.extend(answers.await?.pop());
     }
     let mut mine = mine.clone();
     mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), SHARING.to_string());
-    let found = Session::ask(&mine, async |Session { server, .. }| {
+    let found = Running::ask(&mine, async |Running { server, .. }| {
         let user = async |asks: &[Ask]| {
             Visitor::open(server.target(), asks).await?.answers().await.map(drop)
         };
@@ -220,7 +221,7 @@ async fn shared(
     let mut asks = changes(slow, state, draw).await?;
     let of_others = asks.len();
     asks.extend(changes(slow, state, draw).await?);
-    let right = Session::with(slow, async |Session { server, .. }| {
+    let right = Running::with(slow, async |Running { server, .. }| {
         Visitor::open(server.target(), &asks).await?.answers().await
     });
     let right = right.await?;
@@ -230,8 +231,8 @@ async fn shared(
         let args = [&launch.args[..], &[flag.clone(), value.clone()]].concat();
         Launch { args, ..launch.clone() }
     });
-    let found = Session::ask(&mine, async |Session { server: mine, .. }| {
-        Session::with(&slow, async |Session { server: slow, .. }| {
+    let found = Running::ask(&mine, async |Running { server: mine, .. }| {
+        Running::with(&slow, async |Running { server: slow, .. }| {
             let mut found = Vec::new();
             for (nth, ask) in asks.iter().enumerate() {
                 // First the other server changes what the reader's shows, then the reader's what the other shows.
@@ -258,7 +259,7 @@ async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Re
     if state.is_empty() {
         return Ok(Vec::new());
     }
-    Session::with(slow, async |Session { server, .. }| {
+    Running::with(slow, async |Running { server, .. }| {
         let shown = async |ask: &Ask| anyhow::Ok(answer(server, ask).await?.body);
         let mut several = Vec::new();
         for Change { get, change } in state {

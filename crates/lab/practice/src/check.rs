@@ -6,13 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Criteria, Innocent, MINE, Metric, Overtaking, Run,
-    Speedups,
-};
-use lab_report::{factor, speedup_or};
+use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, Innocent, MINE, Overtaking};
+use lab_measure::bench::Effort;
+use lab_model::{Metric, Speedups};
+use lab_report::{CaseRecord, Run, factor, speedup_or};
 use lab_servers::Launch;
-use lab_session::bench::Effort;
 use lab_stats::{Speedup, Verdict};
 use lab_system::Progress;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lab_workspace::Workspace;
+use lab_cases::Workspace;
 
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use lab_model::Case;
-use lab_workspace::Workspace;
+use lab_cases::{Case, Workspace};
 
 /// The course's table of contents, next to the pages.
 const CONTENTS: &str = "docs/src/SUMMARY.md";

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use lab_load::{Fetched, NO_ANSWER};
-use lab_session::count::RESTLESS;
+use lab_measure::count::RESTLESS;
 
 /// What was measured, in words; if it is not enough, also what is needed.
 pub(super) type Found = Result<String, [String; 2]>;

@@ -4,7 +4,8 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::Context as _;
-use lab_model::{Answer, Ask, Case};
+use lab_cases::Case;
+use lab_model::{Answer, Ask};
 use lab_stats::SplitMix64;
 
 use crate::wait::Wait;

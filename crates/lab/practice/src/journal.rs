@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, fs};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use lab_model::{Case, SUSPECTS, Speedups};
+use lab_cases::{Case, SUSPECTS, Workspace};
+use lab_model::Speedups;
 use lab_report::{factor, speedup};
-use lab_workspace::{Workspace, write_whole};
+use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = ".practice/journal.toml";

@@ -7,12 +7,14 @@ use std::{
 
 use anyhow::ensure;
 use futures_util::future::try_join_all;
+use lab_cases::{
+    BASELINE, Case, Criteria, Limits, MINE, Overrides, Overtaking, Request, Workspace,
+};
 use lab_load::Visitor;
-use lab_model::{Ask, BASELINE, Case, Criteria, Limits, MINE, Overrides, Overtaking, Request};
+use lab_measure::count;
+use lab_model::Ask;
 use lab_report::thousands;
-use lab_servers::{Launch, Scratch, Session};
-use lab_session::count;
-use lab_workspace::Workspace;
+use lab_servers::{Launch, Running, Scratch};
 use tokio::{
     sync::{Notify, Semaphore},
     time::{Instant, sleep},
@@ -140,7 +142,7 @@ pub(super) async fn overtaking(
     let (most, majority) = if wait.is_some() { (MOST, MAJORITY) } else { (0, 3 * MAJORITY) };
     let (answered, earliest, news) = (Cell::new(0), Cell::new(Duration::MAX), Notify::new());
     let overtakers = RefCell::new(Vec::new());
-    let race = async |Session { server, .. }: &Session| {
+    let race = async |Running { server, .. }: &Running| {
         let user = async || -> anyhow::Result<()> {
             let mut visitor = Visitor::open(server.target(), &slow).await?;
             loop {
@@ -178,7 +180,7 @@ pub(super) async fn overtaking(
     if wait.is_none() {
         launch.env.extend([ONE_WORKER.map(str::to_owned).into()]);
     }
-    if let Err(error) = Session::ask(&launch, race).await {
+    if let Err(error) = Running::ask(&launch, race).await {
         return failure(error).map(Err);
     }
     let early = wait.as_ref().and_then(|it| it.refuse_early(earliest.get().as_secs_f64() * 1e3));
@@ -196,8 +198,8 @@ pub(super) async fn overtaking(
         return Ok(Err([measured, needed]));
     }
     if let Some(wait) = wait {
-        let behind = Session::ask(&launch, async |session| {
-            waits_behind(session, &slow, &quick, wait.time).await
+        let behind = Running::ask(&launch, async |running| {
+            waits_behind(running, &slow, &quick, wait.time).await
         });
         let waits = match behind.await {
             Ok(waits) => waits,
@@ -219,7 +221,7 @@ pub(super) async fn overtaking(
 /// quick one. They overlap, unless the quick one left behind what they have to wait for. Of a few tries the one
 /// that others disturbed least.
 async fn waits_behind(
-    Session { server, .. }: &Session,
+    Running { server, .. }: &Running,
     slow: &[Ask],
     quick: &[Ask],
     wait: Duration,

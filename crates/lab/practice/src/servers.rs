@@ -1,12 +1,11 @@
 //! The servers of a check: the reader's, and what it is compared with.
 
 use anyhow::ensure;
-use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE};
+use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, MINE, Workspace};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
 };
-use lab_workspace::Workspace;
 
 use crate::source::criteria;
 

@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Context as _, ensure};
-use lab_model::{BASELINE, CANDIDATE, Case, Criteria, MINE, without_expectations};
-use lab_workspace::write_new;
+use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, MINE, without_expectations};
+use lab_system::write_new;
 
 /// What a fix has to reach.
 ///

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
+use lab_cases::{BASELINE, Case, Criteria};
 use lab_load::Visitor;
-use lab_model::{Ask, BASELINE, Case, CaseRecord, Criteria};
-use lab_servers::{Launch, Scratch, Session};
-use lab_session::bench::{Comparison, Effort};
+use lab_measure::bench::{Comparison, Effort};
+use lab_model::Ask;
+use lab_report::CaseRecord;
+use lab_servers::{Launch, Running, Scratch};
 use lab_system::Progress;
 
 use crate::{
@@ -74,7 +76,7 @@ impl<'a> Load<'a> {
 /// Many requests, with the answers that `slow` gives.
 async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
     let files = Scratch::new()?;
-    Session::with(slow, async |Session { server, .. }| {
+    Running::with(slow, async |Running { server, .. }| {
         let (start, mut all) = (Instant::now(), Vec::new());
         let (fewest, most) = BOUNDS;
         let (users, each) = TOGETHER;

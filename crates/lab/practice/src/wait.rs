@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use lab_model::{CaseRecord, MINE, Run};
-use lab_report::{thousands, time_ms};
+use lab_cases::MINE;
+use lab_report::{CaseRecord, Run, thousands, time_ms};
 
 /// The share of a wait that the histogram of the latencies may round away.
 const ROUNDED: f64 = 0.01;
@@ -16,7 +16,7 @@ const FULL_DESKS: f64 = 1.1;
 pub(super) struct Wait {
     pub time: Duration,
     /// Who takes that long, and how many it serves.
-    pub wait: lab_model::Wait,
+    pub wait: lab_cases::Wait,
 }
 
 impl Wait {
@@ -87,7 +87,7 @@ mod tests {
 
     fn wait(of: &str) -> Wait {
         let (flag, of) = (String::new(), of.to_owned());
-        let wait = lab_model::Wait { flag, ms: [40, 60], of, at_once: Some(8), times: 5 };
+        let wait = lab_cases::Wait { flag, ms: [40, 60], of, at_once: Some(8), times: 5 };
         Wait { time: Duration::from_millis(50), wait }
     }
 

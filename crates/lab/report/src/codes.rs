@@ -3,7 +3,8 @@
 //! A sentence is a clause without a full stop, unless it has several. Its slots, such as `{share:%}`, take the
 //! figures of the result.
 
-use lab_model::{CaseRecord, Metric, Note, Reason, Record, notes};
+use crate::{CaseRecord, Record, notes};
+use lab_model::{Metric, Note, Reason};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 

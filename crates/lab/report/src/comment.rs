@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lab_model::{
+use crate::{
     CaseRecord, Record, notes,
     origin::{command_line, day, machine_in_words},
 };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn no_text_of_a_record_can_write_the_comment() {
-        let record = include_str!("../../model/tests/fixtures/record.json");
+        let record = include_str!("../tests/fixtures/record.json");
         let mut record: Record = serde_json::from_str(record).unwrap();
         let evil = "<img src=x>\n\n# @org";
         let case = &mut record.cases[0];

@@ -1,11 +1,18 @@
-//! Every word about a result: figures with their units, the sentences of codes, tables, and a comparison in the
-//! terminal and as a comment.
+//! The record of a comparison, and every word about a result.
 //!
-//! Results go in, text comes out. Nothing here reads a file or a clock. Functions say in their names which unit
-//! they expect.
+//! A [`Record`] is what `lab bench --json` prints: every run, the figures and the verdict that follow from them, the
+//! machine and the build. [`notes()`] says what limits its figures, and a [`Store`] keeps records. Everything else turns
+//! results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal and
+//! as a comment. Functions say in their names which unit they expect.
 
 mod codes;
 mod comment;
+mod conditions;
+mod decline;
+mod document;
+mod notes;
+pub mod origin;
+mod store;
 mod summary;
 mod table;
 pub mod tables;
@@ -16,6 +23,12 @@ pub use codes::{
     NOISE, all_told, code, document, explained, explanations, noted, reason, sentence, told,
 };
 pub use comment::comment;
+pub use conditions::Neighbours;
+pub use document::{
+    CaseRecord, Control, Latencies, OpenLoopRecord, Record, Requests, Run, VERSION, VariantRecord,
+};
+pub use notes::notes;
+pub use store::{Store, read};
 pub use summary::{comparison, overview};
 pub use table::{Table, count_table};
 pub use weight::{per_request, weight};

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::{CaseRecord, Record, notes};
 use console::style;
-use lab_model::{Case, CaseRecord, Record, notes};
+use lab_cases::Case;
 use lab_stats::Verdict;
 
 use crate::{

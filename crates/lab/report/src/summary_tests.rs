@@ -1,13 +1,14 @@
 //! What a comparison looks like in the terminal and as a comment, word by word.
 
-use lab_model::{Invalid, Kind, Limit, Metric, Neighbours, Note, Record, Spacing};
+use crate::{Neighbours, Record};
+use lab_model::{Invalid, Kind, Limit, Metric, Note, Spacing};
 use lab_stats::Speedup;
 
 use super::*;
 use crate::comment;
 
 fn recorded() -> Record {
-    serde_json::from_str(include_str!("../../model/tests/fixtures/record.json")).unwrap()
+    serde_json::from_str(include_str!("../tests/fixtures/record.json")).unwrap()
 }
 
 /// A comparison in which nearly everything went wrong that is worth a note.

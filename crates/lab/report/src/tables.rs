@@ -3,9 +3,8 @@
 //! The first word of a head names the layer: a *claim* has an interval, an *illustration* does not, and
 //! an *exact* figure does not need one.
 
-use lab_model::{
-    CaseRecord, Latencies, Metric, OpenLoopRecord, Percentile, Spacing, Speedups, VariantRecord,
-};
+use crate::{CaseRecord, Latencies, OpenLoopRecord, VariantRecord};
+use lab_model::{Metric, Percentile, Spacing, Speedups};
 use lab_stats::Verdict;
 
 use crate::{

@@ -2,8 +2,8 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use lab_model::{Listener, without_secrets};
-use lab_system::process;
+use lab_model::Listener;
+use lab_system::{process, without_secrets};
 
 /// Who accepts the connections to an address.
 #[derive(Debug)]

@@ -12,8 +12,7 @@ use std::{
     time::Duration,
 };
 
-use lab_model::MINE;
-use lab_workspace::Workspace;
+use lab_cases::{MINE, Workspace};
 use serde_json::Value;
 
 use super::in_sight;

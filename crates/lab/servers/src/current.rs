@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lab_model::{Build, Case};
-use lab_workspace::Workspace;
+use lab_cases::{Case, Workspace};
+use lab_system::Build;
 use serde_json::Value;
 
 use super::cargo;

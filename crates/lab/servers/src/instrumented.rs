@@ -10,8 +10,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, CANDIDATE, Case, MINE};
-use lab_workspace::Workspace;
+use lab_cases::{BASELINE, CANDIDATE, Case, MINE, Workspace};
 
 use super::cargo;
 

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::Context as _;
 use http::Uri;
-use lab_model::{Case, Target};
-use lab_workspace::Workspace;
+use lab_cases::{Case, Workspace};
+use lab_model::Target;
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug, Default)]

@@ -8,13 +8,12 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
-use lab_model::{Answer, Ask, Kind, Note, without_secrets};
-use lab_system::err;
-use lab_workspace::read_file;
+use lab_model::{Answer, Ask, Kind, Note};
+use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::sleep;
 
-use crate::{Launch, Session, Subject};
+use crate::{Launch, Running, Subject};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -349,12 +348,12 @@ async fn rounds(
     is_first: bool,
     longest: u64,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    Session::ask(launch, async |session| {
-        if let Some(listener) = session.server.listener().filter(|_| is_first) {
+    Running::ask(launch, async |running| {
+        if let Some(listener) = running.server.listener().filter(|_| is_first) {
             err!("  {:<10} {listener}", launch.name);
         }
         let asked = async {
-            let mut visitor = Visitor::open(session.server.target(), asks).await?;
+            let mut visitor = Visitor::open(running.server.target(), asks).await?;
             let first = visitor.answers_up_to(longest).await?;
             sleep(pause).await;
             anyhow::Ok([first, visitor.answers_up_to(longest).await?])

@@ -10,9 +10,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
+use lab_cases::lab_itself;
 use lab_model::{Listener, Target};
 use lab_system::{free_port, process};
-use lab_workspace::lab_itself;
 use tokio::{
     process::{Child, ChildStdin, Command},
     time::{Instant, sleep, timeout},

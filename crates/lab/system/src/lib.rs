@@ -1,12 +1,17 @@
 //! What the operating system says about this machine and about a running process.
 //!
 //! [`process`] has a server's CPU time, memory and sockets. [`doctor`] says what on this machine
-//! distorts figures.
+//! distorts figures. Files that `lab` writes are complete, or not there, and an [`Output`] is a directory in the
+//! making.
 
 pub mod doctor;
 #[cfg(test)]
 mod fake;
+mod files;
+mod harmless;
 mod limits;
+mod machine;
+mod output;
 mod ports;
 mod printed;
 pub mod process;
@@ -14,18 +19,23 @@ mod processors;
 mod program;
 mod progress;
 pub mod quota;
+mod secrets;
 mod system;
 
 // `fake` names this crate as a user does, because the tests of `lab-profile` include the file.
 #[cfg(test)]
 extern crate self as lab_system;
 
+pub use files::{ensure_writable, read_file, write_new, write_whole};
 pub use limits::{allow_connections, allow_own_connections, stack_limit};
+pub use machine::{Build, Machine, load_average, output_of};
+pub use output::Output;
 pub use ports::{Port, free_port};
 pub use printed::{all_printed, printed};
 pub use processors::Processors;
 pub use program::{escaped, last_lines, plain, run};
 pub use progress::Progress;
+pub use secrets::{own_command, without_secrets};
 pub use system::System;
 
 /// Like `println!`, but does not panic if the reader is gone, as after `| head`. Whatever else fails is kept

@@ -7,11 +7,11 @@ mod stages;
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context as _;
+use lab_measure::bench::Comparison;
 use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::{OpenedFile, Profilers};
-use lab_servers::Session;
-use lab_session::bench::Comparison;
+use lab_servers::Running;
 use lab_system::Progress;
 
 pub use delays::{DELAYED, delayed};
@@ -85,7 +85,7 @@ impl Triage<'_> {
 
     pub async fn run(&self) -> anyhow::Result<Measured> {
         let subject = self.comparison.subjects.first().context("there is a server")?;
-        let stages = Session::with(&subject.launch, async |Session { server, .. }| {
+        let stages = Running::with(&subject.launch, async |Running { server, .. }| {
             server.ensure_it_can_be_timed()?;
             let on = Loaded { triage: self, server, pid: server.studied_pid()? };
             anyhow::Ok((on.stages().await?, server.is_own()))

@@ -3,11 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
-use lab_model::{BASELINE, CANDIDATE, origin::relative, unknown, without_expectations};
+use lab_cases::{BASELINE, CANDIDATE, criterion::Bench, unknown, without_expectations};
 use lab_pictures::chart::{self, Chart, SweepPoint};
-use lab_report::explained;
+use lab_report::{explained, origin::relative};
 use lab_stats::md1_wait_ms;
-use lab_workspace::criterion::Bench;
 use minijinja::{Environment, Error, State, Value};
 
 use super::{

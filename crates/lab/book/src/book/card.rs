@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use lab_model::origin::relative;
+use lab_report::origin::relative;
 use pulldown_cmark::Event;
 
 use super::markdown::{parts, replaced, targets};

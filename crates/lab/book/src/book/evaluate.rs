@@ -6,9 +6,9 @@ use std::{
 };
 
 use anyhow::{anyhow, bail, ensure};
+use lab_cases::Workspace;
 use lab_pictures::chart::Chart;
 use lab_report::NONE;
-use lab_workspace::Workspace;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
 use super::{blocks, filters, page::CHINESE, sources::Sources, words::Words};

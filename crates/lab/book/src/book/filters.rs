@@ -1,8 +1,8 @@
 //! Filters: how values look in the text.
 
-use lab_model::{Latencies, Percentile};
+use lab_model::Percentile;
 use lab_observation::Unit;
-use lab_report::{significant, time_ms};
+use lab_report::{Latencies, significant, time_ms};
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, ErrorKind, Value};
 use serde::de::DeserializeOwned;

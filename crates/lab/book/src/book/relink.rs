@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lab_model::origin::relative;
+use lab_report::origin::relative;
 
 use super::{
     markdown::{replaced, targets},

@@ -6,14 +6,13 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_model::{
-    BASELINE, CANDIDATE, Case, CaseRecord, Record, Reference, Sweep,
-    origin::{self, origin},
-    unknown,
-};
+use lab_cases::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace, unknown};
 use lab_observation::{Folded, top_inclusive};
-use lab_report::tables::confidence;
-use lab_workspace::Workspace;
+use lab_report::{
+    CaseRecord, Record,
+    origin::{self, origin},
+    tables::confidence,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value as Json, json};
 
@@ -44,7 +43,7 @@ impl Sources {
         let (dir, newer) = newest(&root.join(RECORDS));
         let why = |error: anyhow::Error| format!("{error:#}");
         let quoted = |dir: &Path| {
-            let record = lab_workspace::read(&dir.join("record.json"));
+            let record = lab_report::read(&dir.join("record.json"));
             record.context("the record cannot be quoted; `just record` makes a new one")
         };
         let mut record = dir.clone().and_then(|dir| quoted(&dir).map_err(why));

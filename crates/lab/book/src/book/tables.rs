@@ -1,12 +1,13 @@
 //! The tables of the pages.
 
-use lab_model::{
-    BASELINE, CANDIDATE, Machine,
-    origin::{day, machine_in_words, origin},
-    unknown,
-};
+use lab_cases::{BASELINE, CANDIDATE, unknown};
 use lab_observation::top_inclusive;
-use lab_report::{Table, count_table, factor, percent, tables};
+use lab_report::{
+    Table, count_table, factor,
+    origin::{day, machine_in_words, origin},
+    percent, tables,
+};
+use lab_system::Machine;
 use minijinja::{Error, Value};
 use serde::Deserialize as _;
 

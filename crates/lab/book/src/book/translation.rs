@@ -15,8 +15,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use lab_model::origin::relative;
-use lab_workspace::write_whole;
+use lab_report::origin::relative;
+use lab_system::write_whole;
 
 use super::{
     markdown::{replaced, targets},

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use lab_model::{BASELINE, Build, CANDIDATE, Case, CaseRecord, MINE, Record};
+use lab_cases::{BASELINE, CANDIDATE, Case, MINE, Workspace, criterion};
+use lab_measure::bench::Comparison;
 use lab_practice::Entry;
-use lab_report::{document, paragraph, planned, plural};
+use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
-use lab_session::bench::Comparison;
-use lab_system::{Progress, err, out};
-use lab_workspace::{Store, Workspace, criterion};
+use lab_system::{Build, Progress, err, out};
 
 use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
 

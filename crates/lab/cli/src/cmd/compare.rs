@@ -3,14 +3,16 @@
 use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
+use lab_cases::{Workspace, unknown};
 use lab_load::Fault;
-use lab_model::{Build, CaseRecord, EngineOptions, Metric, Note, Record, notes, unknown};
-use lab_report::{NOISE, code, document, explanations, noted, paragraph, told};
+use lab_measure::{bench::Engine, count};
+use lab_model::{EngineOptions, Metric, Note};
+use lab_report::{
+    CaseRecord, NOISE, Record, Store, code, document, explanations, noted, notes, paragraph, told,
+};
 use lab_servers::{Scratch, Subject};
-use lab_session::{bench::Engine, count};
 use lab_stats::Verdict;
-use lab_system::{Progress, err, out};
-use lab_workspace::{Store, Workspace};
+use lab_system::{Build, Progress, err, out};
 use serde_json::json;
 
 use super::{

@@ -3,15 +3,14 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use console::style;
-use lab_model::{Case, Reference};
-use lab_report::count_table;
-use lab_servers::instrumented::{self, Instrumentation};
-use lab_session::count::{
+use lab_cases::{Case, Reference, Workspace};
+use lab_measure::count::{
     self, Counts,
     reference::{self, TOLERANCE_PERCENT, Table},
 };
-use lab_system::{err, out};
-use lab_workspace::{Workspace, write_whole};
+use lab_report::count_table;
+use lab_servers::instrumented::{self, Instrumentation};
+use lab_system::{err, out, write_whole};
 
 use super::{Places, interrupted, interruptible};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use lab_model::{Metric, Spacing};
 
-use lab_session::bench::{Effort, SHORTEST_OPEN_LOOP};
+use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
 
 #[derive(Debug, clap::Args)]
 pub struct EffortOptions {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use console::style;
-use lab_model::unknown;
+use lab_cases::unknown;
 use lab_report::{column, explanations, paragraph};
 use lab_system::out;
 

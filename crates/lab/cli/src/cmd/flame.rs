@@ -9,7 +9,9 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
-use lab_model::{BASELINE, Build, CANDIDATE, Case, Exhibit, MINE, without_secrets};
+use lab_cases::{BASELINE, CANDIDATE, Case, MINE};
+use lab_measure::{bench::Comparison, watch::Subjects};
+use lab_model::Exhibit;
 use lab_observation::{Observations, Profiler, Unwinder};
 use lab_pictures::{Page, draw_page, meta};
 use lab_profile::Profilers;
@@ -18,9 +20,7 @@ use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
 };
-use lab_session::{bench::Comparison, watch::Subjects};
-use lab_system::{Progress, out};
-use lab_workspace::Output;
+use lab_system::{Build, Output, Progress, out, without_secrets};
 
 use super::{
     Places, interrupted, interruptible,

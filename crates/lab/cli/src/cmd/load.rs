@@ -7,11 +7,11 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_model::{Arrivals, Ask, Build, LoadPlan};
-use lab_servers::{Launch, Session, current};
-use lab_session::{bench::Engine, count::visit_in_steps};
-use lab_system::{err, out};
-use lab_workspace::Workspace;
+use lab_cases::Workspace;
+use lab_measure::{bench::Engine, count::visit_in_steps};
+use lab_model::{Arrivals, Ask, LoadPlan};
+use lab_servers::{Launch, Running, current};
+use lab_system::{Build, err, out};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
@@ -56,18 +56,18 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
         let asks = own.map(|request| request.ask.clone());
         let asks: Vec<_> = asks.take(if options.first { 1 } else { usize::MAX }).collect();
-        Session::ask(&launch, async |session| {
+        Running::ask(&launch, async |running| {
             let names = launch.companions.iter().map(|(name, _)| name);
-            let mut servers = vec![json!([launch.name, session.server.studied_pid()?])];
-            for (name, server) in names.zip(&session.companions) {
+            let mut servers = vec![json!([launch.name, running.server.studied_pid()?])];
+            for (name, server) in names.zip(&running.companions) {
                 servers.push(json!([name, server.studied_pid()?]));
             }
-            out!("{}", json!({ "url": session.server.url().to_string(), "servers": servers }));
+            out!("{}", json!({ "url": running.server.url().to_string(), "servers": servers }));
             let mut lines = BufReader::new(stdin()).lines();
             while let Some(line) = lines.next_line().await? {
                 let line = serde_json::from_str(&line).context("a line has to be JSON")?;
                 tokio::select! {
-                    answer = answer(&workspace, session, Arrivals::ClosedLoop(case.load), &asks, line) => out!("{}", answer?),
+                    answer = answer(&workspace, running, Arrivals::ClosedLoop(case.load), &asks, line) => out!("{}", answer?),
                     _ = lines.next_line() => break,
                 }
             }
@@ -80,23 +80,23 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 
 async fn answer(
     workspace: &Workspace,
-    session: &Session,
+    running: &Running,
     usual: Arrivals,
     asks: &[Ask],
     mut line: Value,
 ) -> anyhow::Result<Value> {
     if let Some(visits) = line["visits"].as_u64() {
-        visit_in_steps(session, asks, visits.try_into()?).await?;
+        visit_in_steps(running, asks, visits.try_into()?).await?;
         return Ok(json!({}));
     }
-    session.server.ensure_it_can_be_timed()?;
+    running.server.ensure_it_can_be_timed()?;
     let engine = match line["engine"].take() {
         Value::String(name) if name != "lab" => Engine::find(&name, Some(workspace.root()))?,
         _ => Engine::lab()?,
     };
     let plan = LoadPlan {
-        server_pid: session.server.studied_pid().ok(),
-        ..LoadPlan::new(session.server.target(), asks.to_vec(), usual)
+        server_pid: running.server.studied_pid().ok(),
+        ..LoadPlan::new(running.server.target(), asks.to_vec(), usual)
     };
     let options = match line["options"].take() {
         Value::Null => json!({}),
@@ -109,6 +109,6 @@ async fn answer(
     let plan: LoadPlan = serde_json::from_value(whole).context("the load plan is invalid")?;
     let (outcome, mut printed) = engine.run_with(&plan, options, &|note| err!("{note}")).await?;
     printed["lost"] = outcome.lost.into();
-    printed["panic"] = json!(session.server.panic());
+    printed["panic"] = json!(running.server.panic());
     Ok(printed)
 }

@@ -31,9 +31,8 @@ use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
-use lab_model::without_secrets;
 use lab_report::message;
-use lab_system::err;
+use lab_system::{err, without_secrets};
 
 pub(crate) use interrupt::{block_on, closed};
 use interrupt::{interrupted, interruptible};

@@ -7,7 +7,7 @@ use lab_report::noted;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
 use lab_system::{allow_connections, err};
 
-use lab_session::bench::Comparison;
+use lab_measure::bench::Comparison;
 
 #[derive(Debug, clap::Args)]
 pub struct OwnServer {

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_system::System;
-use lab_system::err;
-use lab_workspace::{Workspace, find_bin_dir};
+use lab_cases::{Workspace, find_bin_dir};
+use lab_system::{System, err};
 
 const FLAMEGRAPH: &str = "lab-flamegraph";
 

@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::ensure;
-use lab_model::Record;
+use lab_cases::Workspace;
 use lab_pictures::report;
+use lab_report::{Record, Store, read};
 use lab_stats::Verdict;
-use lab_system::out;
-use lab_workspace::{Store, Workspace, read, write_whole};
+use lab_system::{out, write_whole};
 
 use super::Places;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Ask, Target, without_secrets};
+use lab_model::{Ask, Target};
 use lab_servers::{Launch, Requests, Revisions, Subject};
-use lab_system::err;
+use lab_system::{err, without_secrets};
 
 use super::{Places, own_server::OwnServer};
 

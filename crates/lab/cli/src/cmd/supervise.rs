@@ -18,8 +18,8 @@ use std::{
 };
 
 use anyhow::Context as _;
+use lab_cases::lab_itself;
 use lab_system::process;
-use lab_workspace::lab_itself;
 use nix::{
     sys::{
         signal::{Signal, kill, killpg},

@@ -7,15 +7,13 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_model::{Build, without_secrets};
+use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_servers::{Launch, Scratch, Subject, current};
-use lab_session::{bench::Comparison, watch::Subjects};
-use lab_system::{Progress, err, out};
+use lab_system::{Build, Output, Progress, err, out, without_secrets};
 use lab_triage::{Card, Rules, Triage};
-use lab_workspace::Output;
 use serde_json::json;
 
 use super::{

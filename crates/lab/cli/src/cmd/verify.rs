@@ -3,11 +3,10 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use lab_model::{BASELINE, Build, CANDIDATE, Case};
+use lab_cases::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_measure::bench::visit_once;
 use lab_servers::{Launch, current};
-use lab_session::bench::visit_once;
-use lab_system::out;
-use lab_workspace::Workspace;
+use lab_system::{Build, out};
 
 use super::{Places, interrupted, interruptible};
 

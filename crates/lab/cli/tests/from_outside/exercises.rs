@@ -259,7 +259,7 @@ fn the_letters_of_a_page_are_those_of_its_case() {
         if !file.is_file() {
             continue;
         }
-        let case = lab_model::Case::read(&file).unwrap();
+        let case = lab_cases::Case::read(&file).unwrap();
         let page = read(&root().join(case.page()));
         let of_page = page
             .split_once("data-letters=\"")

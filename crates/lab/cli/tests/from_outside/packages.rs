@@ -24,7 +24,7 @@ fn every_package_is_declared_at_the_root_and_a_member_depends_on_it() {
 
 #[test]
 fn what_measures_is_built_without_a_crate_that_shows_results() {
-    for package in ["lab-load", "lab-profile", "lab-workspace"] {
+    for package in ["lab-load", "lab-profile", "lab-cases"] {
         let args =
             ["tree", "--offline", "--package", package, "--edges", "normal", "--prefix", "none"];
         let output = Command::new(env!("CARGO"))

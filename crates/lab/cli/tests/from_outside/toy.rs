@@ -69,7 +69,7 @@ impl Toy {
     /// A workspace with a record, as a bench would leave it; no server runs for it.
     pub fn with_record() -> Self {
         let toy = Self::new(&[]);
-        let record = include_str!("../../../model/tests/fixtures/record.json");
+        let record = include_str!("../../../report/tests/fixtures/record.json");
         let mut record: Value = serde_json::from_str(record).unwrap();
         let mut case = record["cases"][0].take();
         case["case"] = "toy".into();

@@ -3,7 +3,8 @@
 use ::http::{Method, Request, header};
 use anyhow::Context as _;
 
-use lab_model::{Ask, Expected, Target, without_secrets};
+use lab_model::{Ask, Expected, Target};
+use lab_system::without_secrets;
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]

@@ -2,8 +2,10 @@
 //! highest.
 
 use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
-use lab_model::{CaseRecord, Metric, Outcome, Run, VariantRecord};
-use lab_report::{factor, join, significant, tables::factor_of, time_ms};
+use lab_model::{Metric, Outcome};
+use lab_report::{
+    CaseRecord, Run, VariantRecord, factor, join, significant, tables::factor_of, time_ms,
+};
 use lab_stats::median_of;
 use maud::{Markup, html};
 

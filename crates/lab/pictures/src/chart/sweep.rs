@@ -1,8 +1,7 @@
 //! Both sides over a parameter: where the fix pays, where it does not, and where that changes.
 
 use crate::svg::{FIGURE_WIDTH, LogScale, figure_text_width, fit, px};
-use lab_model::{BASELINE, CANDIDATE, Sweep};
-use lab_workspace::criterion::Bench;
+use lab_cases::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
 use maud::html;
 
 use super::{

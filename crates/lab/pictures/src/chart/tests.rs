@@ -1,13 +1,14 @@
-use lab_model::{Metric, Record, Sweep};
+use lab_cases::{Sweep, criterion::Bench};
+use lab_model::Metric;
+use lab_report::Record;
 use lab_stats::median_of;
-use lab_workspace::criterion::Bench;
 
 use super::*;
 
 /// A record that was published once, with the first few runs of each case.
 pub fn recorded() -> Record {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../model/tests/fixtures/record.json");
-    lab_workspace::read(std::path::Path::new(path)).unwrap()
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/fixtures/record.json");
+    lab_report::read(std::path::Path::new(path)).unwrap()
 }
 
 /// Made up: a parameter, and microseconds of both sides.

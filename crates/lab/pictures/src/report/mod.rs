@@ -8,16 +8,16 @@ mod tests;
 use std::path::Path;
 
 use anyhow::Context as _;
-use lab_model::{
-    Case, CaseRecord, Note, Record, notes,
-    origin::{command_line, day, machine_in_words, relative},
-};
+use lab_cases::Case;
+use lab_model::Note;
 use lab_report::{
-    code, plural, reason,
+    CaseRecord, Record, code, notes,
+    origin::{command_line, day, machine_in_words, relative},
+    plural, reason,
     tables::{requests, summary, tables},
     thousands,
 };
-use lab_workspace::write_whole;
+use lab_system::write_whole;
 use maud::{Markup, PreEscaped, html};
 
 use crate::{

@@ -13,7 +13,7 @@ use anyhow::{Context as _, ensure};
 use lab_model::{Exhibit, Note};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_report::Table;
-use lab_workspace::Output;
+use lab_system::Output;
 use words::time;
 
 use super::{

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
-use lab_model::{Build, Note};
+use lab_model::Note;
 use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
+use lab_system::Build;
 
 use super::{
     super::example::{self, thread},

@@ -1,8 +1,8 @@
 //! What a page says in words.
 
-use lab_model::{Machine, origin::machine_in_words};
 use lab_observation::{Observation, Observations, Topic, Unit};
-use lab_report::thousands;
+use lab_report::{origin::machine_in_words, thousands};
+use lab_system::Machine;
 
 /// How it was measured, for the end of the page.
 pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use lab_model::{Neighbours, Outcome};
+use lab_model::Outcome;
+use lab_report::Neighbours;
 
 use super::WATCHED;
 

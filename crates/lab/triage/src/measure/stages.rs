@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use lab_measure::{
+    bench::{generate, neighbours::Before},
+    count::{Counter, SYSTEM_CALLS},
+    watch::{Instruments, Watch, first_that_works},
+};
 use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, Note, Outcome};
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::{OpenedFile, watch_files, watch_threads};
 use lab_report::plural;
 use lab_servers::Server;
-use lab_session::{
-    bench::{generate, neighbours::Before},
-    count::{Counter, SYSTEM_CALLS},
-    watch::{Instruments, Watch, first_that_works},
-};
 use lab_system::process;
 
 use super::{

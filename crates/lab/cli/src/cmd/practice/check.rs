@@ -5,12 +5,11 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::ensure;
 use console::{StyledObject, style};
 use jiff::Timestamp;
-use lab_model::{Case, MINE};
+use lab_cases::{Case, MINE, Workspace};
+use lab_measure::bench::Effort;
 use lab_practice::{Entry, Gate, Mark, Report, Servers, length};
 use lab_report::{column, join, paragraph, planned};
-use lab_session::bench::Effort;
 use lab_system::{err, out};
-use lab_workspace::Workspace;
 
 use crate::cmd::{Places, complain, interrupted, interruptible};
 

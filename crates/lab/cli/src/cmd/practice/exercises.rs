@@ -1,9 +1,8 @@
 //! `lab practice exercises`: what can be fixed, in the order of the course, and how far the reader is.
 
-use lab_model::Case;
+use lab_cases::{Case, Workspace};
 use lab_practice::Entry;
 use lab_system::out;
-use lab_workspace::Workspace;
 
 pub fn run(workspace: &Workspace) -> anyhow::Result<()> {
     let cases = lab_practice::course(workspace)?;

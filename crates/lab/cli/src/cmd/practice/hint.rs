@@ -1,10 +1,9 @@
 //! `lab practice hint`: one more hint.
 
-use lab_model::Case;
+use lab_cases::{Case, Workspace};
 use lab_practice::Entry;
 use lab_report::paragraph;
 use lab_system::out;
-use lab_workspace::Workspace;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     let hints = case.check.as_ref().map_or(&[][..], |check| &check.hints);

@@ -12,8 +12,7 @@ mod start;
 
 use std::process::ExitCode;
 
-use lab_model::Case;
-use lab_workspace::Workspace;
+use lab_cases::{Case, Workspace};
 
 use super::Places;
 

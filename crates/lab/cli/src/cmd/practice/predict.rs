@@ -1,11 +1,11 @@
 //! `lab practice predict`: what the reader expects, kept before anything is measured.
 
 use anyhow::Context as _;
-use lab_model::{Case, Metric, SUSPECTS};
+use lab_cases::{Case, SUSPECTS, Workspace};
+use lab_model::Metric;
 use lab_practice::Entry;
 use lab_report::factor;
 use lab_system::{err, out};
-use lab_workspace::Workspace;
 
 use super::{Named, ask::ask};
 
@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
 
 /// The same for all cases.
 fn kinds() -> String {
-    let line = |it: &lab_model::Suspect| format!("\n  {:<12}{}", it.name, it.words);
+    let line = |it: &lab_cases::Suspect| format!("\n  {:<12}{}", it.name, it.words);
     SUSPECTS.iter().map(line).collect()
 }
 

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
+use lab_cases::Workspace;
 use lab_model::Exhibit;
 use lab_servers::{
     build_servers,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{err, out};
-use lab_workspace::Workspace;
 
 use crate::cmd::interruptible;
 

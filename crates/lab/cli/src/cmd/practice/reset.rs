@@ -1,8 +1,8 @@
 //! `lab practice reset`: begin again.
 
 use anyhow::{bail, ensure};
+use lab_cases::Workspace;
 use lab_practice::Entry;
-use lab_workspace::Workspace;
 
 use super::{Named, ask::ask, start::begun};
 

@@ -1,9 +1,9 @@
 //! `lab practice solution`: our fix, once the reader's has passed.
 
 use anyhow::ensure;
+use lab_cases::Workspace;
 use lab_practice::Entry;
 use lab_system::out;
-use lab_workspace::Workspace;
 
 use super::Named;
 

@@ -1,10 +1,9 @@
 //! `lab practice try`: a file of the reader's own, and what to do with it.
 
 use jiff::Timestamp;
-use lab_model::{Case, MINE};
+use lab_cases::{Case, MINE, Workspace};
 use lab_practice::Entry;
 use lab_system::out;
-use lab_workspace::Workspace;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     lab_practice::begin(case)?;

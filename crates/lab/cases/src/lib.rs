@@ -1,0 +1,27 @@
+//! The files of the cases.
+//!
+//! A [`Case`] is a `case.toml`, and [`Workspace`] finds the cases, their binaries and the results. [`criterion`] reads
+//! what Criterion left.
+
+mod case;
+mod counts;
+mod criteria;
+pub mod criterion;
+mod expectations;
+mod nearest;
+mod overrides;
+mod places;
+mod prediction;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use case::{BASELINE, CANDIDATE, Case, Companion, MINE, Promise, Sweep, a_request};
+pub use counts::Reference;
+pub use criteria::{AtOnce, Change, Criteria, Innocent, Limits, Otherwise, Overtaking, Wait};
+pub use expectations::without_expectations;
+pub use nearest::{unknown, unknown_with_secrets};
+pub use overrides::Overrides;
+pub use places::{Workspace, find_bin_dir, lab_itself};
+pub use prediction::{Prediction, SUSPECTS, Suspect};
+pub use request::Request;

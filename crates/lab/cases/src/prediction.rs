@@ -1,0 +1,113 @@
+//! What a reader predicts before a measurement: a suspect, and a factor.
+
+use std::collections::BTreeMap;
+
+use lab_model::Metric;
+use serde::Deserialize;
+
+use crate::{Case, unknown};
+
+/// A kind of fault to choose from.
+#[derive(Debug)]
+pub struct Suspect {
+    pub name: &'static str,
+    pub words: &'static str,
+    /// What shows it, to finish the sentence `this shows in`.
+    pub shown_by: &'static str,
+}
+
+/// The list is the same for all cases, so it gives none away.
+pub const SUSPECTS: [Suspect; 7] = [
+    Suspect {
+        name: "lock",
+        words: "requests wait for a lock that another one holds",
+        shown_by: "the timeline of `just flame`: one request at a time goes on, the others wait for \
+                   what it holds, and the CPU is idle",
+    },
+    Suspect {
+        name: "allocation",
+        words: "memory is allocated or copied again and again",
+        shown_by: "`just count`, as allocations or bytes for each item of the work; and in the flame \
+                   graph, as wide boxes that allocate, free or copy",
+    },
+    Suspect {
+        name: "connection",
+        words: "connections, clients or sessions are set up again and again",
+        shown_by: "`just count`, as connections or handshakes for each request; and in the flame \
+                   graph, as wide boxes that connect or load certificates",
+    },
+    Suspect {
+        name: "parsing",
+        words: "the same data is parsed or serialized more than once",
+        shown_by: "the flame graph: wide boxes that parse or serialize, at two places for the same data",
+    },
+    Suspect {
+        name: "computing",
+        words: "the same result is computed again and again",
+        shown_by: "the flame graph: a wide box whose result is the same for every request",
+    },
+    Suspect {
+        name: "blocking",
+        words: "a task keeps its worker thread from the other tasks",
+        shown_by: "the threads of `just flame`: a worker runs or blocks for milliseconds, and a cheap \
+                   route is late meanwhile",
+    },
+    Suspect {
+        name: "waiting",
+        words: "a database, another server or a disk is slow, or asked too often",
+        shown_by: "the timeline of `just flame`, as one long wait or as many in a row; and in `just \
+                   count`, as many statements or calls for each request",
+    },
+];
+
+/// The `[predict]` of a case file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Prediction {
+    /// What the factor is about, if the page does not ask for what decides.
+    pub metric: Option<Metric>,
+    /// The letters of the page that are right.
+    pub right: Vec<String>,
+    /// Its other letters, each with what would have shown it.
+    pub wrong: BTreeMap<String, String>,
+}
+
+impl Case {
+    /// What a predicted factor is about.
+    pub fn predicted_metric(&self) -> Metric {
+        self.predict.metric.unwrap_or(self.decides)
+    }
+
+    /// The suspects of the case's page, in order.
+    pub fn letters(&self) -> Vec<&str> {
+        let letters = self.predict.right.iter().chain(self.predict.wrong.keys());
+        let mut letters: Vec<_> = letters.map(String::as_str).collect();
+        letters.sort_unstable();
+        letters
+    }
+
+    /// The suspect that a reader typed: a letter of the page, or the name of a kind of fault.
+    ///
+    /// # Errors
+    ///
+    /// If it is neither; the message suggests the nearest.
+    pub fn suspect(&self, typed: &str) -> anyhow::Result<String> {
+        let known = SUSPECTS.iter().map(|it| it.name).chain(self.letters());
+        let same = |it: &&str| it.eq_ignore_ascii_case(typed.trim());
+        let found = known.clone().find(same).map(str::to_owned);
+        found.ok_or_else(|| unknown("suspect", typed.trim(), known))
+    }
+
+    /// What shows a suspect, and would have shown one that is wrong.
+    pub fn shown_by(&self, suspect: &str) -> Option<&str> {
+        let letter = self.predict.wrong.get(suspect).map(String::as_str);
+        let kind = || SUSPECTS.iter().find(|it| it.name == suspect).map(|it| it.shown_by);
+        letter.or_else(kind)
+    }
+
+    /// Whether this suspect is the fault.
+    pub fn is_fault(&self, suspect: &str) -> bool {
+        let kinds = self.check.iter().flat_map(|check| &check.suspects);
+        kinds.chain(&self.predict.right).any(|right| right == suspect)
+    }
+}

@@ -1,0 +1,109 @@
+//! From pairs of runs to factors, a metric at a time.
+
+use lab_model::{ByPercentile, Outcome, Percentile, Speedups};
+use lab_report::Run;
+use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
+
+/// One variant over another, pair by pair.
+pub fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
+    let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
+    let pairs = candidates.filter_map(|candidate| {
+        let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
+        Some((&baseline.outcome, &candidate.outcome))
+    });
+    let is_late = [baseline, candidate].iter().any(|side| is_late(&outcomes_of(side, runs)));
+    Pairs(pairs.collect()).speedups(is_late)
+}
+
+/// The baseline over itself. Its latencies count from when an arrival was due: lag is noise, too.
+pub fn control(baseline: &str, runs: &[Run]) -> Speedups {
+    Pairs(control_pairs_of(baseline, runs)).speedups(false)
+}
+
+/// The runs of the baseline that are compared with each other.
+pub fn control_pairs_of<'a>(baseline: &str, runs: &'a [Run]) -> Vec<(&'a Outcome, &'a Outcome)> {
+    let slots: Vec<_> = runs
+        .iter()
+        .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
+        .collect();
+    let pairs = control_pairs(&slots);
+    pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome)).collect()
+}
+
+/// Whether the generator was late in at least half of these runs. A single one is an outlier, which the
+/// interval tolerates.
+pub fn is_late(outcomes: &[&Outcome]) -> bool {
+    let late = outcomes.iter().filter(|outcome| outcome.invalid.is_some()).count();
+    late > 0 && 2 * late >= outcomes.len()
+}
+
+/// The outcomes of a baseline and a candidate.
+struct Pairs<'a>(Vec<(&'a Outcome, &'a Outcome)>);
+
+impl Pairs<'_> {
+    fn speedups(&self, is_late: bool) -> Speedups {
+        // Of the pair in the middle, since one stalled run must not widen the interval.
+        let count_error = median_of(self.0.iter().map(|(baseline, candidate)| {
+            count_error([baseline, candidate].map(|outcome| outcome.ok_in_time))
+        }));
+        let per_answer = |factor: Option<Speedup>| Some(factor?.widened(count_error?));
+        let throughput = |it: &Outcome| (it.ok_in_time > 0).then(|| it.throughput());
+        let cpu = Outcome::cpu_us_per_request;
+        Speedups {
+            throughput: per_answer(
+                self.factor(|before, after| Some(throughput(after)? / throughput(before)?)),
+            ),
+            cpu_per_request: per_answer(
+                self.factor(|before, after| Some(cpu(before)? / cpu(after)?)),
+            ),
+            latency_at_least: is_late,
+            latency: ByPercentile::of(|at| {
+                if is_late {
+                    self.latency_at_least(at)
+                } else {
+                    self.factor(|before, after| Some(due(at, before)? / due(at, after)?))
+                }
+            }),
+        }
+    }
+
+    /// A metric that one outcome lacks has no factor: the runs that have it are not a random part of all.
+    fn factor(&self, ratio: impl Fn(&Outcome, &Outcome) -> Option<f64>) -> Option<Speedup> {
+        let ratios = self.0.iter().map(|(baseline, candidate)| ratio(baseline, candidate));
+        Speedup::of_pairs(ratios.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// If the generator was late, a latency is between what counts from when its arrival was due, and what
+    /// the server alone caused at least. So its factor has two bounds; the one nearer to 1 can be claimed.
+    fn latency_at_least(&self, at: Percentile) -> Option<Speedup> {
+        let least = self.factor(|before, after| Some(served(at, before)? / due(at, after)?));
+        let most = self.factor(|before, after| Some(due(at, before)? / served(at, after)?));
+        // A latency that may be nothing but lag has no lower bound, and its side could be the better one.
+        least.filter(|it| it.low > 1.0).or(most.filter(|it| it.high < 1.0))
+    }
+}
+
+/// A percentile from the moment when an arrival was due. From the age of the youngest unfinished request
+/// on, a percentile is only a bound.
+fn due(at: Percentile, outcome: &Outcome) -> Option<f64> {
+    let ms = outcome.latency.percentile_ms(at.percent())?;
+    let bound = outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3);
+    bound.is_none_or(|bound| ms < bound).then_some(ms)
+}
+
+/// What the server alone caused of it, at least. Ages of unfinished requests are lower bounds, too.
+fn served(at: Percentile, outcome: &Outcome) -> Option<f64> {
+    outcome.punctuality?.at_least_ms.get(at).copied()
+}
+
+pub fn outcomes_of<'a>(variant: &'a str, runs: &'a [Run]) -> Vec<&'a Outcome> {
+    of(variant, runs).map(|run| &run.outcome).collect()
+}
+
+fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + Clone {
+    runs.iter().filter(move |run| run.variant == variant)
+}
+
+#[cfg(test)]
+#[path = "lag_simulation.rs"]
+mod simulation;

@@ -1,0 +1,171 @@
+//! Watches one server under its load: a fresh server, the generator next to it, a profiler on it.
+
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use anyhow::{Context as _, bail};
+use http::Uri;
+use lab_model::{Arrivals, LoadPlan, Spacing, Target};
+use lab_observation::{Observation, Profiler, Spans, ThreadStates};
+use lab_profile::{Failure, Fetched, Process, Profilers, Reading, Sampler, watch_threads};
+use lab_servers::{Running, Subject};
+
+use crate::bench::{Comparison, generate};
+
+/// How long the load runs before the recording.
+const WARM_UP: Duration = Duration::from_millis(1500);
+/// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
+/// takes a moment to attach and must not see an idle server.
+const MARGIN: Duration = Duration::from_secs(1);
+/// How long the last requests may take. Nothing depends on their answers.
+const GRACE: Duration = Duration::from_millis(500);
+/// Where a server answers with the spans of the last two seconds.
+const SPANS: &str = "/.lab/spans?last_ms=2000";
+
+/// What the first profiler yields that does not fail; `note` gets the obstacles of the others.
+pub async fn first_that_works<T>(
+    choice: &[Profiler],
+    attempt: impl AsyncFn(Profiler) -> Result<T, Failure>,
+    mut note: impl FnMut(String),
+) -> anyhow::Result<(Profiler, T)> {
+    for profiler in choice {
+        match attempt(*profiler).await {
+            Ok(seen) => return Ok((*profiler, seen)),
+            Err(Failure::Fatal(error)) => return Err(error),
+            Err(Failure::Profiler(obstacle)) => note(format!("{profiler}: {obstacle}")),
+        }
+    }
+    bail!("no profiler works here; `lab doctor` says what is missing")
+}
+
+/// What is read of a server besides its stacks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Instruments<'a> {
+    /// Whether the server has the in-process sampler.
+    pub sampler: bool,
+    /// Whether to look at its threads.
+    pub threads: bool,
+    pub spans: SpanSource<'a>,
+}
+
+/// Where the spans of a server are.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum SpanSource<'a> {
+    #[default]
+    Nowhere,
+    /// The server answers with them.
+    Server,
+    /// It writes them to this file, seen from its directory.
+    File(&'a Path),
+}
+
+#[derive(Debug)]
+pub struct Watch<'a> {
+    pub comparison: &'a Comparison,
+    pub profilers: &'a Profilers,
+    pub instruments: Instruments<'a>,
+    pub window: Duration,
+    pub scratch: &'a Path,
+}
+
+impl Watch<'_> {
+    /// Watches a server under its load.
+    pub async fn observe(
+        &self,
+        profiler: Profiler,
+        Subject { name, launch, .. }: &Subject,
+    ) -> Result<Observation, Failure> {
+        let start = SystemTime::now();
+        let watched = async |Running { server, .. }: &Running| {
+            let arrivals = self.comparison.arrivals();
+            let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
+            self.under_load(profiler, name, server.url(), plan).await
+        };
+        let mut observation = Running::with(launch, watched).await?;
+        if let SpanSource::File(file) = self.instruments.spans {
+            // A server may write the last ones only when it ends.
+            let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
+            observation.spans = Some(Spans::from_chrome(&file, start)?);
+        }
+        Ok(observation)
+    }
+
+    /// The load for a recording.
+    pub fn plan(&self, target: Target, server_pid: u32, arrivals: Arrivals) -> LoadPlan {
+        LoadPlan {
+            server_pid: Some(server_pid),
+            warm_up: WARM_UP,
+            measurement: MARGIN + self.window + MARGIN,
+            grace: GRACE,
+            background: self.comparison.background(Spacing::default()),
+            ..LoadPlan::new(target, self.comparison.asks().to_vec(), arrivals)
+        }
+    }
+
+    /// Watches a running server under this load.
+    pub async fn under_load(
+        &self,
+        profiler: Profiler,
+        name: &str,
+        url: &Uri,
+        plan: LoadPlan,
+    ) -> Result<Observation, Failure> {
+        let target = self.instruments.sampler.then(|| lab_load::address(url)).transpose()?;
+        let get = target.map(|target| {
+            move |path: String| -> Fetched {
+                Box::pin(async move {
+                    let answer = lab_load::get(target, &path).await?;
+                    Ok((answer.status, answer.body))
+                })
+            }
+        });
+        let sampler = get.as_ref().map(|get| get as &Sampler<'_>);
+        let pid = plan.server_pid.context("the server has no process here")?;
+        let process = Process { pid, sampler, dir: self.scratch, name, window: self.window };
+        let load = async { generate(&plan).await.map_err(Failure::Fatal) };
+        let seen = tokio::try_join!(load, self.see(profiler, process, url));
+        let (outcome, (reading, spans, threads)) = seen?;
+        // Reading takes long and competes with the server for CPU time, so it comes after the measurement.
+        Ok(Observation {
+            name: name.to_owned(),
+            recording: reading.await?,
+            measured: outcome.measured,
+            // The CPU time is that of all of them.
+            answered: outcome.ok_in_time * self.comparison.asks().len() as u64
+                + outcome.background_in_time,
+            cpu: outcome.server_cpu,
+            spans,
+            threads,
+        })
+    }
+
+    async fn see<'a>(
+        &'a self,
+        profiler: Profiler,
+        process: Process<'a>,
+        url: &Uri,
+    ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
+        tokio::time::sleep(WARM_UP + MARGIN).await;
+        let sampling = self.profilers.sample(profiler, process);
+        let (reading, threads) = if self.instruments.threads {
+            tokio::join!(sampling, watch_threads(process.pid, self.window))
+        } else {
+            (sampling.await, None)
+        };
+        let reading = reading?;
+        // At once, while the load still runs.
+        let spans = match self.instruments.spans {
+            SpanSource::Server => Some(spans(url).await.map_err(Failure::Fatal)?),
+            SpanSource::Nowhere | SpanSource::File(_) => None,
+        };
+        Ok((reading, spans, threads))
+    }
+}
+
+async fn spans(url: &Uri) -> anyhow::Result<Spans> {
+    let answer =
+        lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
+    serde_json::from_str(&answer).context("the server's spans cannot be parsed")
+}

@@ -1,0 +1,153 @@
+//! The rules of the warnings about a case's figures.
+
+use lab_model::{Kind, Metric, Note, Percentile};
+use lab_stats::{Verdict, median_of};
+
+use crate::{CaseRecord, VariantRecord, conditions, decline};
+
+/// With fewer answers in a run, the widening of the interval for small counts is worth a note.
+const FEW_ANSWERS: f64 = 20.0;
+/// A server that gains this factor within every run is not warm.
+const GAIN: f64 = 1.1;
+/// Tails of the open loop that differ by this factor are worth a note.
+const TAILS: f64 = 2.0;
+/// The share of a run from which on waiting for a core is worth a note.
+const MUCH_WAITING: f64 = 0.1;
+
+pub fn notes(case: &CaseRecord) -> Vec<Note> {
+    let mut notes: Vec<_> =
+        case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
+    notes.extend(case.caveats.clone());
+    notes.extend(conditions::notes(case));
+    notes.extend(contradictions(case));
+    notes.extend(tails_apart(case));
+    notes.extend(decline::falls_behind(case));
+    if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
+        notes.push(Kind::ClosedLoopLatency.into());
+    }
+    if let (Some(share), Some(baseline)) = (case.idle_baseline(), case.variants.first()) {
+        notes.push(Note::of(&baseline.variant, Kind::Idles { share }));
+    }
+    let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
+    let steps = case.steps_note.iter().filter(|_| case.variants.len() > 2);
+    let remarks = engine.iter().flat_map(|engine| &engine.notes).chain(steps);
+    notes.extend(remarks.map(|it| Note::Remark(it.trim().to_owned())));
+    if let (Some(promised), Some(found)) = (case.promised, case.speedup.of(case.metric))
+        && found.estimate < promised
+    {
+        let (metric, found) = (case.metric, found.estimate);
+        notes.push(Kind::BelowPromise { metric, promised, found }.into());
+    }
+    notes
+}
+
+fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut note = |kind| notes.push(Note::of(&variant.variant, kind));
+    let requests = &variant.requests;
+    let runs = case.runs.iter().filter(|run| run.variant == variant.variant);
+    let outcomes: Vec<_> = runs.map(|run| &run.outcome).collect();
+    let empty = outcomes.iter().filter(|outcome| outcome.ok_in_time == 0).count();
+    if empty > 0 {
+        note(Kind::NoAnswers { runs: empty });
+    }
+    let answers = median_of(outcomes.iter().map(|outcome| outcome.ok_in_time as f64));
+    if let Some(answers) = answers.filter(|answers| (1.0..FEW_ANSWERS).contains(answers)) {
+        let measurement_s = case.measurement_s * 50.0 / answers;
+        note(Kind::FewAnswers { answers, wider: 1.0 / answers, measurement_s });
+    }
+    let gains = outcomes.iter().filter_map(|outcome| match outcome.fifths[..] {
+        [first, .., last] if first > 0 => Some(last as f64 / first as f64),
+        _ => None,
+    });
+    // Not the median: a machine that varies lets some runs gain and others lose.
+    let gain = gains.reduce(f64::min).filter(|gain| *gain >= GAIN && outcomes.len() > 1);
+    if let Some(gain) = gain {
+        note(Kind::NotWarm { gain });
+    }
+    if let Some(loss) = decline::slows_down(outcomes.iter().copied()) {
+        note(Kind::SlowsDown { loss });
+    }
+    if let Some(first) = requests.first_fault.clone() {
+        note(Kind::WrongAnswers { wrong: requests.wrong, failed: requests.failed, first });
+    }
+    if requests.lost > 0 {
+        note(Kind::LostRequests { requests: requests.lost });
+    }
+    // Those of requests that were sent again have a note of their own.
+    let connections = variant.reopened.saturating_sub(requests.resent);
+    if connections > 0 {
+        note(Kind::Reopened { connections });
+    }
+    if case.drops_requests(variant) {
+        note(Kind::DropsRequests);
+    }
+    let open_loop = variant.open_loop.as_ref();
+    let resent = requests.resent + open_loop.map_or(0, |open| open.requests.resent);
+    if resent > 0 {
+        note(Kind::Resent { requests: resent });
+    }
+    if let Some(why) = variant.generator_limited.clone() {
+        note(Kind::GeneratorLimited { limited: variant.limited_runs, runs: outcomes.len(), why });
+    } else if let Some(share) = variant.generator_waited.filter(|share| *share >= MUCH_WAITING) {
+        note(Kind::GeneratorWaited { share });
+    }
+    if let Some(open) = open_loop {
+        if let Some(first) = open.requests.first_fault.clone() {
+            note(Kind::WrongArrivals { first });
+        }
+        if open.requests.lost > 0 {
+            note(Kind::LostArrivals { arrivals: open.requests.lost });
+        }
+        if let Some(why) = open.invalid.clone() {
+            note(Kind::LateArrivals { why });
+        }
+    }
+    if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {
+        // Little's law for a closed loop: users = throughput * (latency + pause).
+        let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
+        let (unfinished, sent) = (requests.unfinished, requests.sent);
+        note(Kind::Unfinished { unfinished, sent, settled_ms: settled * 1e3 });
+    }
+    notes
+}
+
+/// Metrics that are better or worse, where the one that decides is not.
+fn contradictions(case: &CaseRecord) -> Vec<Note> {
+    let note = |metric: Metric| {
+        let (Verdict::Faster | Verdict::Slower, _) = case.judged_by(metric) else { return None };
+        let factor = case.speedup.of(metric)?.estimate;
+        let agrees = factor > 1.0 && case.verdict.direction() > 0
+            || factor < 1.0 && case.verdict.direction() < 0;
+        // Idling is no cost of a request.
+        let is_cost = metric != Metric::Cpu || case.idle_baseline().is_none();
+        let (decides, verdict) = (case.metric, case.verdict);
+        (!agrees && is_cost)
+            .then(|| Kind::Contradiction { metric, factor, decides, verdict }.into())
+    };
+    Metric::all().filter_map(note).collect()
+}
+
+/// Tails of the open loop that differ twofold, where the verdict does not say so: throughput and means
+/// hide a stall.
+fn tails_apart(case: &CaseRecord) -> Option<Note> {
+    let (baseline, candidate) = case.sides()?;
+    let percentile = Percentile::all().rfind(|it| it.metric() == Some("latency-p99"))?;
+    let tail = |side: &VariantRecord| {
+        let open = side.open_loop.as_ref().filter(|open| open.invalid.is_none())?;
+        open.latency_ms.by.get(percentile).copied()
+    };
+    let (before, after) = (tail(baseline)?, tail(candidate)?);
+    let is_apart = before.max(after) >= TAILS * before.min(after);
+    let agrees = match case.verdict.direction() {
+        0 => false,
+        direction => (after < before) == (direction > 0),
+    };
+    let is_decided = matches!(case.metric, Metric::Latency(_));
+    let kind = Kind::TailsApart { baseline_ms: before, candidate_ms: after };
+    (is_apart && !agrees && !is_decided).then(|| kind.into())
+}
+
+#[cfg(test)]
+#[path = "notes_tests.rs"]
+mod tests;
