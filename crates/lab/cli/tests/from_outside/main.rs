@@ -5,6 +5,7 @@
 
 mod bench;
 mod compare;
+mod cut_short;
 mod engine;
 mod exercises;
 mod flame;
