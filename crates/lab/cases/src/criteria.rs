@@ -92,7 +92,7 @@ pub struct Otherwise {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {
-    /// Each user sends one of them, such as `GET /teams/2/export`.
+    /// What each user sends, such as `GET /teams/2/export`.
     pub users: String,
     /// How often each user sends it.
     #[serde(default = "once")]
@@ -130,10 +130,10 @@ pub struct Wait {
     /// Who takes that long, such as `the directory`.
     pub of: String,
     /// How many it serves at the same time, if there is a limit.
-    pub at_once: Option<u64>,
+    pub serves: Option<u64>,
     /// How often each request has to wait, one wait after the other.
     #[serde(default = "once")]
-    pub times: usize,
+    pub in_a_row: usize,
 }
 
 /// Two requests of which the quick one must be answered while the slow one waits.

@@ -1,28 +1,24 @@
 //! The first gate: the fix answers as `slow` does.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, time::Duration};
 
 use anyhow::bail;
 use futures_util::future::try_join_all;
-use lab_cases::{AtOnce, Case, Change, Criteria};
+use lab_cases::{Case, Change, Criteria};
 use lab_load::{Fetched, Visitor};
 use lab_model::{Answer, Ask, Expected};
-use lab_servers::{Launch, Running, Scratch, Server, answers};
-use tokio::time::sleep;
+use lab_servers::{Launch, Running, Server, answers};
 
 use crate::{
     difference::{Found, difference, failure},
     draw::Draw,
+    shared,
 };
 
 /// How many users ask at once.
 const AT_ONCE: usize = 4;
-/// The same where they share something. Each has a worker, on any machine, so that none waits for another.
-const SHARING: usize = 8;
 /// How many characters of a path or a body are shown.
 const SHOWN: usize = 60;
-/// How much later than they somebody else asks.
-const HEAD_START: Duration = Duration::from_millis(10);
 /// The length of a long query, in bytes. Servers take heads of 8 KiB and more.
 const LONG: usize = 6_000;
 /// The longest body that is compared as text, which says more about a difference than a checksum.
@@ -37,10 +33,10 @@ pub(super) async fn compare(
     criteria: &Criteria,
     draw: &mut Draw,
 ) -> anyhow::Result<Found> {
-    let (usual, files) = (case.asks(), Scratch::new()?);
+    let usual = case.asks();
     // First, because each change was seen on a fresh server.
     let mut several = changes(slow, &criteria.state, draw).await?;
-    several.extend(odd(&usual, criteria, &files, draw)?);
+    several.extend(odd(&usual, criteria, draw)?);
     if let Err(error) = users_at_once(mine, &usual).await {
         let [found, needed] = failure(error)?;
         return Ok(Err([format!("{AT_ONCE} users at the same time: {found}"), needed]));
@@ -73,29 +69,30 @@ pub(super) async fn compare(
             }
             launch
         });
-        let asks = draw.asks(&otherwise.odd, files.path())?;
+        let asks = draw.asks(&otherwise.odd)?;
         if let Some([found, right]) = same(&slow, &mine, &asks).await? {
             let how = &otherwise.what;
             return Ok(Err([format!("{how}, {found}"), right]));
         }
     }
     if let Some(flag) = &criteria.shared
-        && let Some(different) = shared([slow, mine], flag, &criteria.state, draw).await?
+        && let Some(different) =
+            shared::changed_elsewhere([slow, mine], flag, &criteria.state, draw).await?
     {
         return Ok(Err(different));
     }
     for at_once in &criteria.at_once {
-        if let Some(different) = afterwards([slow, mine], at_once, draw).await? {
+        if let Some(different) = shared::afterwards([slow, mine], at_once, draw).await? {
             return Ok(Err(different));
         }
-        count += at_once.times * SHARING + at_once.meanwhile.len() + 1;
+        count += at_once.times * shared::USERS + at_once.meanwhile.len() + 1;
     }
     Ok(Ok(format!("{count} answers as slow gives them")))
 }
 
 /// The first answer that isn't the right one, with the request; and with the one before, if that changed
 /// something.
-fn first_difference<'a>(
+pub(super) fn first_difference<'a>(
     asks: impl Iterator<Item = &'a Ask>,
     found: &[Fetched],
     right: &[Fetched],
@@ -116,7 +113,7 @@ fn first_difference<'a>(
 }
 
 /// A request in a few words.
-fn shown(ask: &Ask) -> String {
+pub(super) fn shown(ask: &Ask) -> String {
     let body = ask.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
     let [path, body] =
         [&ask.path, &body.unwrap_or_default()].map(|it| it.chars().take(SHOWN).collect::<String>());
@@ -151,111 +148,18 @@ async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
 }
 
 /// The only answer to a request.
-async fn answer(server: &Server, ask: &Ask) -> anyhow::Result<Fetched> {
+pub(super) async fn answer(server: &Server, ask: &Ask) -> anyhow::Result<Fetched> {
     let asks = std::slice::from_ref(ask);
     Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0))
 }
 
-/// How the answer to a request differs after users asked at the same time: from those of `slow`, which they asked
-/// one after the other, in one order or another.
-async fn afterwards(
-    [slow, mine]: [&Launch; 2],
-    at_once: &AtOnce,
-    draw: &mut Draw,
-) -> anyhow::Result<Option<[String; 2]>> {
-    let files = Scratch::new()?;
-    let lines = vec![at_once.users.clone(); at_once.times];
-    let users = (0..SHARING).map(|_| draw.asks(&lines, files.path()));
-    let users = users.collect::<anyhow::Result<Vec<_>>>()?;
-    let meanwhile = draw.asks(&at_once.meanwhile, files.path())?;
-    let get = draw.ask(&at_once.get, files.path())?;
-    // Each order in which these requests can come is right.
-    let mut right = Vec::new();
-    for nth in 0..=meanwhile.len() {
-        let (before, after) = meanwhile.split_at(nth);
-        let several = [before, &users.concat(), after, std::slice::from_ref(&get)].concat();
-        let answers = Running::with(slow, async |Running { server, .. }| {
-            Visitor::open(server.target(), &several).await?.answers().await
-        });
-        right.extend(answers.await?.pop());
-    }
-    let mut mine = mine.clone();
-    mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), SHARING.to_string());
-    let found = Running::ask(&mine, async |Running { server, .. }| {
-        let user = async |asks: &[Ask]| {
-            Visitor::open(server.target(), asks).await?.answers().await.map(drop)
-        };
-        let between = async {
-            // Until they all wait for their answers.
-            sleep(HEAD_START).await;
-            user(&meanwhile).await
-        };
-        tokio::try_join!(try_join_all(users.iter().map(|asks| user(asks))), between)?;
-        answer(server, &get).await
-    });
-    let found = match found.await {
-        Ok(found) => found,
-        Err(error) => return failure(error).map(Some),
-    };
-    let between = match &meanwhile[..] {
-        [] => String::new(),
-        [one] => format!(", with {} meanwhile", shown(one)),
-        [first, ..] => format!(", with {} and more meanwhile", shown(first)),
-    };
-    let users = format!("{SHARING} users sent {} at the same time{between}", shown(&users[0][0]));
-    let different = right.iter().map(|right| difference(&found, right));
-    let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
-    Ok(different
-        .into_iter()
-        .next()
-        .map(|[found, right]| [format!("{}, after {users}: {found}", shown(&get)), right]))
-}
-
-/// How the answers differ if a second server changes the data of the reader's, and the other way round.
-async fn shared(
-    [slow, mine]: [&Launch; 2],
-    [flag, value]: &[String; 2],
-    state: &[Change],
-    draw: &mut Draw,
-) -> anyhow::Result<Option<[String; 2]>> {
-    let mut asks = changes(slow, state, draw).await?;
-    let of_others = asks.len();
-    asks.extend(changes(slow, state, draw).await?);
-    let right = Running::with(slow, async |Running { server, .. }| {
-        Visitor::open(server.target(), &asks).await?.answers().await
-    });
-    let right = right.await?;
-    let scratch = Scratch::new()?;
-    let value = value.replace("{scratch}", &scratch.path().display().to_string());
-    let [slow, mine] = [slow, mine].map(|launch| {
-        let args = [&launch.args[..], &[flag.clone(), value.clone()]].concat();
-        Launch { args, ..launch.clone() }
-    });
-    let found = Running::ask(&mine, async |Running { server: mine, .. }| {
-        Running::with(&slow, async |Running { server: slow, .. }| {
-            let mut found = Vec::new();
-            for (nth, ask) in asks.iter().enumerate() {
-                // First the other server changes what the reader's shows, then the reader's what the other shows.
-                let is_change = ask.method != "GET";
-                let of_mine = is_change != (nth < of_others);
-                found.push(answer(if of_mine { mine } else { slow }, ask).await?);
-            }
-            anyhow::Ok(found)
-        })
-        .await
-    });
-    let found = match found.await {
-        Ok(found) => found,
-        Err(error) => return failure(error).map(Some),
-    };
-    let different = first_difference(asks.iter(), &found, &right);
-    Ok(different
-        .map(|[found, right]| [format!("with a second server on the same data, {found}"), right]))
-}
-
 /// Asks, changes something, and asks again, until the answer of `slow` is another one; for each of these
 /// changes. So an answer that was kept is wrong in every check, and not only if the draw happens to hit it.
-async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
+pub(super) async fn changes(
+    slow: &Launch,
+    state: &[Change],
+    draw: &mut Draw,
+) -> anyhow::Result<Vec<Ask>> {
     if state.is_empty() {
         return Ok(Vec::new());
     }
@@ -263,11 +167,11 @@ async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Re
         let shown = async |ask: &Ask| anyhow::Ok(answer(server, ask).await?.body);
         let mut several = Vec::new();
         for Change { get, change } in state {
-            let get = draw.ask(get, Path::new(""))?;
+            let get = draw.ask(get)?;
             let before = shown(&get).await?;
             several.push(get.clone());
             for nth in 0.. {
-                let change = draw.ask(change, Path::new(""))?;
+                let change = draw.ask(change)?;
                 shown(&change).await?;
                 several.push(change.clone());
                 if shown(&get).await? != before {
@@ -285,12 +189,7 @@ async fn changes(slow: &Launch, state: &[Change], draw: &mut Draw) -> anyhow::Re
 }
 
 /// The case's own odd requests, and those that any service gets.
-fn odd(
-    usual: &[Ask],
-    criteria: &Criteria,
-    files: &Scratch,
-    draw: &mut Draw,
-) -> anyhow::Result<Vec<Ask>> {
+fn odd(usual: &[Ask], criteria: &Criteria, draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
     let path = usual.first().map_or("/", |ask| ask.path.as_str());
     let bare = path.split('?').next().unwrap_or_default();
     let of_any = [
@@ -303,7 +202,7 @@ fn odd(
     ];
     let mut asks = Vec::new();
     for line in criteria.odd.iter().chain(&of_any) {
-        let mut ask = draw.ask(line, files.path())?;
+        let mut ask = draw.ask(line)?;
         ask.headers.push(("x-trace".to_owned(), draw.fill("{1..1000000}")?));
         asks.push(ask);
     }

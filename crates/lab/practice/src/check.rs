@@ -17,10 +17,10 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::{
-    answers, commit,
+    answers, commit, counts,
     difference::Found,
     draw::{Draw, Phase},
-    mechanism,
+    overtaking,
     servers::Servers,
     source::criteria,
     speed::{ASKED, Load},
@@ -103,27 +103,27 @@ pub async fn check(
         is_as_committed: changed.is_empty(),
         remarks: remark.into_iter().collect(),
     };
-    let mut draw = Draw::of(seed, Phase::Answers);
+    let mut draw = Draw::of(seed, Phase::Answers)?;
     let (drawn, _) = draw.wait(case);
     let slow = servers.launch(&drawn, BASELINE)?;
     let mine = Launch::of_case(of_mine, &drawn, MINE)?;
     let compared = answers::compare([&slow, &mine], case, criteria, &mut draw);
     report.add("answers", in_sight("comparing the answers", compared).await?);
     if report.mark == Mark::Passed {
-        let mut draw = Draw::of(seed, Phase::Counts);
+        let mut draw = Draw::of(seed, Phase::Counts)?;
         let mut found = if criteria.is_counted() {
-            let counts = mechanism::counts(servers, of_mine, case, criteria, &mut draw);
-            in_sight("counting", counts).await?
+            let counted = counts::counts(servers, of_mine, case, criteria, &mut draw);
+            in_sight("counting", counted).await?
         } else {
             Ok(String::new())
         };
         if let (Ok(counted), Some(wanted)) = (found.clone(), &criteria.overtaking) {
-            let mut draw = Draw::of(seed, Phase::Overtaking);
-            let race = mechanism::overtaking(of_mine, case, wanted, &mut draw);
+            let mut draw = Draw::of(seed, Phase::Overtaking)?;
+            let race = overtaking::overtaking(of_mine, case, wanted, &mut draw);
             found = in_sight("sending quick requests between slow ones", race).await?;
             if let (Err([measured, _]), Some(half)) = (&mut found, &wanted.half) {
                 let only = Overtaking { quick: half.clone(), half: None, ..wanted.clone() };
-                let race = mechanism::overtaking(of_mine, case, &only, &mut draw);
+                let race = overtaking::overtaking(of_mine, case, &only, &mut draw);
                 if in_sight("looking for half of the fix", race).await?.is_ok() {
                     *measured += "; but one of two limits is gone";
                 }

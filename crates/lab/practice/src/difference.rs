@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use lab_load::{Fetched, NO_ANSWER};
+use lab_load::{Fault, Fetched, NO_ANSWER};
 use lab_measure::count::RESTLESS;
 
 /// What was measured, in words; if it is not enough, also what is needed.
@@ -56,14 +56,15 @@ pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
     if of_system.any(|it| !BY_THE_SERVER.contains(&it.kind())) {
         return Err(error);
     }
+    let is_wrong = error.chain().any(|it| matches!(it.downcast_ref(), Some(Fault::Mismatch(_))));
     let found = format!("{error:#}");
     let needed = if found.contains(NO_ANSWER) {
         "an answer. A handler that never answers waits for what never comes, such as a lock that it holds itself"
     } else if found.contains(RESTLESS) {
         "no thread works any more once all requests have their answers. One that looks again and again, without a \
          wait in between, never rests"
-    } else if found.contains("instead of") {
-        "the right answer to each of them"
+    } else if is_wrong {
+        "the answer that slow gives"
     } else {
         "an answer"
     };
@@ -120,6 +121,8 @@ mod tests {
         let of = |kind| failure(anyhow::Error::new(io::Error::from(kind)).context("no answer"));
         assert_eq!(of(ErrorKind::ConnectionReset).unwrap()[1], "an answer");
         assert!(failure(anyhow::anyhow!("it exited")).is_ok());
+        let wrong = anyhow::Error::new(Fault::Mismatch("`7` instead of `6`".to_owned()));
+        assert_eq!(failure(wrong.context("toy")).unwrap()[1], "the answer that slow gives");
         let [_, needed] = failure(anyhow::anyhow!("{RESTLESS}, so")).unwrap();
         assert!(needed.starts_with("no thread works any more"), "{needed}");
         for kind in [ErrorKind::StorageFull, ErrorKind::PermissionDenied, ErrorKind::OutOfMemory] {

@@ -1,11 +1,12 @@
 //! What a check draws at random, so that no server can know it: its requests, and how long the server has to
 //! wait for another one.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, time::Duration};
 
 use anyhow::Context as _;
 use lab_cases::Case;
 use lab_model::{Answer, Ask};
+use lab_servers::Scratch;
 use lab_stats::SplitMix64;
 
 use crate::wait::Wait;
@@ -22,16 +23,21 @@ pub(super) enum Phase {
 /// The length of the body of a `POST` without one, in bytes.
 const BODY: usize = 4_000;
 
-pub(super) struct Draw(SplitMix64);
+pub(super) struct Draw {
+    random: SplitMix64,
+    /// The bodies of its requests.
+    files: Scratch,
+}
 
 impl Draw {
-    pub fn of(seed: u64, phase: Phase) -> Self {
-        Self(SplitMix64(seed ^ ((phase as u64) << 56)))
+    pub fn of(seed: u64, phase: Phase) -> anyhow::Result<Self> {
+        let random = SplitMix64(seed ^ ((phase as u64) << 56));
+        Ok(Self { random, files: Scratch::new()? })
     }
 
-    /// The request of a line such as `GET /receipts/{1..9}`. What follows the path of a `POST` is its body, which
-    /// becomes a file in this directory.
-    pub fn ask(&mut self, line: &str, files: &Path) -> anyhow::Result<Ask> {
+    /// The request of a line such as `GET /receipts/{1..9}`. What follows the path of a `POST` is its body, in a file
+    /// that is there as long as this draw.
+    pub fn ask(&mut self, line: &str) -> anyhow::Result<Ask> {
         let line = self.fill(line)?;
         let (method, rest) = line.split_once(' ').context("a request is METHOD PATH")?;
         let (path, body) = match rest.split_once(' ') {
@@ -39,15 +45,15 @@ impl Draw {
             None => (rest, "x".repeat(BODY)),
         };
         let body = (method == "POST").then(|| {
-            let file = files.join(format!("{:08x}", crc32fast::hash(body.as_bytes())));
+            let file = self.files.path().join(format!("{:08x}", crc32fast::hash(body.as_bytes())));
             fs::write(&file, body).context("cannot write a body").map(|()| file)
         });
         let body = body.transpose()?;
         Ok(Ask { method: method.to_owned(), body, ..Ask::get(path, Answer::Any) })
     }
 
-    pub fn asks(&mut self, lines: &[String], files: &Path) -> anyhow::Result<Vec<Ask>> {
-        lines.iter().map(|line| self.ask(line, files)).collect()
+    pub fn asks(&mut self, lines: &[String]) -> anyhow::Result<Vec<Ask>> {
+        lines.iter().map(|line| self.ask(line)).collect()
     }
 
     /// The case with another wait from its range, and that wait; the case itself if it has none.
@@ -64,7 +70,7 @@ impl Draw {
                 *value = ms.to_string();
             }
         }
-        (case, Some(Wait { time: Duration::from_millis(ms), wait }))
+        (case, Some(Wait { time: Duration::from_millis(ms), declared: wait }))
     }
 
     /// Replaces each `{FROM..TO}` by a random number of this range, both ends included, and each `{a|b}` by one
@@ -86,19 +92,17 @@ impl Draw {
     }
 
     fn between(&mut self, [from, to]: [u64; 2]) -> u64 {
-        from + (self.0.uniform() * (1 + to.saturating_sub(from)) as f64) as u64
+        from + (self.random.uniform() * (1 + to.saturating_sub(from)) as f64) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lab_servers::Scratch;
-
     use super::*;
 
     #[test]
     fn a_range_becomes_a_number_of_it_and_a_choice_one_of_its_words() {
-        let mut draw = Draw::of(7, Phase::Counts);
+        let mut draw = Draw::of(7, Phase::Counts).unwrap();
         let filled: Vec<_> = (0..99).map(|_| draw.fill("{1..3}/{5..5}?{a|bc}").unwrap()).collect();
         let known = |it: &String| {
             let (number, word) = it.split_once("/5?").unwrap();
@@ -120,21 +124,20 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_post_is_its_body() {
-        let files = Scratch::new().unwrap();
-        let mut draw = Draw::of(7, Phase::Answers);
-        let ask = draw.ask(r#"POST /login {"user":"{ada|ada}"}"#, files.path()).unwrap();
+        let mut draw = Draw::of(7, Phase::Answers).unwrap();
+        let ask = draw.ask(r#"POST /login {"user":"{ada|ada}"}"#).unwrap();
         assert_eq!((&*ask.method, &*ask.path), ("POST", "/login"));
         let body = fs::read_to_string(ask.body.unwrap()).unwrap();
         assert_eq!(body, r#"{"user":"ada"}"#);
-        let ask = draw.ask("POST /login", files.path()).unwrap();
+        let ask = draw.ask("POST /login").unwrap();
         assert_eq!(fs::read(ask.body.unwrap()).unwrap().len(), BODY);
-        assert_eq!(draw.ask("PUT /a/1", files.path()).unwrap().body, None);
+        assert_eq!(draw.ask("PUT /a/1").unwrap().body, None);
     }
 
     #[test]
     fn a_seed_repeats_a_phase_and_each_phase_draws_its_own() {
         let numbers = |seed, phase| {
-            let mut draw = Draw::of(seed, phase);
+            let mut draw = Draw::of(seed, phase).unwrap();
             [0; 4].map(|_| draw.fill("{1..1000000}").unwrap())
         };
         assert_eq!(numbers(7, Phase::Counts), numbers(7, Phase::Counts));

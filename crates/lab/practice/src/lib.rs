@@ -6,12 +6,14 @@
 mod answers;
 mod check;
 mod commit;
+mod counts;
 mod course;
 mod difference;
 mod draw;
 mod journal;
-mod mechanism;
+mod overtaking;
 mod servers;
+mod shared;
 mod source;
 mod speed;
 mod wait;

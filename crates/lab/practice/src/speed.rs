@@ -8,7 +8,7 @@ use lab_load::Visitor;
 use lab_measure::bench::{Comparison, Effort};
 use lab_model::Ask;
 use lab_report::CaseRecord;
-use lab_servers::{Launch, Running, Scratch};
+use lab_servers::{Launch, Running};
 use lab_system::Progress;
 
 use crate::{
@@ -33,6 +33,8 @@ pub(super) struct Load<'a> {
     pub wait: Option<Wait>,
     /// Empty if the case draws none.
     asks: Vec<Ask>,
+    /// Has their bodies.
+    _draw: Draw,
 }
 
 impl<'a> Load<'a> {
@@ -42,7 +44,7 @@ impl<'a> Load<'a> {
         criteria: &Criteria,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let mut draw = Draw::of(seed, Phase::Speed);
+        let mut draw = Draw::of(seed, Phase::Speed)?;
         let (case, wait) = draw.wait(case);
         let slow = servers.launch(&case, BASELINE)?;
         let asks = if criteria.timed.is_empty() {
@@ -50,7 +52,7 @@ impl<'a> Load<'a> {
         } else {
             drawn(&slow, &criteria.timed, &mut draw).await?
         };
-        Ok(Self { servers, case, wait, asks })
+        Ok(Self { servers, case, wait, asks, _draw: draw })
     }
 
     /// Measures variants, the last one against the first; one alone gets the two runs of its control.
@@ -75,14 +77,13 @@ impl<'a> Load<'a> {
 
 /// Many requests, with the answers that `slow` gives.
 async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
-    let files = Scratch::new()?;
     Running::with(slow, async |Running { server, .. }| {
         let (start, mut all) = (Instant::now(), Vec::new());
         let (fewest, most) = BOUNDS;
         let (users, each) = TOGETHER;
         while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
             let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
-            let mut asks = draw.asks(&several, files.path())?;
+            let mut asks = draw.asks(&several)?;
             let visit = async |asks| Visitor::open(server.target(), asks).await?.answers().await;
             let right = try_join_all(asks.chunks(each).map(visit)).await?.concat();
             asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));

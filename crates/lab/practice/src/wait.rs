@@ -16,7 +16,7 @@ const FULL_DESKS: f64 = 1.1;
 pub(super) struct Wait {
     pub time: Duration,
     /// Who takes that long, and how many it serves.
-    pub wait: lab_cases::Wait,
+    pub declared: lab_cases::Wait,
 }
 
 impl Wait {
@@ -28,7 +28,7 @@ impl Wait {
             [
                 format!(
                     "a request was answered in {found}, although {} takes {wait}",
-                    self.wait.of
+                    self.declared.of
                 ),
                 format!("at least {wait} for each answer"),
             ]
@@ -37,15 +37,15 @@ impl Wait {
 
     /// The same for a server that in each run gave more answers per second than who is waited for can serve.
     fn refuse_unserved(&self, least_rps: f64) -> Option<[String; 2]> {
-        let (at_once, times) = (self.wait.at_once? as f64, self.wait.times as f64);
+        let (serves, in_a_row) = (self.declared.serves? as f64, self.declared.in_a_row as f64);
         let wait = self.time.as_secs_f64();
-        let most = at_once / (times * wait);
+        let most = serves / (in_a_row * wait);
         (least_rps > FULL_DESKS * most).then(|| {
-            let of = &self.wait.of;
-            let each = if times > 1.0 { format!("{times} × ") } else { String::new() };
+            let of = &self.declared.of;
+            let each = if in_a_row > 1.0 { format!("{in_a_row} × ") } else { String::new() };
             [
                 format!("{} answers per second, more than {of} serves", thousands(least_rps)),
-                format!("at most {at_once} / ({each}{wait} s) = {}", thousands(most)),
+                format!("at most {serves} / ({each}{wait} s) = {}", thousands(most)),
             ]
         })
     }
@@ -87,8 +87,8 @@ mod tests {
 
     fn wait(of: &str) -> Wait {
         let (flag, of) = (String::new(), of.to_owned());
-        let wait = lab_cases::Wait { flag, ms: [40, 60], of, at_once: Some(8), times: 5 };
-        Wait { time: Duration::from_millis(50), wait }
+        let declared = lab_cases::Wait { flag, ms: [40, 60], of, serves: Some(8), in_a_row: 5 };
+        Wait { time: Duration::from_millis(50), declared }
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let [found, needed] = wait.refuse_unserved(36.0).unwrap();
         assert_eq!(found, "36 answers per second, more than the office serves");
         assert_eq!(needed, "at most 8 / (5 × 0.05 s) = 32");
-        wait.wait.at_once = None;
+        wait.declared.serves = None;
         assert_eq!(wait.refuse_unserved(1e6), None);
     }
 }

@@ -1,0 +1,118 @@
+//! The second gate: exact counts, which no machine changes.
+
+use lab_cases::{BASELINE, Case, Criteria, Limits, MINE, Overrides, Request, Workspace};
+use lab_measure::count;
+use lab_model::Ask;
+use lab_report::thousands;
+
+use crate::{
+    answers::learned,
+    difference::{Found, failure},
+    draw::Draw,
+    servers::Servers,
+};
+
+/// Has Tokio make one worker. With several, what each of them makes on first use, such as a thread-local, falls
+/// into the counted visit or not as chance has it.
+pub(super) const ONE_WORKER: [&str; 2] = ["TOKIO_WORKER_THREADS", "1"];
+
+/// Counts what a visit to a fresh server costs, after the requests that set it up; and what the same visit costs
+/// afterwards. The case may draw the requests of that visit, so that no answer can be ready.
+pub(super) async fn counts(
+    servers: &Servers,
+    counting: &Workspace,
+    case: &Case,
+    criteria: &Criteria,
+    draw: &mut Draw,
+) -> anyhow::Result<Found> {
+    let (mut case, _) = draw.wait(case);
+    let slow = servers.launch(&case, BASELINE)?;
+    let before = learned(&slow, draw.asks(&criteria.before)?).await?;
+    let drawn = learned(&slow, draw.asks(&criteria.counted)?).await?;
+    let [name, value] = ONE_WORKER.map(str::to_owned);
+    case.count.env.insert(name, value);
+    if !drawn.is_empty() {
+        let request = |ask| Request { ask, rate_per_s: None };
+        case.count.requests = drawn.into_iter().map(request).collect();
+    }
+    let mut met = Vec::new();
+    let visits = [Some(criteria.first()), criteria.again.clone()];
+    for (nth, limits) in visits.into_iter().enumerate() {
+        let Some(limits) = limits else { continue };
+        let count = Overrides { warm_up: nth as u32, visits: 1, ..case.count.clone() };
+        let case = Case { count, ..case.clone() };
+        match visit(counting, &case, &before, &limits).await? {
+            Ok(found) if nth == 0 => met.push(found),
+            Ok(found) => met.push(format!("again: {found}")),
+            Err([measured, needed]) if nth == 0 => return Ok(Err([measured, needed])),
+            Err([measured, needed]) => {
+                let again = format!("when it is visited again, {measured}");
+                return Ok(Err([again, format!("{needed}, also the second time")]));
+            }
+        }
+    }
+    Ok(Ok(met.join("; ")))
+}
+
+/// Counts one visit of the reader's server, and compares it with the limits.
+async fn visit(
+    counting: &Workspace,
+    case: &Case,
+    before: &[Ask],
+    Limits { at_most: most, at_least: least }: &Limits,
+) -> anyhow::Result<Found> {
+    let counts = match count::measure(counting, case, MINE, before).await {
+        Ok((counts, _)) => counts,
+        Err(error) => return failure(error).map(Err),
+    };
+    let visit = match &case.counted().asks()[..] {
+        [one] => format!("`{} {}`", one.method, one.path),
+        several => format!("{} requests", several.len()),
+    };
+    let (mut all, mut missed) = (Vec::new(), None);
+    for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
+        let count = counts.exact.get(name).copied().unwrap_or_default();
+        let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+        let words = if count == 1 { one(&words) } else { words };
+        let measured = format!("{} {words} in {visit}", thousands(count as f64));
+        let number = |limit: &u64| thousands(*limit as f64);
+        let (least, most) = (least.get(name), most.get(name));
+        let needed = match (least, most) {
+            (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
+            (Some(least), None) => format!("at least {}", number(least)),
+            (None, most) => format!("at most {}", most.map(number).unwrap_or_default()),
+        };
+        if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
+            missed.get_or_insert((name, measured, needed));
+        } else {
+            all.push(format!("{measured} ({needed})"));
+        }
+    }
+    let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
+    // How far it is: what the fault costs, and how many limits are left.
+    let (slow, _) = count::measure(counting, case, BASELINE, before).await?;
+    let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
+    let rest = all.iter().map(|met| format!("; enough: {met}")).collect::<String>();
+    Ok(Err([format!("{measured}; slow: {of_slow}{rest}"), needed]))
+}
+
+/// The words of a count for one: `full handshakes` as `full handshake`.
+fn one(words: &str) -> String {
+    let singular = words.strip_suffix("hes").map(|stem| format!("{stem}h"));
+    singular.unwrap_or_else(|| words.strip_suffix('s').unwrap_or(words).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one_of_a_count_has_its_own_word() {
+        for (many, one) in [
+            ("hashes", "hash"),
+            ("allocations", "allocation"),
+            ("tcp connections", "tcp connection"),
+            ("bytes", "byte"),
+        ] {
+            assert_eq!(super::one(many), one);
+        }
+    }
+}

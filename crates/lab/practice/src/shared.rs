@@ -1,0 +1,117 @@
+//! The first gate, for what requests share: an answer may depend on what others asked or changed.
+
+use std::{slice, time::Duration};
+
+use futures_util::future::try_join_all;
+use lab_cases::{AtOnce, Change};
+use lab_load::Visitor;
+use lab_model::Ask;
+use lab_servers::{Launch, Running, Scratch};
+use tokio::time::sleep;
+
+use crate::{
+    answers::{answer, changes, first_difference, shown},
+    difference::{difference, failure},
+    draw::Draw,
+};
+
+/// How many users ask at the same time. Each has a worker, on any machine, so that none waits for another.
+pub(super) const USERS: usize = 8;
+/// How much later than they somebody else asks.
+const HEAD_START: Duration = Duration::from_millis(10);
+
+/// How the answer to a request differs after users asked at the same time: from those of `slow`, which they asked
+/// one after the other, in one order or another.
+pub(super) async fn afterwards(
+    [slow, mine]: [&Launch; 2],
+    at_once: &AtOnce,
+    draw: &mut Draw,
+) -> anyhow::Result<Option<[String; 2]>> {
+    let lines = vec![at_once.users.clone(); at_once.times];
+    let users = (0..USERS).map(|_| draw.asks(&lines));
+    let users = users.collect::<anyhow::Result<Vec<_>>>()?;
+    let meanwhile = draw.asks(&at_once.meanwhile)?;
+    let get = draw.ask(&at_once.get)?;
+    // Each order in which these requests can come is right.
+    let mut right = Vec::new();
+    for nth in 0..=meanwhile.len() {
+        let (before, after) = meanwhile.split_at(nth);
+        let several = [before, &users.concat(), after, slice::from_ref(&get)].concat();
+        let answers = Running::with(slow, async |Running { server, .. }| {
+            Visitor::open(server.target(), &several).await?.answers().await
+        });
+        right.extend(answers.await?.pop());
+    }
+    let mut mine = mine.clone();
+    mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), USERS.to_string());
+    let found = Running::ask(&mine, async |Running { server, .. }| {
+        let user = async |asks: &[Ask]| {
+            Visitor::open(server.target(), asks).await?.answers().await.map(drop)
+        };
+        let between = async {
+            // Until they all wait for their answers.
+            sleep(HEAD_START).await;
+            user(&meanwhile).await
+        };
+        tokio::try_join!(try_join_all(users.iter().map(|asks| user(asks))), between)?;
+        answer(server, &get).await
+    });
+    let found = match found.await {
+        Ok(found) => found,
+        Err(error) => return failure(error).map(Some),
+    };
+    let between = match &meanwhile[..] {
+        [] => String::new(),
+        [one] => format!(", with {} meanwhile", shown(one)),
+        [first, ..] => format!(", with {} and more meanwhile", shown(first)),
+    };
+    let users = format!("{USERS} users sent {} at the same time{between}", shown(&users[0][0]));
+    let different = right.iter().map(|right| difference(&found, right));
+    let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    Ok(different
+        .into_iter()
+        .next()
+        .map(|[found, right]| [format!("{}, after {users}: {found}", shown(&get)), right]))
+}
+
+/// How the answers differ if a second server changes the data of the reader's, and the other way round.
+pub(super) async fn changed_elsewhere(
+    [slow, mine]: [&Launch; 2],
+    [flag, value]: &[String; 2],
+    state: &[Change],
+    draw: &mut Draw,
+) -> anyhow::Result<Option<[String; 2]>> {
+    let mut asks = changes(slow, state, draw).await?;
+    let of_others = asks.len();
+    asks.extend(changes(slow, state, draw).await?);
+    let right = Running::with(slow, async |Running { server, .. }| {
+        Visitor::open(server.target(), &asks).await?.answers().await
+    });
+    let right = right.await?;
+    let scratch = Scratch::new()?;
+    let value = value.replace("{scratch}", &scratch.path().display().to_string());
+    let [slow, mine] = [slow, mine].map(|launch| {
+        let args = [&launch.args[..], &[flag.clone(), value.clone()]].concat();
+        Launch { args, ..launch.clone() }
+    });
+    let found = Running::ask(&mine, async |Running { server: mine, .. }| {
+        Running::with(&slow, async |Running { server: slow, .. }| {
+            let mut found = Vec::new();
+            for (nth, ask) in asks.iter().enumerate() {
+                // First the other server changes what the reader's shows, then the reader's what the other shows.
+                let is_change = ask.method != "GET";
+                let of_mine = is_change != (nth < of_others);
+                found.push(answer(if of_mine { mine } else { slow }, ask).await?);
+            }
+            anyhow::Ok(found)
+        })
+        .await
+    });
+    let found = match found.await {
+        Ok(found) => found,
+        Err(error) => return failure(error).map(Some),
+    };
+    let different = first_difference(asks.iter(), &found, &right);
+    Ok(different
+        .map(|[found, right]| [format!("with a second server on the same data, {found}"), right]))
+}
