@@ -35,23 +35,17 @@ pub(super) async fn counts(
         let request = |ask| Request { ask, rate_per_s: None };
         case.count.requests = drawn.into_iter().map(request).collect();
     }
-    let mut met = Vec::new();
-    let visits = [Some(criteria.first()), criteria.again.clone()];
-    for (nth, limits) in visits.into_iter().enumerate() {
-        let Some(limits) = limits else { continue };
-        let count = Overrides { warm_up: nth as u32, visits: 1, ..case.count.clone() };
-        let case = Case { count, ..case.clone() };
-        match visit(counting, &case, &before, &limits).await? {
-            Ok(found) if nth == 0 => met.push(found),
-            Ok(found) => met.push(format!("again: {found}")),
-            Err([measured, needed]) if nth == 0 => return Ok(Err([measured, needed])),
-            Err([measured, needed]) => {
-                let again = format!("when it is visited again, {measured}");
-                return Ok(Err([again, format!("{needed}, also the second time")]));
-            }
-        }
-    }
-    Ok(Ok(met.join("; ")))
+    let nth_visit = async |nth: u32, limits: &Limits| {
+        let count = Overrides { warm_up: nth, visits: 1, ..case.count.clone() };
+        visit(counting, &Case { count, ..case.clone() }, &before, limits).await
+    };
+    let first = nth_visit(0, &criteria.first()).await?;
+    let (Ok(met), Some(limits)) = (&first, &criteria.again) else { return Ok(first) };
+    let again = nth_visit(1, limits).await?;
+    let again = again.map(|_| format!("{met}; also when it is visited again"));
+    Ok(again.map_err(|[measured, needed]| {
+        [format!("when it is visited again, {measured}"), format!("{needed}, also the second time")]
+    }))
 }
 
 /// Counts one visit of the reader's server, and compares it with the limits.

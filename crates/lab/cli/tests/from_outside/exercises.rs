@@ -236,6 +236,17 @@ fn other_right_fixes_pass_and_cheats_do_not() {
 
     fs::write(copy.source("hot-clone", "mine"), "pub fn routes() -> {}\n").unwrap();
     fails(&copy.practice(&["check", "hot-clone"]), 2, "src/mine.rs:1:20");
+    // A shop that waits by itself, and looks into the wholesaler's books.
+    let price = "shop.wholesaler.price(depot, &item).await";
+    let own = "shop.wholesaler.prices.lock().unwrap().get(&item).copied()";
+    let mine = read(&copy.source("quotes", "slow"));
+    assert!(mine.contains(price));
+    fs::write(copy.source("quotes", "mine"), mine.replace(price, own)).unwrap();
+    fails(
+        &copy.practice(&["check", "quotes"]),
+        2,
+        "field `prices` of struct `Wholesaler` is private",
+    );
 }
 
 /// More answers than this can't be ready when a server starts.
