@@ -28,7 +28,11 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Skipped(Exception):
-    """Why a class was left out."""
+    """Why a class, or a part of it, was left out: `no TOOL; WHAT TO DO`."""
+
+
+class Hangs(Exception):
+    """A `lab` that doesn't end."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +63,33 @@ class Site:
         load = ["--users", "2", "--think-ms", "2", "--get", get, "--open-loop", "0", "--warm-up", "0.1"]
         return self.start("compare", "--baseline", baseline or self.server, "--candidate", candidate, *load, *more)
 
+    def end(self, lab: subprocess.Popen) -> tuple[str, str]:
+        """What it prints until it ends. If it doesn't, nothing of it stays."""
+        try:
+            return lab.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            lab.kill()
+            self.left()
+            raise Hangs(f"does not end within {PATIENCE} s") from None
+
+    def untidy(self) -> Iterator[str]:
+        """What runs left behind."""
+        if left := self.left():
+            yield f"left behind: {', '.join(left)}"
+        yield from self.broken()
+
     def faults(self, lab: subprocess.Popen, codes: set[int]) -> Iterator[str]:
         """What is wrong with a run that ends now, and has to end with one of these codes."""
         try:
-            out, err = lab.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            lab.kill()
-            yield f"does not end within {PATIENCE} s"
+            out, err = self.end(lab)
+        except Hangs as fault:
+            yield str(fault)
             return
         if lab.returncode not in codes:
             yield f"exit code {lab.returncode} instead of {sorted(codes)}: {(out + err).strip()[-400:]}"
         if "panicked at" in "".join(line for line in err.splitlines() if not line.startswith("  | ")):
             yield f"panicked: {err.strip()[-400:]}"
-        if left := self.left():
-            yield f"left behind: {', '.join(left)}"
-        yield from self.broken()
+        yield from self.untidy()
 
 
 # Its arguments are a port, and from which request on, counted from 0, up to which one its answers are wrong.
@@ -139,7 +155,7 @@ def quota() -> Iterator[Path]:
             while (group / "cgroup.procs").read_text() and time.monotonic() < end:
                 time.sleep(0.05)
             group.rmdir()
-    raise Skipped("no CPU controller that this user may use")
+    raise Skipped("no controller; quotas need one for CPU time that this user may use")
 
 
 def quotas(site: Site) -> Iterator[str]:
@@ -152,7 +168,7 @@ def quotas(site: Site) -> Iterator[str]:
         for side, baseline, candidate in runs_of:
             lab = site.start("compare", "--baseline", baseline, "--candidate", candidate, "--users", "2",
                              "--get", "/cpu?rounds=2000", "--open-loop", "0", "--warm-up", "0.1", *runs)
-            out, err = lab.communicate(timeout=PATIENCE)
+            out, err = site.end(lab)
             reason = json.loads(out)["reason"] if lab.returncode in {0, 1, 3} else {"code": err[-400:]}
             if reason["code"] != "side-throttled" or reason["variant"] != side or lab.returncode != 3:
                 yield f"a quota of the {side} gives exit code {lab.returncode}: {reason}"
@@ -185,7 +201,7 @@ def stopped(site: Site) -> Iterator[str]:
     """A process that is stopped for a while, killed then, or stopped for good, is no verdict and leaves nothing."""
     for role in ("lab", *ROLES):
         if role == "perf" and not shutil.which("perf"):
-            continue
+            raise Skipped("no perf; a stopped perf needs it")
         for then in ("goes on", "is killed", *(["stays"] if role == "server" else [])):
             lab = site.compare(site.server, "--pairs", "1", "--measurement", "0.8")
             if (pid := find(site, lab, role)) is None:
@@ -242,7 +258,7 @@ def symbols(site: Site) -> Iterator[str]:
     """Names of functions and threads write neither a terminal nor a picture nor a page."""
     for needed in ("rustc", "perf"):
         if not shutil.which(needed):
-            raise Skipped(f"no {needed}")
+            raise Skipped(f"no {needed}; hostile symbols need it")
     program = site.directory / "hostile"
     source = program.with_suffix(".rs")
     functions = [FUNCTION.replace("SYMBOL", symbol).replace("NUMBER", str(number))
@@ -258,7 +274,7 @@ def symbols(site: Site) -> Iterator[str]:
                       ["triage", str(program), "--get", "/"]):
         verb = arguments[0]
         lab = site.start(*arguments)
-        out, err = lab.communicate(timeout=PATIENCE)
+        out, err = site.end(lab)
         if lab.returncode:
             yield f"`lab {verb}`: exit code {lab.returncode}: {err[-400:]}"
         if found := CONTROL.search(out + err):
@@ -278,8 +294,7 @@ def symbols(site: Site) -> Iterator[str]:
         stacks = "".join(text for path, text in texts.items() if path.suffix in {".folded", ".svg"})
         if missing := [word for word in SYMBOLS if word not in stacks]:
             yield f"no stack of `lab {verb}` has {', '.join(missing)}: {(out + err)[-600:]}"
-    if left := site.left():
-        yield f"left behind: {', '.join(left)}"
+    yield from site.untidy()
 
 
 def at_once(site: Site) -> Iterator[str]:
@@ -287,15 +302,13 @@ def at_once(site: Site) -> Iterator[str]:
     runs = site.directory / "target" / "lab" / "runs"
     before = len(list(runs.glob("*.json")))
     labs = [site.compare(site.server, "--pairs", "1", "--measurement", "0.2") for _ in range(MANY)]
-    ends = [lab.communicate(timeout=PATIENCE) for lab in labs]
+    ends = [site.end(lab) for lab in labs]
     for lab, (_, err) in zip(labs, ends, strict=True):
         if lab.returncode != 3:
             yield f"exit code {lab.returncode} instead of 3: {err[-400:]}"
     if (kept := len(list(runs.glob("*.json"))) - before) != MANY:
         yield f"{kept} records of {MANY} runs"
-    if left := site.left():
-        yield f"left behind: {', '.join(left)}"
-    yield from site.broken()
+    yield from site.untidy()
 
 
 CLASSES: dict[str, Callable[[Site], Iterator[str]]] = {

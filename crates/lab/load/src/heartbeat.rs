@@ -18,7 +18,8 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Beats until it is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
-    stood: Rc<Cell<Duration>>,
+    /// The sum up to the last beat, and that beat.
+    stood: Rc<Cell<(Duration, Beat)>>,
     beats: AbortHandle,
 }
 
@@ -33,24 +34,27 @@ struct Beat {
 impl Heartbeat {
     /// `None` if the system does not say how long a process waits for a core.
     pub fn start() -> Option<Self> {
-        let mut last = Beat::now()?;
-        let stood = Rc::new(Cell::new(Duration::ZERO));
+        let stood = Rc::new(Cell::new((Duration::ZERO, Beat::now()?)));
         let sum = stood.clone();
         let beats = spawn_local(async move {
             loop {
                 sleep(BEAT).await;
                 let Some(now) = Beat::now() else { return };
-                sum.set(sum.get() + now.stood_since(&last));
-                last = now;
+                sum.set((until(sum.get(), &now), now));
             }
         });
         Some(Self { stood, beats: beats.abort_handle() })
     }
 
-    /// How long it stood still so far.
+    /// How long it stood still so far. After a standstill, this may be asked before the next beat.
     pub fn stood(&self) -> Duration {
-        self.stood.get()
+        let so_far = self.stood.get();
+        Beat::now().map_or(so_far.0, |now| until(so_far, &now))
     }
+}
+
+fn until((sum, last): (Duration, Beat), now: &Beat) -> Duration {
+    sum + now.stood_since(&last)
 }
 
 impl Drop for Heartbeat {
@@ -103,7 +107,6 @@ mod tests {
             }
             assert_eq!(heartbeat.stood(), Duration::ZERO);
             tokio::time::advance(Duration::from_secs(60)).await;
-            sleep(2 * BEAT).await;
             assert!(heartbeat.stood() > Duration::from_secs(30), "{:?}", heartbeat.stood());
         };
         tokio::task::LocalSet::new().run_until(work).await;

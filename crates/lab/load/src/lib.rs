@@ -55,6 +55,7 @@ where
     D: Dial + Clone + 'static,
 {
     plan.check().context("the load plan is invalid")?;
+    lab_system::allow_own_connections(plan.connections())?;
     let others = plan.background.iter().map(|other| {
         let asks = vec![other.ask.clone()];
         (other.arrivals, LoadPlan { asks, server_pid: None, ..plan.clone() })

@@ -2,9 +2,7 @@
 //! give faults away.
 
 use std::{
-    io::{IsTerminal as _, stderr},
     process::Stdio,
-    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -18,9 +16,6 @@ use tokio::{
 
 /// How often the line is drawn. What is up to date takes less.
 const TICK: Duration = Duration::from_millis(500);
-/// Whether a line said that something is being built. Without a terminal it stays, and several builds follow each
-/// other.
-static IS_SAID: AtomicBool = AtomicBool::new(false);
 
 /// Runs a cargo that prints messages for programs, and returns them. Errors and warnings of the compiler appear as
 /// they come.
@@ -44,8 +39,7 @@ pub async fn build(
             }
             Err(_) => {}
         }
-        let is_shown = || stderr().is_terminal() || !IS_SAID.swap(true, Ordering::Relaxed);
-        if start.elapsed() > TICK && is_shown() {
+        if start.elapsed() > TICK {
             let parts = messages.iter().filter(|it| is_compiled(it)).count();
             progress.waiting(&format!("building, {parts} parts are done"), start.elapsed());
         }

@@ -7,7 +7,7 @@ use std::{
     ops::RangeInclusive,
 };
 
-use super::System;
+use super::{System, process};
 
 /// Services have most of the ports below.
 const FIRST: u16 = 10_000;
@@ -27,7 +27,10 @@ pub struct Port {
 pub fn free_port() -> io::Result<Port> {
     let ports = ports(&System::this());
     let random = (0..TRIES).filter_map(|_| ports.get(random() % ports.len().max(1)).copied());
-    let is_free = |port: &Port| TcpListener::bind(("127.0.0.1", port.number)).is_ok();
+    let can_bind = |number| TcpListener::bind(("127.0.0.1", number)).is_ok();
+    // A server may want all addresses.
+    let is_free =
+        |port: &Port| process::is_taken(port.number) != Some(true) && can_bind(port.number);
     let free = random.filter_map(|number| Port::reserve(number).ok()).find(is_free);
     match free {
         Some(port) => Ok(port),
@@ -79,8 +82,10 @@ fn random() -> usize {
     RandomState::new().hash_one(()) as usize
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::fake::Fake;
 
@@ -96,8 +101,10 @@ mod tests {
         let number = port.number;
         drop(port);
         // Another test's child has it, too, until it becomes another program.
+        let end = Instant::now() + Duration::from_secs(60);
         while Port::reserve(number).is_err() {
-            std::thread::yield_now();
+            assert!(Instant::now() < end, "{number} stays reserved");
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What is being done, on standard error.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::Cell,
     io::{IsTerminal as _, Write as _, stderr},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -19,18 +20,20 @@ pub struct Progress {
     name: String,
     /// The planned time of the steps that have not begun.
     left: Cell<Duration>,
-    said: RefCell<String>,
 }
+
+/// The last line that stayed: without a terminal, the same isn't said twice in a row.
+static SAID: Mutex<String> = Mutex::new(String::new());
 
 impl Progress {
     /// Steps of one thing, of unknown length.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), left: Cell::default(), said: RefCell::default() }
+        Self { name: name.to_owned(), left: Cell::default() }
     }
 
     /// Runs that take so long together.
     pub fn planned(time: Duration) -> Self {
-        Self { name: String::new(), left: time.into(), said: RefCell::default() }
+        Self { name: String::new(), left: time.into() }
     }
 
     pub fn step(&self, what: &str) {
@@ -68,7 +71,11 @@ impl Progress {
     fn show(&self, line: &str, plain: &str) {
         if stderr().is_terminal() {
             let _ = write!(stderr(), "{CLEAR}  {}", cut(line));
-        } else if self.said.replace(plain.to_owned()) != plain {
+            return;
+        }
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        if *said != plain {
+            plain.clone_into(&mut said);
             err!("{plain}");
         }
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use lab_model::LoadPlan;
-use lab_system::{allow_own_connections, out};
+use lab_system::out;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::{block_on, closed, interrupt::piped_stdin};
@@ -17,8 +17,6 @@ pub fn run() -> anyhow::Result<ExitCode> {
         let mut plan = String::new();
         stdin.read_line(&mut plan).await.context("cannot read the load plan")?;
         let plan: LoadPlan = serde_json::from_str(&plan).context("the load plan is invalid")?;
-        plan.check().context("the load plan is invalid")?;
-        allow_own_connections(plan.connections())?;
         tokio::select! {
             outcome = lab_load::run(&plan) => outcome.map(Some),
             () = closed(stdin) => Ok(None),

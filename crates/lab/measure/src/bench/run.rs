@@ -48,9 +48,8 @@ const FIRST_ANSWER: Duration = Duration::from_secs(20);
 impl Comparison {
     /// # Errors
     ///
-    /// If so many connections are not allowed.
+    /// If this program can't be started as the generator.
     pub fn new(name: &str, load: Load, subjects: Vec<Subject>) -> anyhow::Result<Self> {
-        lab_system::allow_connections(load.users * load.connections)?;
         Ok(Self {
             name: name.to_owned(),
             visit: "request".to_owned(),

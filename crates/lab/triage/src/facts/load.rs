@@ -15,8 +15,6 @@ use crate::{
 
 /// How many answers each user needs before a cost per answer is meaningful.
 const ENOUGH: u64 = 10;
-/// Threads make these calls to wait for each other, and not for what a request needs.
-const SCHEDULED: [&str; 2] = ["futex", "sched_yield"];
 
 impl Facts {
     pub(super) fn load(&mut self, measured: &Measured) {
@@ -176,7 +174,8 @@ impl Facts {
         }
         let calls = counts.iter().filter_map(|(event, counted)| {
             let call = event.strip_prefix("syscalls:sys_enter_")?;
-            (!SCHEDULED.contains(&call)).then_some((call, *counted))
+            // By which threads wait for each other.
+            (call != "futex").then_some((call, *counted))
         });
         if let Some((call, counted)) = calls.max_by(|a, b| a.1.total_cmp(&b.1)) {
             self.put(Figure::MostCallsPerRequest, counted / asks.max(1) as f64);

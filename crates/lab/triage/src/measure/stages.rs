@@ -55,8 +55,7 @@ const EVENTS: &[&str] = &[
     "syscalls:sys_enter_faccessat", "syscalls:sys_enter_readlinkat", "syscalls:sys_enter_getdents64",
     "syscalls:sys_enter_close", "syscalls:sys_enter_lseek", "syscalls:sys_enter_fcntl",
     "syscalls:sys_enter_read", "syscalls:sys_enter_pread64", "syscalls:sys_enter_mmap",
-    "syscalls:sys_enter_munmap", "syscalls:sys_enter_madvise", "syscalls:sys_enter_sched_yield",
-    "syscalls:sys_enter_getrandom",
+    "syscalls:sys_enter_munmap", "syscalls:sys_enter_madvise", "syscalls:sys_enter_getrandom",
 ];
 
 /// The server under load.
