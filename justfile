@@ -215,9 +215,10 @@ ci-long: _build
 fmt-check:
     cargo fmt --all --check
 
-# Check with clippy; a warning is an error
+# Check with clippy, and that a type's name exists once; a warning is an error
 [group('check')]
 lint:
+    @.ci/names.py
     cargo clippy {{ release }} --all-targets --features benches/alternatives,benches/replications -- -D warnings
     cargo clippy --release --package case-probe --all-targets --all-features -- -D warnings
     cargo clippy --release --package case-server --lib --all-features -- -D warnings

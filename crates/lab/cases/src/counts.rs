@@ -12,7 +12,7 @@ pub struct Reference(pub BTreeMap<String, BTreeMap<String, u64>>);
 /// A count, or the counts of a companion by name.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum CountEntry {
     Count(u64),
     Companion(BTreeMap<String, u64>),
 }
@@ -38,10 +38,10 @@ impl FromStr for Reference {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let variants: BTreeMap<String, BTreeMap<String, Entry>> = toml::from_str(text)?;
-        let flat = |(name, entry): (String, Entry)| match entry {
-            Entry::Count(count) => vec![(name, count)],
-            Entry::Companion(counts) => {
+        let variants: BTreeMap<String, BTreeMap<String, CountEntry>> = toml::from_str(text)?;
+        let flat = |(name, entry): (String, CountEntry)| match entry {
+            CountEntry::Count(count) => vec![(name, count)],
+            CountEntry::Companion(counts) => {
                 counts.into_iter().map(|(count, n)| (format!("{name}.{count}"), n)).collect()
             }
         };

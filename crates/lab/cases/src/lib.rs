@@ -23,5 +23,5 @@ pub use expectations::without_expectations;
 pub use nearest::{unknown, unknown_with_secrets};
 pub use overrides::Overrides;
 pub use places::{Workspace, find_bin_dir, lab_itself};
-pub use prediction::{Prediction, SUSPECTS, Suspect};
+pub use prediction::{Prediction, SUSPECTS, SuspectKind};
 pub use request::Request;

@@ -9,7 +9,7 @@ use crate::{Case, unknown};
 
 /// A kind of fault to choose from.
 #[derive(Debug)]
-pub struct Suspect {
+pub struct SuspectKind {
     pub name: &'static str,
     pub words: &'static str,
     /// What shows it, to finish the sentence `this shows in`.
@@ -17,42 +17,42 @@ pub struct Suspect {
 }
 
 /// The list is the same for all cases, so it gives none away.
-pub const SUSPECTS: [Suspect; 7] = [
-    Suspect {
+pub const SUSPECTS: [SuspectKind; 7] = [
+    SuspectKind {
         name: "lock",
         words: "requests wait for a lock that another one holds",
         shown_by: "the timeline of `just flame`: one request at a time goes on, the others wait for \
                    what it holds, and the CPU is idle",
     },
-    Suspect {
+    SuspectKind {
         name: "allocation",
         words: "memory is allocated or copied again and again",
         shown_by: "`just count`, as allocations or bytes for each item of the work; and in the flame \
                    graph, as wide boxes that allocate, free or copy",
     },
-    Suspect {
+    SuspectKind {
         name: "connection",
         words: "connections, clients or sessions are set up again and again",
         shown_by: "`just count`, as connections or handshakes for each request; and in the flame \
                    graph, as wide boxes that connect or load certificates",
     },
-    Suspect {
+    SuspectKind {
         name: "parsing",
         words: "the same data is parsed or serialized more than once",
         shown_by: "the flame graph: wide boxes that parse or serialize, at two places for the same data",
     },
-    Suspect {
+    SuspectKind {
         name: "computing",
         words: "the same result is computed again and again",
         shown_by: "the flame graph: a wide box whose result is the same for every request",
     },
-    Suspect {
+    SuspectKind {
         name: "blocking",
         words: "a task keeps its worker thread from the other tasks",
         shown_by: "the threads of `just flame`: a worker runs or blocks for milliseconds, and a cheap \
                    route is late meanwhile",
     },
-    Suspect {
+    SuspectKind {
         name: "waiting",
         words: "a database, another server or a disk is slow, or asked too often",
         shown_by: "the timeline of `just flame`, as one long wait or as many in a row; and in `just \

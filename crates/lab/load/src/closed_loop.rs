@@ -35,7 +35,8 @@ pub async fn run<D: Dial + Clone + 'static>(
     let think = Duration::from_millis(load.think_ms);
     let cycle = think + start.elapsed();
     for (index, visitor) in visitors.into_iter().enumerate() {
-        let user = User { index, visitor, account: account.clone(), stopping: stopping.clone() };
+        let user =
+            ClosedLoopUser { index, visitor, account: account.clone(), stopping: stopping.clone() };
         // Spread over a whole cycle: users who start together stay in step, and throughput would
         // then depend on where the measurement begins.
         let delay = cycle.mul_f64(index as f64 / load.users as f64);
@@ -59,14 +60,14 @@ pub async fn run<D: Dial + Clone + 'static>(
     Ok(outcome)
 }
 
-struct User<D: Dial> {
+struct ClosedLoopUser<D: Dial> {
     index: usize,
     visitor: Visitor<D>,
     account: Rc<RefCell<Account>>,
     stopping: Rc<Cell<bool>>,
 }
 
-impl<D: Dial> User<D> {
+impl<D: Dial> ClosedLoopUser<D> {
     async fn live(mut self, delay: Duration, think: Duration) {
         sleep(delay).await;
         while !self.stopping.get() {

@@ -28,7 +28,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone())));
     let arrived = Rc::new(Notify::new());
     for (index, visitor) in visitors.into_iter().enumerate() {
-        let user = User { index, visitor, queue: queue.clone(), arrived: arrived.clone() };
+        let user = OpenLoopUser { index, visitor, queue: queue.clone(), arrived: arrived.clone() };
         tokio::task::spawn_local(user.live());
     }
     let arrivals = dispatch(load, start..window.end, alarm, queue.clone(), arrived);
@@ -91,14 +91,14 @@ fn timetable(load: OpenLoop) -> impl Iterator<Item = Duration> {
 }
 
 /// Serves arrivals over connections of its own.
-struct User<D: Dial> {
+struct OpenLoopUser<D: Dial> {
     index: usize,
     visitor: Visitor<D>,
     queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
 }
 
-impl<D: Dial> User<D> {
+impl<D: Dial> OpenLoopUser<D> {
     async fn live(mut self) {
         loop {
             while self.queue.borrow_mut().serves(self.index) {

@@ -12,11 +12,11 @@ use super::ByPercentile;
 ///
 /// In JSON it is a list of pairs: a latency in microseconds, and how many requests had it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(try_from = "Pairs", into = "Pairs")]
+#[serde(try_from = "ValueCounts", into = "ValueCounts")]
 pub struct Latency(Histogram<u64>);
 
 /// Latencies in microseconds, each with its number of requests.
-type Pairs = Vec<(f64, u64)>;
+type ValueCounts = Vec<(f64, u64)>;
 
 /// The longest latency that can be recorded.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -102,16 +102,16 @@ impl Latency {
     }
 }
 
-impl From<Latency> for Pairs {
+impl From<Latency> for ValueCounts {
     fn from(latency: Latency) -> Self {
         latency.buckets().map(|(ms, requests)| ((ms * 1e3).round(), requests)).collect()
     }
 }
 
-impl TryFrom<Pairs> for Latency {
+impl TryFrom<ValueCounts> for Latency {
     type Error = anyhow::Error;
 
-    fn try_from(pairs: Pairs) -> anyhow::Result<Self> {
+    fn try_from(pairs: ValueCounts) -> anyhow::Result<Self> {
         let mut latency = Self::default();
         for (micros, requests) in pairs {
             let duration = Duration::try_from_secs_f64(micros / 1e6);

@@ -25,7 +25,7 @@ pub use limits::within;
 pub use listener::Listener;
 pub use metric::{Metric, Speedups};
 pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
-pub use outcome::{Engine, Outcome, Punctuality, is_zero};
+pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
     Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,

@@ -161,7 +161,7 @@ pub enum Reason {
     /// The generator was late by enough to decide either way.
     LagDecides,
     #[serde(untagged)]
-    Rule(lab_stats::Reason),
+    Rule(lab_stats::VerdictRule),
     /// Of an older record.
     #[serde(untagged)]
     Sentence(String),

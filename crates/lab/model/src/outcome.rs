@@ -98,7 +98,7 @@ pub struct Outcome {
     pub invalid: Option<Invalid>,
     /// The load generator, if it is not our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<Engine>,
+    pub engine: Option<EngineInfo>,
 }
 
 /// The highest acceptable lag as a share of the latency that it is part of.
@@ -137,7 +137,7 @@ impl Punctuality {
 
 /// A load generator other than our own.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Engine {
+pub struct EngineInfo {
     pub name: String,
     #[serde(default)]
     pub version: String,
@@ -148,14 +148,14 @@ pub struct Engine {
     pub notes: Vec<String>,
 }
 
-impl Engine {
+impl EngineInfo {
     /// One that says no more about itself.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), version: String::new(), workers: None, notes: Vec::new() }
     }
 }
 
-impl fmt::Display for Engine {
+impl fmt::Display for EngineInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", [&*self.name, &*self.version].join(" ").trim_end())?;
         match self.workers {

@@ -29,7 +29,7 @@ pub struct Span {
 
 /// A request with all its parts.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct TracedRequest {
     pub name: String,
     pub start_us: u64,
     /// Absent without an answer.
@@ -48,7 +48,7 @@ pub struct Part {
     pub end_us: u64,
 }
 
-impl Request {
+impl TracedRequest {
     /// The first part with this role.
     pub fn first(&self, role: Role) -> Option<&Part> {
         self.parts.iter().find(|part| part.role == Some(role))
@@ -62,9 +62,9 @@ impl Request {
 
 impl Spans {
     /// The requests by their start, each with its parts, however deep they are nested.
-    pub fn requests(&self, kinds: &BTreeMap<String, SpanKind>) -> Vec<Request> {
+    pub fn requests(&self, kinds: &BTreeMap<String, SpanKind>) -> Vec<TracedRequest> {
         let by_id: BTreeMap<_, _> = self.spans.iter().map(|span| (span.id, span)).collect();
-        let mut requests: BTreeMap<(u64, u64), Request> = BTreeMap::new();
+        let mut requests: BTreeMap<(u64, u64), TracedRequest> = BTreeMap::new();
         for span in &self.spans {
             // A parent is older than its parts. Without it, they belong to no request that can be drawn.
             let parent =
@@ -73,12 +73,13 @@ impl Spans {
             if root.parent.is_some() {
                 continue;
             }
-            let request = requests.entry((root.start_us, root.id)).or_insert_with(|| Request {
-                name: root.name.clone(),
-                start_us: root.start_us,
-                end_us: root.end_us,
-                parts: Vec::new(),
-            });
+            let request =
+                requests.entry((root.start_us, root.id)).or_insert_with(|| TracedRequest {
+                    name: root.name.clone(),
+                    start_us: root.start_us,
+                    end_us: root.end_us,
+                    parts: Vec::new(),
+                });
             if span.id != root.id {
                 request.parts.push(Part {
                     name: span.name.clone(),

@@ -9,13 +9,13 @@ pub const BAR: f64 = 14.0;
 
 /// How bars of one meaning look: their height differs as well as their colour, for greyscale.
 #[derive(Clone, Debug)]
-pub struct Mark {
+pub struct BarMark {
     pub label: String,
     pub class: &'static str,
     pub height: f64,
 }
 
-impl Mark {
+impl BarMark {
     /// A bar in the middle of the row at `y`.
     pub fn bar(&self, from: f64, to: f64, y: f64) -> Markup {
         bar(self.class, from, to, y + (BAR - self.height) / 2.0, self.height)
@@ -23,7 +23,7 @@ impl Mark {
 }
 
 /// Draws what the marks mean; returns where that ends.
-pub fn legend<'a>(marks: impl Iterator<Item = &'a Mark>) -> (Markup, f64) {
+pub fn legend<'a>(marks: impl Iterator<Item = &'a BarMark>) -> (Markup, f64) {
     let (mut x, mut y) = (0.0, 4.0);
     let mut drawn = Vec::new();
     for mark in marks {

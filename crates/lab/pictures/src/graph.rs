@@ -4,10 +4,10 @@ use lab_observation::{Folded, LANGUAGES, Node, Unit};
 
 use super::{
     frames::{self, Drawing, Frame, Header},
-    palette::{self, Colour, Kind},
+    palette::{self, Colour, GraphKind},
 };
 
-impl Kind {
+impl GraphKind {
     /// What follows the server's name in the title.
     fn title(self) -> &'static str {
         match self {
@@ -25,7 +25,13 @@ impl Kind {
 
 /// Draws the stacks of a server. Graphs with the same `scale`, the weight of the whole width, can be
 /// compared by eye. The `notes` are sentences below the title.
-pub fn draw(kind: Kind, server: &str, notes: Vec<String>, folded: &Folded, scale: u64) -> Drawing {
+pub fn draw(
+    kind: GraphKind,
+    server: &str,
+    notes: Vec<String>,
+    folded: &Folded,
+    scale: u64,
+) -> Drawing {
     let root = Node::of(folded);
     let (unit, total) = (kind.unit(), root.inclusive);
     let title = format!("{server}: {}", kind.title());
@@ -54,11 +60,11 @@ pub fn draw(kind: Kind, server: &str, notes: Vec<String>, folded: &Folded, scale
 }
 
 /// Explains only colours that are visible.
-fn legend(kind: Kind, root: &Node) -> Vec<(Colour, &'static str)> {
+fn legend(kind: GraphKind, root: &Node) -> Vec<(Colour, &'static str)> {
     let (mut allocator, mut machinery) = (false, false);
     root.walk(&mut |path, node| {
         if let Some(name) = path.last().filter(|_| node.inclusive * 100 > root.inclusive) {
-            allocator |= kind == Kind::Cpu && LANGUAGES.is_allocator(name);
+            allocator |= kind == GraphKind::Cpu && LANGUAGES.is_allocator(name);
             machinery |= LANGUAGES.is_machinery(name);
         }
     });
@@ -75,7 +81,7 @@ mod tests {
 
     fn graph(scale: u64) -> String {
         let notes = vec!["perf, with kernel frames".to_owned()];
-        draw(Kind::Cpu, "fixed", notes, &STACKS.parse().unwrap(), scale).svg
+        draw(GraphKind::Cpu, "fixed", notes, &STACKS.parse().unwrap(), scale).svg
     }
 
     #[test]

@@ -19,5 +19,5 @@ mod timeline;
 mod waits;
 
 pub use meta::meta;
-pub use page::{Page, Section};
+pub use page::{PicturePage, Section};
 pub use sections::draw_page;

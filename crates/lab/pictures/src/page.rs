@@ -11,7 +11,7 @@ use lab_report::Table;
 use maud::{Markup, PreEscaped, html};
 
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct PicturePage {
     /// The case, or your own server; also the name of the page's directory.
     pub case: String,
     pub title: String,
@@ -70,7 +70,7 @@ impl Section {
     }
 }
 
-impl Page {
+impl PicturePage {
     pub fn html(&self) -> String {
         let body = html! {
             (header(&self.case, &self.title, &self.question))

@@ -6,7 +6,7 @@ use lab_observation::LANGUAGES;
 
 /// What a flame graph shows of a request, which decides its colours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum GraphKind {
     /// CPU time: warm.
     Cpu,
     /// The time that it takes, with its waits: cold.
@@ -37,16 +37,16 @@ pub const SAME: Colour = Colour(248, 248, 248);
 pub const MORE: Colour = Colour(255, 125, 110);
 
 /// The colour of a function. All colours are light enough for dark text.
-pub fn of(kind: Kind, name: &str) -> Colour {
+pub fn of(kind: GraphKind, name: &str) -> Colour {
     if LANGUAGES.is_machinery(name) {
         return GREY;
     }
     let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
     match kind {
-        Kind::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
-        Kind::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
-        Kind::Waits => Colour(150 + shade(60), 165 + shade(45), 245),
-        Kind::Allocations => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
+        GraphKind::Cpu if LANGUAGES.is_allocator(name) => ALLOCATIONS,
+        GraphKind::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
+        GraphKind::Waits => Colour(150 + shade(60), 165 + shade(45), 245),
+        GraphKind::Allocations => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
     }
 }
 

@@ -7,7 +7,7 @@ use lab_observation::{State, Thread, ThreadStates, shares};
 use lab_report::Table;
 use maud::{Markup, html};
 
-use super::bars::{BAR, LINE, Mark, legend};
+use super::bars::{BAR, BarMark, LINE, legend};
 
 /// How many threads have a row of their own.
 const ROWS: usize = 12;
@@ -19,14 +19,14 @@ const LEAST: f64 = 0.005;
 const PITCH: f64 = LINE + BAR + 5.0;
 
 /// Running, ready, blocked, and waiting for work or a lock.
-fn marks() -> [Mark; 4] {
+fn marks() -> [BarMark; 4] {
     [
         ("held", BAR, "runs"),
         ("dot", 5.0, "ready: waits for a core"),
         ("downstream", BAR, "blocked"),
         ("wait", 4.0, "waits for work or a lock"),
     ]
-    .map(|(class, height, label)| Mark { label: label.to_owned(), class, height })
+    .map(|(class, height, label)| BarMark { label: label.to_owned(), class, height })
 }
 
 /// Draws about a second of the threads that waited for work least.
@@ -92,7 +92,7 @@ fn mark_of(state: &State) -> Option<usize> {
 fn row(
     thread: &Thread,
     looks: std::ops::Range<usize>,
-    marks: &[Mark],
+    marks: &[BarMark],
     scale: &Scale,
     look_ms: f64,
     y: f64,

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use crate::svg::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis};
 use lab_model::{Role, SpanKind};
-use lab_observation::{Request, Spans};
+use lab_observation::{Spans, TracedRequest};
 use lab_report::{thousands, time_ms};
 use maud::{Markup, html};
 
 use self::excerpt::{Excerpt, ROWS};
-use super::bars::{BAR, LINE, Mark, legend};
+use super::bars::{BAR, BarMark, LINE, legend};
 
 /// The distance from one row to the next.
 const PITCH: f64 = 21.0;
@@ -35,7 +35,7 @@ const BARS: (f64, f64) = (112.0, 446.0);
 type Kinds = BTreeMap<String, SpanKind>;
 
 /// The spans of one name, and how they are drawn.
-type Style = (String, Mark);
+type Style = (String, BarMark);
 
 /// Draws twelve consecutive requests of each server.
 pub fn draw(servers: &[(&str, &Spans)], kinds: &Kinds) -> Markup {
@@ -84,7 +84,7 @@ fn by_role(kinds: &Kinds) -> Vec<Style> {
             Role::Held => ("held", BAR),
             Role::Downstream => ("downstream", INSET),
         };
-        (name.clone(), Mark { label: label.clone(), class, height })
+        (name.clone(), BarMark { label: label.clone(), class, height })
     };
     kinds.into_iter().map(style).collect()
 }
@@ -100,7 +100,7 @@ fn by_name(excerpts: &[Excerpt]) -> Vec<Style> {
     times.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
     let style = |((name, _), (class, height)): ((&str, u64), (&'static str, f64))| {
         let label = fit(name, FIGURE_WIDTH / 2.0 - 26.0);
-        (name.to_owned(), Mark { label, class, height })
+        (name.to_owned(), BarMark { label, class, height })
     };
     times.into_iter().zip(BY_NAME).map(style).collect()
 }
@@ -130,7 +130,7 @@ fn note(excerpt: &Excerpt, styles: &[Style], kinds: &Kinds) -> Option<String> {
 }
 
 fn row(
-    request: &Request,
+    request: &TracedRequest,
     index: usize,
     excerpt: &Excerpt,
     styles: &[Style],
@@ -161,7 +161,7 @@ fn row(
     }
 }
 
-fn part_bar(mark: &Mark, from: f64, to: f64, y: f64) -> Markup {
+fn part_bar(mark: &BarMark, from: f64, to: f64, y: f64) -> Markup {
     match mark.class {
         // Such a short wait would be invisible.
         "wait" if to - from < LEAST => html! {},

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lab_report::{Table, thousands, time_ms};
 
-use lab_observation::{Folded, Request, Spans};
+use lab_observation::{Folded, Spans, TracedRequest};
 
 /// The time of the answered requests, and how many had no answer.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ impl Waits {
 ///
 /// All parts are children of the request, whatever the code looks like. A part that falls within
 /// another *in time* is drawn on top of it, so no microsecond counts twice.
-fn own_times(request: &Request) -> Vec<(Vec<String>, u64)> {
+fn own_times(request: &TracedRequest) -> Vec<(Vec<String>, u64)> {
     let end_us = request.end_us.unwrap_or(request.start_us).max(request.start_us);
     let mut times = vec![(vec![request.name.clone()], end_us - request.start_us)];
     // The current nest: the end of each part, and the index of its own time.
@@ -122,7 +122,9 @@ mod tests {
         };
         let parts = parts.iter().map(part).collect();
         let name = "request".to_owned();
-        own_times(&Request { name, start_us: 0, end_us: Some(end_us), parts }).into_iter().collect()
+        own_times(&TracedRequest { name, start_us: 0, end_us: Some(end_us), parts })
+            .into_iter()
+            .collect()
     }
 
     #[test]

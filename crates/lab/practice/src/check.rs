@@ -23,7 +23,7 @@ use crate::{
     overtaking,
     servers::Servers,
     source::criteria,
-    speed::{ASKED, Load},
+    speed::{ASKED, DrawnLoad},
 };
 
 /// A fix that is so many times as fast as ours gets a question.
@@ -138,7 +138,7 @@ pub async fn check(
         report.add("mechanism", found);
     }
     let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
-    let load = Load::draw(servers, case, criteria, seed);
+    let load = DrawnLoad::draw(servers, case, criteria, seed);
     let load = in_sight("asking slow for the answers", load).await?;
     let record = load.compare([BASELINE, MINE], effort).await?;
     report.judge_speed(&record, criteria, &load);
@@ -218,7 +218,7 @@ impl Report {
         self.gates.push(gate);
     }
 
-    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria, load: &Load<'_>) {
+    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria, load: &DrawnLoad<'_>) {
         if let Some(refused) = load.wait.as_ref().and_then(|wait| wait.refuse(record)) {
             return self.add("speed", Err(refused));
         }

@@ -9,7 +9,7 @@ use lab_model::{Answer, Ask};
 use lab_servers::Scratch;
 use lab_stats::SplitMix64;
 
-use crate::wait::Wait;
+use crate::wait::DrawnWait;
 
 /// The parts of a check. Each draws numbers of its own from the same seed.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl Draw {
     }
 
     /// The case with another wait from its range, and that wait; the case itself if it has none.
-    pub fn wait(&mut self, case: &Case) -> (Case, Option<Wait>) {
+    pub fn wait(&mut self, case: &Case) -> (Case, Option<DrawnWait>) {
         let mut case = case.clone();
         let Some(wait) = case.check.as_ref().and_then(|check| check.wait.clone()) else {
             return (case, None);
@@ -70,7 +70,7 @@ impl Draw {
                 *value = ms.to_string();
             }
         }
-        (case, Some(Wait { time: Duration::from_millis(ms), declared: wait }))
+        (case, Some(DrawnWait { time: Duration::from_millis(ms), declared: wait }))
     }
 
     /// Replaces each `{FROM..TO}` by a random number of this range, both ends included, and each `{a|b}` by one

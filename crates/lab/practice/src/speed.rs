@@ -15,7 +15,7 @@ use crate::{
     answers::expected,
     draw::{Draw, Phase},
     servers::Servers,
-    wait::Wait,
+    wait::DrawnWait,
 };
 
 /// How long `slow` is asked for the answers to the drawn requests. It answers fewer of them in a run, so a cache
@@ -27,17 +27,17 @@ const BOUNDS: (usize, usize) = (32, 8_192);
 const TOGETHER: (usize, usize) = (4, 8);
 
 /// The load of a check: the case with the wait that was drawn, and the drawn requests.
-pub(super) struct Load<'a> {
+pub(super) struct DrawnLoad<'a> {
     servers: &'a Servers,
     case: Case,
-    pub wait: Option<Wait>,
+    pub wait: Option<DrawnWait>,
     /// Empty if the case draws none.
     asks: Vec<Ask>,
     /// Has their bodies.
     _draw: Draw,
 }
 
-impl<'a> Load<'a> {
+impl<'a> DrawnLoad<'a> {
     pub async fn draw(
         servers: &'a Servers,
         case: &Case,

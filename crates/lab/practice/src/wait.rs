@@ -13,13 +13,13 @@ const FULL_DESKS: f64 = 1.1;
 
 /// A wait that was drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Wait {
+pub(super) struct DrawnWait {
     pub time: Duration,
     /// Who takes that long, and how many it serves.
     pub declared: lab_cases::Wait,
 }
 
-impl Wait {
+impl DrawnWait {
     /// What is wrong with a server whose earliest answer took this long, if something is, and what is needed.
     pub fn refuse_early(&self, earliest_ms: f64) -> Option<[String; 2]> {
         let wait = self.time.as_secs_f64() * 1e3;
@@ -85,10 +85,10 @@ impl Wait {
 mod tests {
     use super::*;
 
-    fn wait(of: &str) -> Wait {
+    fn wait(of: &str) -> DrawnWait {
         let (flag, of) = (String::new(), of.to_owned());
         let declared = lab_cases::Wait { flag, ms: [40, 60], of, serves: Some(8), in_a_row: 5 };
-        Wait { time: Duration::from_millis(50), declared }
+        DrawnWait { time: Duration::from_millis(50), declared }
     }
 
     #[test]

@@ -7,12 +7,14 @@ use lab_observation::{Kernel, Profiler, Recording};
 use lab_system::System;
 use tokio::time::timeout;
 
-use super::{Failure, Obstacle, Process, Profile, Profilers, Reading, Sampling, window};
+use super::{
+    Failure, Obstacle, Process, Profilers, ReadingFuture, SamplingFuture, SamplingMethod, window,
+};
 
 /// Gets a path of the server, with the HTTP client of the caller.
-pub type Sampler<'a> = dyn Fn(String) -> Fetched + 'a;
+pub type Sampler<'a> = dyn Fn(String) -> Fetching + 'a;
 /// The status and the body of the answer.
-pub type Fetched = Pin<Box<dyn Future<Output = anyhow::Result<(u16, Vec<u8>)>>>>;
+pub type Fetching = Pin<Box<dyn Future<Output = anyhow::Result<(u16, Vec<u8>)>>>>;
 
 /// Samples per second of CPU time. The timer ticks with the kernel's, which may be as slow as 100 per
 /// second: a faster rate would silently lose samples.
@@ -25,7 +27,7 @@ pub const WATCHDOG: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct InProcess;
 
-impl Profile for InProcess {
+impl SamplingMethod for InProcess {
     fn profiler(&self) -> Profiler {
         let label = "in-process sampler, user frames only";
         Profiler { name: "in-process", label, kernel: Kernel::Callers }
@@ -37,7 +39,7 @@ impl Profile for InProcess {
 
     /// Asks the server to sample itself for the window, and waits a little longer; then for the
     /// stacks. It looks up their names only then, and not while its CPU time is measured.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> SamplingFuture<'a> {
         Box::pin(async move {
             let sampler = process.sampler.ok_or_else(no_sampler)?;
             let (pid, length, watchdog) = (process.pid, process.window, profilers.watchdog);
@@ -46,7 +48,7 @@ impl Profile for InProcess {
                 tokio::join!(ask(sampler, path, length + watchdog, pid), window::pass(pid, length));
             let window = window?;
             answer?;
-            let reading: Reading<'a> = Box::pin(async move {
+            let reading: ReadingFuture<'a> = Box::pin(async move {
                 let folded = ask(sampler, "/.lab/cpu/stacks".to_owned(), watchdog, pid).await?;
                 let stacks = folded.parse().map_err(|error| {
                     Obstacle::new(format!("the in-process sampler answered nonsense: {error:#}"))

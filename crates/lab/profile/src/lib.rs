@@ -26,16 +26,16 @@ use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
 
 pub use files::{OpenedFile, watch_files};
-pub use in_process::{Fetched, Sampler};
-pub use perf::Control;
+pub use in_process::{Fetching, Sampler};
+pub use perf::PerfControl;
 pub use threads::watch_threads;
 
 /// All profilers, the one that sees most first. A new one is a file and a line here.
-const ALL: [&dyn Profile; 4] =
+const ALL: [&dyn SamplingMethod; 4] =
     [&perf::WITH_KERNEL, &perf::USER_ONLY, &in_process::InProcess, &none::None];
 
 /// A way to sample a running process.
-trait Profile: fmt::Debug + Sync {
+trait SamplingMethod: fmt::Debug + Sync {
     fn profiler(&self) -> Profiler;
 
     /// Tries what can be tried without a server, and blocks for that long. False if it has no place
@@ -44,7 +44,7 @@ trait Profile: fmt::Debug + Sync {
     fn look(&self, system: &System, has_sampler: bool) -> Result<bool, Obstacle>;
 
     /// Samples a server for its window, and returns as soon as that has passed.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a>;
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> SamplingFuture<'a>;
 }
 
 /// How long a profiler may take to obey or to exit. Reading what it wrote may take four times as long.
@@ -108,12 +108,12 @@ impl From<anyhow::Error> for Failure {
 }
 
 /// Ends with the window that is recorded.
-type Sampling<'a> = Pin<Box<dyn Future<Output = Result<Reading<'a>, Failure>> + 'a>>;
+type SamplingFuture<'a> = Pin<Box<dyn Future<Output = Result<ReadingFuture<'a>, Failure>> + 'a>>;
 /// Reads what a profiler has sampled of a server, which still has to run; `None` without a profiler.
 ///
 /// Wait for it when nothing is measured any more: it takes longer than sampling, and uses the server's
 /// own CPU time with the in-process sampler.
-pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<Option<Recording>, Failure>> + 'a>>;
+pub type ReadingFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Recording>, Failure>> + 'a>>;
 
 /// The profilers that may work here, and those that cannot.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ impl Profilers {
 
     /// All profilers, whether they work here or not.
     pub fn all() -> impl Iterator<Item = Profiler> {
-        ALL.into_iter().map(Profile::profiler)
+        ALL.into_iter().map(SamplingMethod::profiler)
     }
 
     /// The profilers to try, best first. The last one needs nothing.
@@ -165,7 +165,7 @@ impl Profilers {
         &'a self,
         profiler: Profiler,
         process: Process<'a>,
-    ) -> Result<Reading<'a>, Failure> {
+    ) -> Result<ReadingFuture<'a>, Failure> {
         let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
         let reading = profile.sample(self, process).await?;

@@ -3,12 +3,12 @@
 use lab_observation::{Kernel, Profiler};
 use lab_system::System;
 
-use super::{Obstacle, Process, Profile, Profilers, Reading, Sampling, window};
+use super::{Obstacle, Process, Profilers, ReadingFuture, SamplingFuture, SamplingMethod, window};
 
 #[derive(Debug)]
 pub struct None;
 
-impl Profile for None {
+impl SamplingMethod for None {
     fn profiler(&self) -> Profiler {
         Profiler { name: "none", label: "no profiler", kernel: Kernel::Missing }
     }
@@ -17,10 +17,10 @@ impl Profile for None {
         Ok(true)
     }
 
-    fn sample<'a>(&'a self, _: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, _: &'a Profilers, process: Process<'a>) -> SamplingFuture<'a> {
         Box::pin(async move {
             window::pass(process.pid, process.window).await?;
-            Ok(Box::pin(async { Ok(Option::None) }) as Reading<'a>)
+            Ok(Box::pin(async { Ok(Option::None) }) as ReadingFuture<'a>)
         })
     }
 }

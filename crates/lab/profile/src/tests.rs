@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use fake::Fake;
 
 use super::{
-    Failure, Fetched, Process, Profile, Profilers,
+    Failure, Fetching, Process, Profilers, SamplingMethod,
     in_process::InProcess,
     none,
     perf::{USER_ONLY, WITH_KERNEL},
@@ -49,12 +49,12 @@ fn obstacles(fake: &Fake) -> String {
 }
 
 /// A process, which does nothing.
-struct Server {
+struct StubServer {
     child: Child,
     dir: TempDir,
 }
 
-impl Server {
+impl StubServer {
     fn start() -> Self {
         Self::of(Command::new("sleep").arg("600"))
     }
@@ -77,8 +77,8 @@ impl Profilers {
     }
 }
 
-async fn record(mode: &str, profile: &dyn Profile) -> Result<Recording, Failure> {
-    let (fake, server) = (machine(mode), Server::start());
+async fn record(mode: &str, profile: &dyn SamplingMethod) -> Result<Recording, Failure> {
+    let (fake, server) = (machine(mode), StubServer::start());
     look(&fake).record(profile.profiler(), server.recorded()).await
 }
 
@@ -160,7 +160,7 @@ async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
     for (chosen, used) in
         [(None, Unwinder::Dwarf), (Some(Unwinder::FramePointers), Unwinder::FramePointers)]
     {
-        let (fake, server) = (machine("ok"), Server::start());
+        let (fake, server) = (machine("ok"), StubServer::start());
         let profilers = Profilers { unwinder: chosen, ..look(&fake) };
         let recording = profilers.record(WITH_KERNEL.profiler(), server.recorded()).await;
         assert_eq!(recording.unwrap().unwinder, Some(used));
@@ -210,7 +210,7 @@ async fn a_perf_that_hangs_is_killed() {
         ("hang-at-end", "`perf` hung"),
         ("hang-at-script", "`perf script` did not end"),
     ] {
-        let (fake, server) = (machine(mode), Server::start());
+        let (fake, server) = (machine(mode), StubServer::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
         let recording = profilers.record(WITH_KERNEL.profiler(), server.recorded()).await;
         let said = obstacle(recording);
@@ -245,10 +245,10 @@ async fn a_server_that_dies_is_not_the_profilers_fault() {
 }
 
 /// The status and the body, or how the connection broke off; `None` never comes.
-type Answer = Option<Result<(u16, &'static str), &'static str>>;
+type Reply = Option<Result<(u16, &'static str), &'static str>>;
 
 /// Gives one answer after the other to requests, which have to be for these paths.
-fn sampler(answers: &[Answer]) -> impl Fn(String) -> Fetched {
+fn sampler(answers: &[Reply]) -> impl Fn(String) -> Fetching {
     let paths = ["/.lab/cpu?ms=20&hz=99", "/.lab/cpu/stacks"];
     let answers = RefCell::new(paths.into_iter().zip(answers));
     move |path| {
@@ -265,14 +265,14 @@ fn sampler(answers: &[Answer]) -> impl Fn(String) -> Fetched {
     }
 }
 
-async fn in_process(answers: &[Answer]) -> Result<Recording, Failure> {
-    let (fake, server, sampler) = (Fake::healthy(), Server::start(), sampler(answers));
+async fn in_process(answers: &[Reply]) -> Result<Recording, Failure> {
+    let (fake, server, sampler) = (Fake::healthy(), StubServer::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let process = Process { sampler: Some(&sampler), ..server.recorded() };
     profilers.record(InProcess.profiler(), process).await
 }
 
-const SAMPLED: Answer = Some(Ok((200, "400\n")));
+const SAMPLED: Reply = Some(Ok((200, "400\n")));
 
 #[tokio::test]
 async fn the_in_process_sampler_answers_with_stacks() {
@@ -307,7 +307,7 @@ async fn the_real_perf_sees_a_busy_process_whole() {
         eprintln!("skipped: {:?}", profilers.unusable());
         return;
     }
-    let server = Server::of(Command::new("sh").args(["-c", "while :; do :; done"]));
+    let server = StubServer::of(Command::new("sh").args(["-c", "while :; do :; done"]));
     let process = Process { window: Duration::from_millis(1500), ..server.recorded() };
     let recording = match profilers.record(profiler, process).await {
         Err(Failure::Profiler(obstacle)) => {

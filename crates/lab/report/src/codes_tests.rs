@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Debug};
 
 use lab_model::{Invalid, Kind, Limit, Taken};
-use lab_stats::{Reason as Rule, Verdict};
+use lab_stats::{Verdict, VerdictRule as Rule};
 use serde::de::DeserializeOwned;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use lab_model::{Kind, Note, Outcome};
 
-use crate::{CaseRecord, Requests, Run};
+use crate::{CaseRecord, RequestCounts, Run};
 
 /// The share of requests sent again from which on they are no accident. A server may close an idle connection
 /// just when a request is on its way.
@@ -20,8 +20,8 @@ const FEWEST_PAIRS: usize = 6;
 
 /// Whether a server closed so many connections instead of answering that its figures are those of another
 /// service than the baseline.
-pub fn drops_requests(candidate: &Requests, baseline: &Requests) -> bool {
-    let share = |of: &Requests| of.resent as f64 / of.sent.max(1) as f64;
+pub fn drops_requests(candidate: &RequestCounts, baseline: &RequestCounts) -> bool {
+    let share = |of: &RequestCounts| of.resent as f64 / of.sent.max(1) as f64;
     let limit = RESENT.max(MORE * share(baseline));
     candidate.resent >= FEWEST_RESENT && share(candidate) > limit
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn many_closed_connections_are_an_error_unless_the_baseline_closes_them_too() {
-        let requests = |resent, sent| Requests { sent, resent, ..Requests::default() };
+        let requests = |resent, sent| RequestCounts { sent, resent, ..RequestCounts::default() };
         let none = requests(0, 100_000);
         assert!(drops_requests(&requests(2_532, 126_600), &none));
         assert!(!drops_requests(&requests(99, 100_000), &none), "a thousandth is tolerated");

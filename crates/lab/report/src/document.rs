@@ -123,7 +123,7 @@ pub struct VariantRecord {
     /// Share of a run in which the generator waited for a core, from 0 to 1: the largest of all runs.
     pub generator_waited: Option<f64>,
     #[serde(flatten)]
-    pub requests: Requests,
+    pub requests: RequestCounts,
     /// Connections that had to be opened again.
     pub reopened: u64,
     /// Why a run measured the generator instead of the server, if one did.
@@ -150,7 +150,7 @@ impl VariantRecord {
 
 /// What became of all requests: `sent = ok + wrong + failed + unfinished`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Requests {
+pub struct RequestCounts {
     pub sent: u64,
     pub ok: u64,
     pub wrong: u64,
@@ -167,7 +167,7 @@ pub struct Requests {
     pub first_fault: Option<String>,
 }
 
-impl Requests {
+impl RequestCounts {
     pub fn add(&mut self, outcome: &Outcome) {
         self.sent += outcome.sent;
         self.ok += outcome.ok;
@@ -196,7 +196,7 @@ pub struct OpenLoopRecord {
     pub latency_ms: Latencies,
     /// All arrivals that were due. Those that were unfinished are recorded with their age.
     #[serde(flatten)]
-    pub requests: Requests,
+    pub requests: RequestCounts,
     /// Arrivals that found no free connection.
     pub queued: u64,
     /// The latencies of the requests that other clients sent meanwhile; `None` without any.

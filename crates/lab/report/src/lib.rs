@@ -25,7 +25,8 @@ pub use codes::{
 pub use comment::comment;
 pub use conditions::Neighbours;
 pub use document::{
-    CaseRecord, Control, Latencies, OpenLoopRecord, Record, Requests, Run, VERSION, VariantRecord,
+    CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
+    VariantRecord,
 };
 pub use notes::notes;
 pub use store::{Store, read};

@@ -30,7 +30,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The output of a process, read until its end: a full pipe would block it, and a closed one would
 /// kill it.
 #[derive(Debug, Default)]
-pub struct Output {
+pub struct ServerOutput {
     shared: Arc<Shared>,
     readers: Vec<JoinHandle<()>>,
 }
@@ -54,7 +54,7 @@ struct Printed {
     busy_with: Option<&'static str>,
 }
 
-impl Output {
+impl ServerOutput {
     /// Also reads this stream from now on.
     pub fn follow(&mut self, mut stream: impl AsyncRead + Send + Unpin + 'static) {
         let shared = self.shared.clone();

@@ -60,13 +60,13 @@ const A_WHILE: Duration = Duration::from_millis(1_100);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    request: Vec<Entry>,
+struct RequestsFile {
+    request: Vec<FileEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct FileEntry {
     path: String,
     #[serde(default = "get")]
     method: String,
@@ -101,7 +101,8 @@ impl Requests {
         }
         if let Some(path) = &self.requests {
             let text = read_file(path)?;
-            let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
+            let file: RequestsFile =
+                toml::from_str(&text).with_context(|| path.display().to_string())?;
             for entry in file.request {
                 let body = match (entry.body, entry.body_file) {
                     (Some(text), None) => {

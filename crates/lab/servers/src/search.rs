@@ -15,7 +15,7 @@ use lab_load::is_ready;
 use lab_system::process;
 use tokio::time::{Instant, sleep};
 
-use super::output::Output;
+use super::output::ServerOutput;
 
 const POLL: Duration = Duration::from_millis(20);
 /// How long the same sockets must listen: a server opens one after the other.
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// If it listens on several ports and announces none of them, or more than one.
 pub async fn search(
     pid: u32,
-    output: &Output,
+    output: &ServerOutput,
     ready: Option<&str>,
 ) -> anyhow::Result<(SocketAddr, BTreeSet<u16>)> {
     let mut seen = (BTreeSet::new(), Instant::now());

@@ -22,7 +22,7 @@ use super::{
     Address, Launch,
     behind::Behind,
     launch::Placeholders,
-    output::Output,
+    output::ServerOutput,
     search::{ports, search, wait_for},
 };
 
@@ -47,7 +47,7 @@ pub struct Server {
     name: String,
     /// The process of its supervisor; absent if it was not started here.
     supervisor: Option<u32>,
-    output: Option<Output>,
+    output: Option<ServerOutput>,
     /// What it announced to be doing besides serving, which makes it too slow to be timed.
     busy_with: Option<&'static str>,
     url: Uri,
@@ -67,7 +67,7 @@ pub(super) struct Supervisor {
     name: String,
     process: Child,
     stdin: Option<ChildStdin>,
-    output: Output,
+    output: ServerOutput,
 }
 
 impl Supervisor {
@@ -88,7 +88,7 @@ impl Supervisor {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", launch.program.display()))?;
-        let mut output = Output::default();
+        let mut output = ServerOutput::default();
         output.follow(process.stdout.take().context("stdout is a pipe")?);
         output.follow(process.stderr.take().context("stderr is a pipe")?);
         Ok(Self { name: launch.name.clone(), stdin: process.stdin.take(), process, output })
@@ -303,7 +303,7 @@ async fn find(
     launch: &Launch,
     port: Option<u16>,
     pid: u32,
-    output: &Output,
+    output: &ServerOutput,
 ) -> anyhow::Result<(Uri, Option<BTreeSet<u16>>)> {
     let ready = launch.ready.as_deref();
     let (found, ports) = match port {

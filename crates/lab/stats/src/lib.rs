@@ -21,5 +21,5 @@ pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
 pub use speedup::{Speedup, count_error};
-pub use verdict::{Judgement, Reason, Verdict, judge};
+pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

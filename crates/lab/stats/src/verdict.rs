@@ -52,13 +52,13 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub verdict: Verdict,
-    pub reason: Reason,
+    pub reason: VerdictRule,
 }
 
 /// The rule that decided, with its figures. All are factors, but for `confidence`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
-pub enum Reason {
+pub enum VerdictRule {
     /// No pair of runs has a ratio.
     NoRatio,
     /// Too few for an interval of 95 %.
@@ -108,10 +108,10 @@ pub fn judge(
     minimum_effect: f64,
 ) -> Judgement {
     let undecided = |reason| Judgement { verdict: Verdict::Undecided, reason };
-    let Some(speedup) = speedup else { return undecided(Reason::NoRatio) };
+    let Some(speedup) = speedup else { return undecided(VerdictRule::NoRatio) };
     let &Speedup { estimate, low, high, confidence, inner } = speedup;
     if !speedup.is_confident() {
-        return undecided(Reason::FewPairs { confidence });
+        return undecided(VerdictRule::FewPairs { confidence });
     }
     let excludes_one = low > 1.0 || high < 1.0;
     if excludes_one && estimate.ln().abs() >= minimum_effect.ln_1p() {
@@ -123,18 +123,20 @@ pub fn judge(
     let control = noise(control);
     match inner.filter(is_within) {
         Some(inner) if control.ln() > minimum_effect.ln_1p() => {
-            undecided(Reason::NoisyControl { inner, minimum, noise: control })
+            undecided(VerdictRule::NoisyControl { inner, minimum, noise: control })
         }
         Some(inner) if excludes_one && exceeds(speedup, control) => Judgement {
             verdict: if estimate > 1.0 { Verdict::SlightlyFaster } else { Verdict::SlightlySlower },
-            reason: Reason::BelowMinimum { estimate, inner, minimum },
+            reason: VerdictRule::BelowMinimum { estimate, inner, minimum },
         },
         Some(inner) => Judgement {
             verdict: Verdict::Equivalent,
-            reason: Reason::NoDifference { inner, minimum },
+            reason: VerdictRule::NoDifference { inner, minimum },
         },
-        None if excludes_one => undecided(Reason::NearMinimum { estimate, low, high, minimum }),
-        None => undecided(Reason::WideInterval { low, high, minimum }),
+        None if excludes_one => {
+            undecided(VerdictRule::NearMinimum { estimate, low, high, minimum })
+        }
+        None => undecided(VerdictRule::WideInterval { low, high, minimum }),
     }
 }
 
@@ -143,13 +145,13 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     let &Speedup { estimate, low, high, confidence, .. } = speedup;
     let noise = noise(control);
     if !exceeds(speedup, noise) {
-        let reason = Reason::WithinNoise { low, high, confidence, noise };
+        let reason = VerdictRule::WithinNoise { low, high, confidence, noise };
         return Judgement { verdict: Verdict::Undecided, reason };
     }
     let verdict = if estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
     let reason = match control {
-        None => Reason::NoControl { low, high, confidence },
-        Some(_) => Reason::BeyondNoise { low, high, confidence, noise },
+        None => VerdictRule::NoControl { low, high, confidence },
+        Some(_) => VerdictRule::BeyondNoise { low, high, confidence, noise },
     };
     Judgement { verdict, reason }
 }

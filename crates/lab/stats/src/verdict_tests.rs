@@ -45,11 +45,11 @@ fn each_rule_decides_and_gives_its_reason() {
         let found = judge(Some(&speedup), control.as_ref(), MINIMUM);
         let reason = serde_json::to_value(found.reason).unwrap();
         assert_eq!((found.verdict, reason["code"].as_str()), (verdict, Some(code)), "{found:?}");
-        assert_eq!(serde_json::from_value::<Reason>(reason).unwrap(), found.reason);
+        assert_eq!(serde_json::from_value::<VerdictRule>(reason).unwrap(), found.reason);
     }
     let of_none = judge(None, calm.as_ref(), MINIMUM);
-    assert_eq!((of_none.verdict, of_none.reason), (Verdict::Undecided, Reason::NoRatio));
-    let Reason::WithinNoise { noise, .. } =
+    assert_eq!((of_none.verdict, of_none.reason), (Verdict::Undecided, VerdictRule::NoRatio));
+    let VerdictRule::WithinNoise { noise, .. } =
         judge(Some(&interval(1.02, 1.05, 1.08)), loud.as_ref(), MINIMUM).reason
     else {
         panic!("it is within the noise")

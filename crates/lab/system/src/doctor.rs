@@ -13,10 +13,10 @@ pub const INSTALL_PERF: &str =
 type Finding = (String, Option<&'static str>);
 
 /// It returns `None` for what it cannot know.
-type Check = fn(&System) -> Option<Finding>;
+type Diagnosis = fn(&System) -> Option<Finding>;
 
 /// In the order in which they are printed.
-const CHECKS: [(&str, Check); 7] = [
+const CHECKS: [(&str, Diagnosis); 7] = [
     ("cores", cores),
     ("CPU quota", quota),
     ("governor", governor),

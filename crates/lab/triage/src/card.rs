@@ -3,13 +3,14 @@
 use console::style;
 use lab_model::{Kind, Note};
 use lab_observation::{Function, JIT, Recording, STARVED};
-use lab_pictures::{Page, Section};
+use lab_pictures::{PicturePage, Section};
 use lab_report::{Table, all_told, noted, paragraph, percent, plural, significant, time_ms};
 use lab_system::out;
 use serde::Serialize;
 
 use super::{
-    Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, figure::Figure, limit::Limit, measure,
+    Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, figure::Figure, limit::TriageLimit,
+    measure,
 };
 
 /// How many functions the card names.
@@ -26,7 +27,7 @@ const DISTURBED: f64 = 0.1;
 #[derive(Debug, Serialize)]
 pub struct Card {
     pub server: String,
-    pub limit: Limit,
+    pub limit: TriageLimit,
     /// What `limit` says, as a sentence.
     pub limited_by: String,
     /// In the order in which to check them; empty if nothing is unusual.
@@ -34,7 +35,7 @@ pub struct Card {
     /// What could not be checked, by the titles of the suspects.
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
-    pub levels: Vec<Level>,
+    pub levels: Vec<LevelRow>,
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
@@ -43,7 +44,7 @@ pub struct Card {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Level {
+pub struct LevelRow {
     pub users: usize,
     pub throughput_rps: f64,
     /// Latencies of a visit.
@@ -65,9 +66,9 @@ impl Card {
     ) -> Self {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
-        let limit = Limit::of(&facts);
+        let limit = TriageLimit::of(&facts);
         let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
-        let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| Level {
+        let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| LevelRow {
             users: *users,
             throughput_rps: outcome.throughput() * requests_per_visit as f64,
             p50_ms: outcome.latency.percentile_ms(50.0),
@@ -90,7 +91,7 @@ impl Card {
         let others = measured.levels.iter().filter_map(|level| level.others).reduce(f64::max);
         let disturbed = others.filter(|share| *share >= DISTURBED);
         let starved = facts.get(Figure::StarvedShare).filter(|share| {
-            *share >= STARVED && (disturbed.is_some() || is_busy && limit != Limit::Generator)
+            *share >= STARVED && (disturbed.is_some() || is_busy && limit != TriageLimit::Generator)
         });
         let titles = unchecked.clone();
         let not_checked = (!titles.is_empty()).then_some(Kind::NotChecked { suspects: titles });
@@ -164,7 +165,7 @@ impl Card {
     }
 
     /// Puts the card before the other sections of a page.
-    pub fn add_to(&self, page: &mut Page) {
+    pub fn add_to(&self, page: &mut PicturePage) {
         page.question = self.headline();
         let mut suspects = Vec::new();
         for (index, suspect) in self.suspects.iter().enumerate() {
@@ -236,7 +237,7 @@ impl Card {
 
     fn table(&self) -> Table {
         let or_none = |shown: Option<String>| shown.unwrap_or_else(|| lab_report::NONE.to_owned());
-        let row = |level: &Level| {
+        let row = |level: &LevelRow| {
             let latency = |ms: Option<f64>| {
                 let is_bound = |ms: &f64| level.exact_below_ms.is_some_and(|exact| *ms >= exact);
                 ms.map(|ms| format!("{}{}", if is_bound(&ms) { "≥ " } else { "" }, time_ms(ms)))
@@ -291,7 +292,7 @@ mod tests {
         facts.put(Figure::WantedCores, cores);
         Card {
             server: "shop".to_owned(),
-            limit: Limit::Cpu,
+            limit: TriageLimit::Cpu,
             limited_by: String::new(),
             suspects: Vec::new(),
             unchecked: Vec::new(),
@@ -345,7 +346,7 @@ mod tests {
         }
         card.limited_by = card.limit.sentence(&card.facts);
         card.levels = [(1, None), (64, Some(9.0))]
-            .map(|(users, exact_below_ms)| Level {
+            .map(|(users, exact_below_ms)| LevelRow {
                 users,
                 throughput_rps: 2_700.0,
                 p50_ms: Some(0.36),

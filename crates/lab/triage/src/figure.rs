@@ -11,7 +11,7 @@ use super::measure::WATCHED;
 
 /// What a figure counts. The unit decides how a reader sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Unit {
+pub enum FigureUnit {
     Number,
     Milliseconds,
     /// Answers per second.
@@ -38,7 +38,7 @@ pub enum Whole {
     WatchedTime,
 }
 
-use Unit::{Milliseconds, Number, PerRequest, Rate, Share};
+use FigureUnit::{Milliseconds, Number, PerRequest, Rate, Share};
 use Whole::{
     AnswerTime, Answers, Connections, Cores, CpuTime, Delays, Request, Throughput, Time, Users,
     WatchedTime,
@@ -55,7 +55,7 @@ macro_rules! figures {
         }
 
         impl Figure {
-            pub fn unit(self) -> Unit {
+            pub fn unit(self) -> FigureUnit {
                 match self {
                     $(Self::$name => $unit,)*
                 }

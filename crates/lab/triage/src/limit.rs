@@ -6,7 +6,7 @@ use super::{Facts, figure::Figure, measure::WATCHED};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Limit {
+pub enum TriageLimit {
     Generator,
     Turns,
     Cpu,
@@ -20,7 +20,7 @@ pub enum Limit {
 /// From this share on, cores count as busy.
 const BUSY: f64 = 0.85;
 
-impl Limit {
+impl TriageLimit {
     pub fn of(facts: &Facts) -> Self {
         let at_least = |figure, least| facts.get(figure).is_some_and(|it: f64| it >= least);
         let at_most = |figure, most| facts.get(figure).is_some_and(|it: f64| it <= most);
@@ -104,10 +104,10 @@ impl Limit {
 mod tests {
     use super::*;
 
-    fn limit(figures: &[(Figure, f64)]) -> Limit {
+    fn limit(figures: &[(Figure, f64)]) -> TriageLimit {
         let mut facts = Facts::default();
         figures.iter().for_each(|(figure, value)| facts.put(*figure, *value));
-        Limit::of(&facts)
+        TriageLimit::of(&facts)
     }
 
     #[test]
@@ -119,9 +119,12 @@ mod tests {
                     .concat(),
             )
         };
-        assert_eq!(with(1.0, 0.99), Limit::OneThread);
-        assert_eq!(with(0.01, 0.01), Limit::OneAtATime);
-        assert_eq!(limit(&[(Figure::WantedCoreShare, 0.97), (Figure::AtOnce, 2.0)]), Limit::Cpu);
+        assert_eq!(with(1.0, 0.99), TriageLimit::OneThread);
+        assert_eq!(with(0.01, 0.01), TriageLimit::OneAtATime);
+        assert_eq!(
+            limit(&[(Figure::WantedCoreShare, 0.97), (Figure::AtOnce, 2.0)]),
+            TriageLimit::Cpu
+        );
         let turns = [
             (Figure::AtOnce, 1.5),
             (Figure::WantedCoreShare, 1.0),
@@ -130,19 +133,19 @@ mod tests {
             (Figure::TurnsShare, 0.99),
             (Figure::OtherThreads, 2.4),
         ];
-        assert_eq!(limit(&turns), Limit::Turns);
+        assert_eq!(limit(&turns), TriageLimit::Turns);
         let few = [
             (Figure::AtOnceShare, 0.1),
             (Figure::WantedCoreShare, 0.02),
             (Figure::WantedCores, 0.04),
         ];
-        assert_eq!(limit(&few), Limit::FewAtOnce);
+        assert_eq!(limit(&few), TriageLimit::FewAtOnce);
         let wait = [(Figure::AtOnceShare, 0.98), (Figure::WantedCoreShare, 0.1)];
-        assert_eq!(limit(&wait), Limit::Waits);
+        assert_eq!(limit(&wait), TriageLimit::Waits);
         assert_eq!(
             limit(&[(Figure::GeneratorLimited, 1.0), (Figure::WantedCores, 0.3)]),
-            Limit::Generator
+            TriageLimit::Generator
         );
-        assert_eq!(limit(&[]), Limit::Unclear);
+        assert_eq!(limit(&[]), TriageLimit::Unclear);
     }
 }

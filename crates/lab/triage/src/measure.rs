@@ -47,7 +47,7 @@ pub struct Measured {
     pub threads: Option<[ThreadStates; 2]>,
     pub outbound: Outbound,
     /// `EVENTS` per visit, with `WATCHED` users.
-    pub counts: Option<Counts>,
+    pub counts: Option<CountsPerVisit>,
     /// The files that it opens and closes meanwhile, without those that are an answer. The one that most looks
     /// found open comes first.
     pub files: Vec<OpenedFile>,
@@ -57,7 +57,7 @@ pub struct Measured {
 }
 
 /// How often each event occurs per visit.
-pub type Counts = BTreeMap<&'static str, f64>;
+pub type CountsPerVisit = BTreeMap<&'static str, f64>;
 
 /// Connections to other servers, with `WATCHED` users.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Facts,
-    figure::{Figure, Unit, Word},
+    figure::{Figure, FigureUnit, Word},
 };
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Groups {
 /// The file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     allocate: Vec<Group>,
     groups: BTreeMap<Group, Vec<Pattern>>,
     rule: Vec<Rule>,
@@ -99,10 +99,10 @@ impl TryFrom<String> for Condition {
 /// Text with names of figures and words in braces.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Template(Vec<Part>);
+struct Template(Vec<TemplatePart>);
 
 #[derive(Debug)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Figure(Figure),
     Word(Word),
@@ -113,15 +113,15 @@ impl TryFrom<String> for Template {
 
     fn try_from(text: String) -> anyhow::Result<Self> {
         let mut pieces = text.split('{');
-        let mut parts = vec![Part::Text(pieces.next().unwrap_or_default().to_owned())];
+        let mut parts = vec![TemplatePart::Text(pieces.next().unwrap_or_default().to_owned())];
         for piece in pieces {
             let (name, rest) =
                 piece.split_once('}').with_context(|| format!("`{{{piece}` has no `}}`"))?;
             parts.push(match Word::named(name) {
-                Some(word) => Part::Word(word),
-                None => Part::Figure(Figure::named(name)?),
+                Some(word) => TemplatePart::Word(word),
+                None => TemplatePart::Figure(Figure::named(name)?),
             });
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(TemplatePart::Text(rest.to_owned()));
         }
         Ok(Self(parts))
     }
@@ -129,10 +129,10 @@ impl TryFrom<String> for Template {
 
 impl Template {
     fn filled(&self, facts: &Facts) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => Some(text.clone()),
-            Part::Figure(figure) => facts.shown(*figure),
-            Part::Word(word) => facts.words.get(word).cloned(),
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => Some(text.clone()),
+            TemplatePart::Figure(figure) => facts.shown(*figure),
+            TemplatePart::Word(word) => facts.words.get(word).cloned(),
         };
         let parts = self.0.iter().map(|it| part(it).unwrap_or_else(|| lab_report::NONE.to_owned()));
         parts.collect()
@@ -157,7 +157,7 @@ pub struct Suspect {
 
 impl Rules {
     pub fn read() -> anyhow::Result<Self> {
-        let File { allocate, groups, rule } =
+        let RulesFile { allocate, groups, rule } =
             toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
         let mut functions: BTreeMap<_, _> =
             groups.into_iter().map(|(Group(figure), patterns)| (figure, patterns)).collect();
@@ -214,7 +214,7 @@ impl Rule {
 
     /// `94 % of the time with 16 users`.
     fn accounts_for(&self, facts: &Facts) -> Option<String> {
-        let Unit::Share(whole) = self.explains.unit() else { return None };
+        let FigureUnit::Share(whole) = self.explains.unit() else { return None };
         Some(format!("{} of {}", facts.shown(self.explains)?, whole.words()))
     }
 }
@@ -319,7 +319,7 @@ mod tests {
         ] {
             let wrong = right.replacen(from, to, 1);
             let changed = right.lines().zip(wrong.lines()).position(|(a, b)| a != b).unwrap();
-            let said = toml::from_str::<File>(&wrong).err().unwrap().to_string();
+            let said = toml::from_str::<RulesFile>(&wrong).err().unwrap().to_string();
             assert!(said.contains(&format!("line {}", changed + 1)), "{said}");
             assert!(said.contains(error), "{said}");
         }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn what_a_rule_explains_is_a_share() {
         for rule in Rules::read().unwrap().rules {
-            assert!(matches!(rule.explains.unit(), Unit::Share(_)), "{}", rule.id);
+            assert!(matches!(rule.explains.unit(), FigureUnit::Share(_)), "{}", rule.id);
         }
     }
 

@@ -18,11 +18,11 @@ pub struct Marker {
 }
 
 /// What is wrong with a marker, and its line from 1.
-pub type Fault = (usize, String);
+pub type MarkerFault = (usize, String);
 
 /// All markers of a page in their order, and what is wrong with the malformed ones. In code, a comment
 /// is text.
-pub fn markers(text: &str) -> (Vec<Marker>, Vec<Fault>) {
+pub fn markers(text: &str) -> (Vec<Marker>, Vec<MarkerFault>) {
     let (mut markers, mut faults) = (Vec::new(), Vec::new());
     let malformed = |start: usize, what: &str| {
         let fix = "write `<!-- lab: EXPRESSION -->` and `<!-- /lab -->`";

@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// `$1` repeats the first of these.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct WordTable {
     /// A whole cell of a table, or a whole value in a line.
     cells: BTreeMap<String, String>,
     /// A part of a caption, or of the description of a picture.
@@ -28,7 +28,7 @@ impl Words {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(Self::default()) };
         let context = || path.display().to_string();
-        let table: Table = toml::from_str(&text).with_context(context)?;
+        let table: WordTable = toml::from_str(&text).with_context(context)?;
         let compiled = |words: BTreeMap<String, String>, ends: [&str; 2]| {
             let mut words: Vec<_> = words.into_iter().collect();
             // The longest first: a part of it may be a phrase of its own.

@@ -6,7 +6,7 @@ use console::style;
 use lab_cases::{Case, Reference, Workspace};
 use lab_measure::count::{
     self, Counts,
-    reference::{self, TOLERANCE_PERCENT, Table},
+    reference::{self, ReferenceTable, TOLERANCE_PERCENT},
 };
 use lab_report::count_table;
 use lab_servers::instrumented::{self, Instrumentation};
@@ -61,7 +61,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         let path = case.dir.join("counts.toml");
         let counted = &counted[&case.name];
         let exact = counted.iter().map(|(variant, counts)| (variant.clone(), counts.exact.clone()));
-        let exact: Table = exact.collect();
+        let exact: ReferenceTable = exact.collect();
         let tolerance = |count: &str| {
             case.count.tolerance_percent.get(count).copied().unwrap_or(TOLERANCE_PERCENT)
         };

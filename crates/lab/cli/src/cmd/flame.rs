@@ -13,7 +13,7 @@ use lab_cases::{BASELINE, CANDIDATE, Case, MINE};
 use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_model::Exhibit;
 use lab_observation::{Observations, Profiler, Unwinder};
-use lab_pictures::{Page, draw_page, meta};
+use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
 use lab_report::{Table, heading};
 use lab_servers::{
@@ -209,7 +209,7 @@ async fn draw(
 }
 
 /// Prints what the page says, without its pictures.
-fn report(page: &Page, all: &Observations, path: &Path) {
+fn report(page: &PicturePage, all: &Observations, path: &Path) {
     out!("\n{}", heading(&page.case, &page.title));
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());

@@ -68,10 +68,10 @@ signal.pause()
 "#;
 
 /// What a server does, when, and how; the exit code of `lab`, and a part of what it prints.
-type Row = (&'static str, &'static str, &'static str, i32, &'static str);
+type Malice = (&'static str, &'static str, &'static str, i32, &'static str);
 
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
+const ROWS: &[Malice] = &[
     // Heads.
     ("an endless head", "ask", r#"c.sendall(b"HTTP/1.1 200 OK\r\n"); forever(c, b"a: b\r\n")"#, 2, "too many headers"),
     ("an endless line", "ask", r#"c.sendall(b"HTTP/1.1 200 "); forever(c, b"x" * 999)"#, 2, "a head or a line of more than 16384 bytes"),
@@ -160,7 +160,7 @@ const ROWS: &[Row] = &[
 const MOST_KIB: u64 = 64 << 10;
 
 /// Runs `lab compare` on such a server. Also returns the peak memory of `lab`, in KiB.
-fn run(toy: &Toy, (_, when, how, ..): &Row) -> (Output, u64) {
+fn run(toy: &Toy, (_, when, how, ..): &Malice) -> (Output, u64) {
     let server = shell_words::join(["python3", "server.py", "{port}", when, how])
         .replace("'{port}'", "{port}");
     let mut lab = with_itself(toy, &server, &[&["--pairs=1"], &SHORT[1..], &CALM].concat());

@@ -61,9 +61,9 @@ fn a_server_is_found_whatever_it_prints_and_no_port_is_guessed() {
 }
 
 /// A server that somebody else runs, and its port; killed when dropped, with its children.
-struct Running(Child, u16);
+struct SomebodysServer(Child, u16);
 
-impl Running {
+impl SomebodysServer {
     fn new() -> Self {
         let reserved = free_port().unwrap();
         let port = reserved.number;
@@ -84,7 +84,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for SomebodysServer {
     fn drop(&mut self) {
         for pid in pids(self.0.id()) {
             kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
@@ -103,7 +103,7 @@ fn two_paths(toy: &Toy, port: u16) -> Output {
 #[test]
 fn a_running_server_is_measured_and_left_alone() {
     let toy = Toy::new(&[]);
-    let mut server = Running::new();
+    let mut server = SomebodysServer::new();
     let (pid, port) = (server.0.id(), server.1);
     // This process is older, so it would be the first one with that port.
     let _neighbour = TcpListener::bind(("127.0.0.2", port)).unwrap();
@@ -150,10 +150,10 @@ while True:
 fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
     let toy = Toy::new(&[]);
     let reserved = free_port().unwrap();
-    let forks = Running::sharing(reserved.number, &["fork"]);
+    let forks = SomebodysServer::sharing(reserved.number, &["fork"]);
     let document = json(&two_paths(&toy, forks.1));
     assert!(document["speedup"]["cpu_per_request"]["estimate"].is_number(), "{document}");
-    let _stranger = Running::sharing(forks.1, &[]);
+    let _stranger = SomebodysServer::sharing(forks.1, &[]);
     let document = json(&two_paths(&toy, forks.1));
     assert_eq!(document["speedup"]["cpu_per_request"], Value::Null, "{document}");
     let notes = document["notes"].to_string();

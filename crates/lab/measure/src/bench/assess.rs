@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use lab_model::{ByPercentile, Latency, Metric, OpenLoop, Outcome, Reason, Speedups};
-use lab_report::{CaseRecord, Control, Latencies, OpenLoopRecord, Requests, Run, VariantRecord};
+use lab_report::{
+    CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord,
+};
 use lab_servers::Subject;
 use lab_stats::{Verdict, median_of};
 
@@ -175,8 +177,8 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
     })
 }
 
-fn requests(outcomes: &[&Outcome]) -> Requests {
-    let mut requests = Requests::default();
+fn requests(outcomes: &[&Outcome]) -> RequestCounts {
+    let mut requests = RequestCounts::default();
     outcomes.iter().for_each(|outcome| requests.add(outcome));
     requests
 }

@@ -135,7 +135,7 @@ impl Engine {
         }
         if self.args.is_empty() {
             // One that does not name itself has the name of its file.
-            outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));
+            outcome.engine.get_or_insert_with(|| lab_model::EngineInfo::named(name));
             make_plain(&mut outcome);
         }
         Ok((outcome, serde_json::from_str(&printed).with_context(unreadable)?))
@@ -152,8 +152,9 @@ impl Engine {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start the engine {}", self.program.display()))?;
-        let group =
-            Group(Pid::from_raw(i32::try_from(child.id().context("it was not waited for")?)?));
+        let group = ProcessGroup(Pid::from_raw(i32::try_from(
+            child.id().context("it was not waited for")?,
+        )?));
         let mut stdin = child.stdin.take();
         let stdout = child.stdout.take().context("stdout is a pipe")?;
         let stderr = child.stderr.take().context("stderr is a pipe")?;
@@ -219,9 +220,9 @@ async fn last_words(
 }
 
 /// An engine and the tools that it started: all end when this is dropped.
-struct Group(Pid);
+struct ProcessGroup(Pid);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         let _ = killpg(self.0, Signal::SIGTERM);
     }

@@ -7,19 +7,23 @@ use std::{
 
 use lab_report::thousands;
 
-pub type Table = BTreeMap<String, BTreeMap<String, u64>>;
+pub type ReferenceTable = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// By how many per cent a count may move, unless its case says otherwise. Whatever does not repeat
 /// exactly stays within this, and no relevant change does.
 pub const TOLERANCE_PERCENT: f64 = 1.0;
 
 /// What differs, a line each: counts that moved, and those that only one side has.
-pub fn compare(then: &Table, now: &Table, tolerance: impl Fn(&str) -> f64) -> Vec<String> {
+pub fn compare(
+    then: &ReferenceTable,
+    now: &ReferenceTable,
+    tolerance: impl Fn(&str) -> f64,
+) -> Vec<String> {
     let sections = then.iter().chain(now);
     let all: BTreeSet<_> =
         sections.flat_map(|(section, counts)| counts.keys().map(move |it| (section, it))).collect();
     let differs = all.into_iter().filter_map(|(section, name)| {
-        let count = |table: &Table| table.get(section)?.get(name).copied();
+        let count = |table: &ReferenceTable| table.get(section)?.get(name).copied();
         let how = match (count(then), count(now)) {
             (Some(then), Some(now)) => moved(then, now, tolerance(name))?,
             (None, _) => "is not in the reference".to_owned(),
@@ -47,7 +51,7 @@ fn moved(then: u64, now: u64, tolerance_percent: f64) -> Option<String> {
 /// A reference file: `head`, then the sections in this order.
 pub fn text<'a>(
     head: &str,
-    table: &Table,
+    table: &ReferenceTable,
     sections: impl IntoIterator<Item = &'a String>,
 ) -> String {
     let mut text = head.to_owned();
@@ -66,7 +70,7 @@ mod tests {
     use super::*;
     use lab_cases::Reference;
 
-    fn table(slow: u64, fixed: u64) -> Table {
+    fn table(slow: u64, fixed: u64) -> ReferenceTable {
         let counts = |allocations| {
             let counts = [("allocations", allocations), ("upstream.connections", 19)];
             counts.map(|(name, count)| (name.to_owned(), count)).into()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
 use lab_model::Ask;
-use lab_profile::Control;
+use lab_profile::PerfControl;
 use lab_report::thousands;
 use lab_servers::{Launch, Running};
 use lab_system::process;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A count that can be interrupted.
 pub struct Counter {
-    perf: Control,
+    perf: PerfControl,
     events: &'static [&'static str],
 }
 
@@ -40,7 +40,7 @@ impl Counter {
         perf.args(["--control", "fd:0,1", "-p"]);
         let pids: Vec<_> = process::lasting_pids(pid).await.iter().map(u32::to_string).collect();
         perf.arg(pids.join(","));
-        let perf = Control::start(perf, PATIENCE).await;
+        let perf = PerfControl::start(perf, PATIENCE).await;
         Ok(Self { perf: perf.context("`perf` may not count system calls here")?, events })
     }
 

@@ -18,7 +18,7 @@ const LEAST: u32 = 3;
 
 /// What a server answers about its allocations.
 #[derive(Deserialize)]
-struct Answer {
+struct HeapAnswer {
     /// Stacks and their bytes, of all visits together.
     folded: String,
     /// How many samples they are estimated from.
@@ -44,7 +44,7 @@ pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
         anyhow::Ok((lab_load::get_text(url, "/.lab/heap").await?, visits))
     };
     let (answer, visits) = Running::with(launch, sampling).await?;
-    let answer: Answer = serde_json::from_str(&answer)?;
+    let answer: HeapAnswer = serde_json::from_str(&answer)?;
     let stacks: Folded = answer.folded.parse().context("the server's stacks cannot be parsed")?;
     let per_visit = stacks.total() / u64::from(visits);
     Ok(Heap { stacks: stacks.scaled_to(per_visit), samples: answer.samples })

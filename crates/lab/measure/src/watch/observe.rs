@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use http::Uri;
 use lab_model::{Arrivals, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
-use lab_profile::{Failure, Fetched, Process, Profilers, Reading, Sampler, watch_threads};
+use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
 use lab_servers::{Running, Subject};
 
 use crate::bench::{Comparison, generate};
@@ -114,7 +114,7 @@ impl Watch<'_> {
     ) -> Result<Observation, Failure> {
         let target = self.instruments.sampler.then(|| lab_load::address(url)).transpose()?;
         let get = target.map(|target| {
-            move |path: String| -> Fetched {
+            move |path: String| -> Fetching {
                 Box::pin(async move {
                     let answer = lab_load::get(target, &path).await?;
                     Ok((answer.status, answer.body))
@@ -146,7 +146,7 @@ impl Watch<'_> {
         profiler: Profiler,
         process: Process<'a>,
         url: &Uri,
-    ) -> Result<(Reading<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
+    ) -> Result<(ReadingFuture<'a>, Option<Spans>, Option<ThreadStates>), Failure> {
         tokio::time::sleep(WARM_UP + MARGIN).await;
         let sampling = self.profilers.sample(profiler, process);
         let (reading, threads) = if self.instruments.threads {

@@ -89,7 +89,7 @@ pub fn inlined(raw: &Folded) -> Option<&str> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum FrameOwner {
     /// The program's own code, or a library that is not part of the runtime.
     Program,
     /// It calls the program, or serves it.
@@ -101,7 +101,7 @@ enum Kind {
 /// The functions of one stack, outermost first, without those that only pass a call on.
 #[derive(Debug)]
 struct Stack {
-    frames: Vec<(String, Kind)>,
+    frames: Vec<(String, FrameOwner)>,
     in_kernel: bool,
     /// Where the handler begins.
     entry: Option<usize>,
@@ -112,18 +112,18 @@ struct Stack {
 impl Stack {
     fn of<'a>(raw: &'a [String], known: &mut HashMap<&'a str, Name>) -> Self {
         let user = raw.iter().position(|frame| frame.ends_with("_[k]")).unwrap_or(raw.len());
-        let mut frames: Vec<(String, Kind)> = Vec::new();
+        let mut frames: Vec<(String, FrameOwner)> = Vec::new();
         let mut all_c = true;
         for (at, symbol) in raw[..user].iter().enumerate() {
             let name = known.entry(symbol.as_str()).or_insert_with(|| Name::of(symbol));
             let label = name.to_string();
             let is_c = label.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
             let kind = match name {
-                _ if LANGUAGES.any(|it| &it.runtime, &label) => Kind::Runtime,
-                Name::Rust(path) if !path.is_standard() => Kind::Program,
-                Name::C(_) if is_nameless(&label) => Kind::System,
-                Name::C(_) if all_c || !is_c => Kind::Program,
-                _ => Kind::System,
+                _ if LANGUAGES.any(|it| &it.runtime, &label) => FrameOwner::Runtime,
+                Name::Rust(path) if !path.is_standard() => FrameOwner::Program,
+                Name::C(_) if is_nameless(&label) => FrameOwner::System,
+                Name::C(_) if all_c || !is_c => FrameOwner::Program,
+                _ => FrameOwner::System,
             };
             // In a program without names, all named functions are those of the system.
             all_c &= is_c
@@ -135,9 +135,9 @@ impl Stack {
             }
         }
         // Above its runtime, a program only starts.
-        let first = frames.iter().position(|it| it.1 == Kind::Runtime).unwrap_or(0);
-        let entry = (first..frames.len()).find(|at| frames[*at].1 == Kind::Program);
-        let runtime = frames.iter().rposition(|it| it.1 == Kind::Runtime).unwrap_or(0);
+        let first = frames.iter().position(|it| it.1 == FrameOwner::Runtime).unwrap_or(0);
+        let entry = (first..frames.len()).find(|at| frames[*at].1 == FrameOwner::Program);
+        let runtime = frames.iter().rposition(|it| it.1 == FrameOwner::Runtime).unwrap_or(0);
         Self { frames, in_kernel: user < raw.len(), entry, runtime }
     }
 
@@ -147,7 +147,7 @@ impl Stack {
 
     /// The functions from here on. Where functions of the runtime call each other, the first is meant.
     fn functions(&self, entry: usize) -> BTreeSet<String> {
-        let is_runtime = |at: usize| self.frames[at].1 == Kind::Runtime;
+        let is_runtime = |at: usize| self.frames[at].1 == FrameOwner::Runtime;
         let is_meant = |at: &usize| *at == entry || !is_runtime(*at) || !is_runtime(at - 1);
         (entry..self.frames.len()).filter(is_meant).map(|at| self.name(at)).collect()
     }
@@ -155,7 +155,7 @@ impl Stack {
     /// Which function calls which of the program, from here on.
     fn calls(&self, entry: usize) -> BTreeSet<[String; 2]> {
         let pairs = self.frames[entry.min(self.frames.len())..].windows(2);
-        let own = pairs.filter(|it| it[1].1 == Kind::Program && it[0].0 != it[1].0);
+        let own = pairs.filter(|it| it[1].1 == FrameOwner::Program && it[0].0 != it[1].0);
         own.map(|it| [it[0].0.clone(), it[1].0.clone()]).collect()
     }
 }

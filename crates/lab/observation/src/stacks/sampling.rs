@@ -23,19 +23,19 @@ const ALARM: f64 = 0.05;
 /// Two recordings with their sampling errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    slow: Side,
-    fixed: Side,
+    slow: SampledSide,
+    fixed: SampledSide,
     /// How many frames are compared.
     pub frames: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Side {
+struct SampledSide {
     total: f64,
     samples: f64,
 }
 
-impl Side {
+impl SampledSide {
     fn of(root: &Node, samples: u64) -> Self {
         Self { total: root.inclusive.max(1) as f64, samples: samples.max(1) as f64 }
     }
@@ -55,7 +55,8 @@ impl Sampling {
         let mut frames = 0;
         slow.walk(&mut |_, _| frames += 1);
         fixed.walk(&mut |path, _| frames += usize::from(slow.at(path).is_none()));
-        let (slow, fixed) = (Side::of(&slow, samples[0]), Side::of(&fixed, samples[1]));
+        let (slow, fixed) =
+            (SampledSide::of(&slow, samples[0]), SampledSide::of(&fixed, samples[1]));
         Self { slow, fixed, frames }
     }
 

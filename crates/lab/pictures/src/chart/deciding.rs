@@ -21,7 +21,7 @@ const RIGHT: f64 = FIGURE_WIDTH - 30.0;
 
 /// The metric of each variant as a bar from 0, with all its runs.
 pub fn deciding(case: &CaseRecord) -> Chart {
-    let rows: Vec<_> = case.variants.iter().filter_map(|it| Row::new(case, it)).collect();
+    let rows: Vec<_> = case.variants.iter().filter_map(|it| DecidingRow::new(case, it)).collect();
     let most = rows.iter().map(|row| row.high).fold(0.0, f64::max);
     let scale = Scale { max: most, start: 6.0, end: RIGHT };
     let bottom = TOP + rows.len() as f64 * PITCH;
@@ -48,7 +48,7 @@ pub fn deciding(case: &CaseRecord) -> Chart {
             (row.draw(&scale, TOP + index as f64 * PITCH))
         }
     };
-    let sentence: Vec<_> = rows.iter().map(Row::in_a_sentence).collect();
+    let sentence: Vec<_> = rows.iter().map(DecidingRow::in_a_sentence).collect();
     let alt = format!(
         "{} of {}: the median run, and in brackets the lowest and the highest. {}.",
         capitalized(&name),
@@ -82,7 +82,7 @@ fn in_words(metric: Metric, figure: f64) -> String {
     if metric == Metric::Throughput { significant(figure) } else { time_ms(figure) }
 }
 
-struct Row<'a> {
+struct DecidingRow<'a> {
     variant: &'a VariantRecord,
     metric: Metric,
     class: &'static str,
@@ -96,7 +96,7 @@ struct Row<'a> {
     factor: Option<f64>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DecidingRow<'a> {
     /// `None` if no run has the metric.
     fn new(case: &CaseRecord, variant: &'a VariantRecord) -> Option<Self> {
         let metric = case.metric;

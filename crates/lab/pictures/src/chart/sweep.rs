@@ -17,7 +17,7 @@ pub struct SweepPoint {
     pub fixed: Bench,
 }
 
-type Side = fn(&SweepPoint) -> &Bench;
+type BenchOf = fn(&SweepPoint) -> &Bench;
 
 const LEFT: f64 = 76.0;
 const HEIGHT: f64 = 270.0;
@@ -42,7 +42,8 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     );
     let up_ticks = up.ticks().into_iter().map(|ns| (up.at(ns), parts::time(ns)));
     let title = fit(&labels.title, FIGURE_WIDTH);
-    let sides: [(&str, Side); 2] = [("slow", |point| &point.slow), ("fixed", |point| &point.fixed)];
+    let sides: [(&str, BenchOf); 2] =
+        [("slow", |point| &point.slow), ("fixed", |point| &point.fixed)];
     let body = html! {
         text class="head" x="0" y="16" { (title) }
         text class="small muted" x="0" y=(px(top - 16.0)) { (fit(&axes, FIGURE_WIDTH)) }

@@ -8,14 +8,14 @@ use super::{
         frames::Drawing,
         graph,
         page::{Picture, Section},
-        palette::Kind,
+        palette::GraphKind,
         waits::Waits,
     },
     NAMED,
     words::{busy, share, time},
 };
 
-struct Side<'a> {
+struct GraphSide<'a> {
     server: &'a str,
     stacks: &'a Folded,
     notes: Vec<String>,
@@ -26,15 +26,15 @@ struct Side<'a> {
 }
 
 /// The graphs of all servers that have any stacks.
-fn section(kind: Kind, heading: &str, lead: String, sides: Vec<Side>) -> Section {
+fn section(kind: GraphKind, heading: &str, lead: String, sides: Vec<GraphSide>) -> Section {
     let [picture, stem] = match kind {
-        Kind::Cpu => ["", ".per-request"],
-        Kind::Waits => [".waits"; 2],
-        Kind::Allocations => [".allocations"; 2],
+        GraphKind::Cpu => ["", ".per-request"],
+        GraphKind::Waits => [".waits"; 2],
+        GraphKind::Allocations => [".allocations"; 2],
     };
     let mut section = Section::new(heading, lead);
     let scale = sides.iter().map(|side| side.stacks.total()).max().unwrap_or(0);
-    for Side { server, stacks, notes, caption, table, standard } in sides {
+    for GraphSide { server, stacks, notes, caption, table, standard } in sides {
         if stacks.is_empty() {
             continue;
         }
@@ -66,7 +66,7 @@ pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Op
         let profiler = Some(all.profiler.to_string());
         let notes = [profiler, instrumented.clone(), busy(observation), error(observation)];
         let caption = format!("{server}: the functions that cost most");
-        Side {
+        GraphSide {
             server,
             stacks,
             notes: notes.into_iter().flatten().collect(),
@@ -76,7 +76,7 @@ pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Op
         }
     });
     let (heading, lead) = ("CPU time per request", cpu_lead(topic, &stacks));
-    Some(section(Kind::Cpu, heading, lead, sides.collect()))
+    Some(section(GraphKind::Cpu, heading, lead, sides.collect()))
 }
 
 /// How exact the shares of a graph are: two standard errors at most, for a share of one half.
@@ -135,7 +135,7 @@ pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
     let sides = topic.servers.iter().zip(&stacks).zip(&all.heaps);
     let sides = sides.map(|((server, stacks), heap)| {
         let caption = format!("{server}: the functions that allocate most");
-        Side {
+        GraphSide {
             server,
             stacks,
             notes: vec![format!("estimated from {} samples", thousands(heap.samples as f64))],
@@ -144,7 +144,7 @@ pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
             standard: None,
         }
     });
-    Some(section(Kind::Allocations, "Bytes allocated per request", lead, sides.collect()))
+    Some(section(GraphKind::Allocations, "Bytes allocated per request", lead, sides.collect()))
 }
 
 /// Where the time of a request goes, waits included.
@@ -169,7 +169,7 @@ pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
     };
     let means = means.collect::<Vec<_>>().join(" and ");
     let lead = format!("A request took {means} on average. {what}");
-    let sides = waits.iter().map(|(server, waits)| Side {
+    let sides = waits.iter().map(|(server, waits)| GraphSide {
         server,
         stacks: &waits.stacks,
         notes: vec!["spans that the server records".to_owned()],
@@ -177,7 +177,7 @@ pub fn waits(topic: &Topic, all: &Observations) -> Option<Section> {
         table: waits.table(server),
         standard: None,
     });
-    Some(section(Kind::Waits, "What a request waits for", lead, sides.collect()))
+    Some(section(GraphKind::Waits, "What a request waits for", lead, sides.collect()))
 }
 
 /// The functions that cost most, as text.

@@ -19,7 +19,7 @@ use words::time;
 use super::{
     differential,
     frames::Drawing,
-    page::{Page, Picture, Section},
+    page::{Picture, PicturePage, Section},
     threads, timeline,
 };
 
@@ -33,15 +33,15 @@ pub fn draw_page(
     all: &Observations,
     output: &Output,
     flamegraph: Option<&Path>,
-) -> anyhow::Result<Page> {
-    let mut page = Page {
+) -> anyhow::Result<PicturePage> {
+    let mut page = PicturePage {
         case: topic.name.clone(),
         title: topic.title.clone(),
         question: topic.question.clone(),
         notices: all.notices.clone(),
         facts: words::facts(topic, all),
         commands: topic.commands.clone(),
-        ..Page::default()
+        ..PicturePage::default()
     };
     let mut standard = Vec::new();
     for observation in &all.servers {
@@ -76,7 +76,7 @@ fn as_recorded(
     observation: &Observation,
     flamegraph: Option<&Path>,
     output: &Output,
-    page: &mut Page,
+    page: &mut PicturePage,
 ) -> anyhow::Result<Option<String>> {
     let server = &observation.name;
     let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {

@@ -61,11 +61,11 @@ fn observations() -> Observations {
     }
 }
 
-fn drawn(exhibits: &[Exhibit]) -> (Page, Output, tempfile::TempDir) {
+fn drawn(exhibits: &[Exhibit]) -> (PicturePage, Output, tempfile::TempDir) {
     draw(&topic(exhibits), &observations())
 }
 
-fn draw(topic: &Topic, all: &Observations) -> (Page, Output, tempfile::TempDir) {
+fn draw(topic: &Topic, all: &Observations) -> (PicturePage, Output, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
     (draw_page(topic, all, &output, None).unwrap(), output, dir)

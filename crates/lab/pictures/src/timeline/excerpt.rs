@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_model::Role;
-use lab_observation::{Request, Spans};
+use lab_observation::{Spans, TracedRequest};
 
 use super::Kinds;
 
@@ -18,7 +18,7 @@ pub struct Excerpt {
     /// The start of the window, in microseconds of the record.
     pub begin_us: f64,
     /// The requests that are drawn, in the order of their turns.
-    pub rows: Vec<Request>,
+    pub rows: Vec<TracedRequest>,
     /// How many requests, drawn or not, got their turn and were answered within the window.
     pub answered: usize,
     /// How many were at work at once, at most.
@@ -43,14 +43,20 @@ impl Excerpt {
         (all.iter().zip(rows).map(excerpt).collect(), length)
     }
 
-    fn new(spans: &Spans, requests: &[Request], rows: Vec<Request>, length: f64) -> Self {
-        let first = rows.first().map_or(0, Request::turn_us) as f64;
+    fn new(
+        spans: &Spans,
+        requests: &[TracedRequest],
+        rows: Vec<TracedRequest>,
+        length: f64,
+    ) -> Self {
+        let first = rows.first().map_or(0, TracedRequest::turn_us) as f64;
         let begin_us = first - LEAD * length;
         let end_us = begin_us + length;
-        let until = |request: &Request| request.end_us.unwrap_or(spans.now_us) as f64;
-        let open =
-            |request: &&Request| (request.start_us as f64) < end_us && until(request) > begin_us;
-        let answered = |request: &&Request| {
+        let until = |request: &TracedRequest| request.end_us.unwrap_or(spans.now_us) as f64;
+        let open = |request: &&TracedRequest| {
+            (request.start_us as f64) < end_us && until(request) > begin_us
+        };
+        let answered = |request: &&TracedRequest| {
             let end = request.end_us.is_some_and(|end| end as f64 <= end_us);
             end && request.turn_us() as f64 >= begin_us
         };
@@ -66,7 +72,7 @@ impl Excerpt {
 
 /// Answered requests with consecutive turns, from a third of a record on: the window of the other
 /// record may need the rest.
-fn consecutive(requests: &[Request]) -> Vec<Request> {
+fn consecutive(requests: &[TracedRequest]) -> Vec<TracedRequest> {
     let mut answered: Vec<_> = requests.iter().filter(|request| request.end_us.is_some()).collect();
     answered.sort_by_key(|request| request.turn_us());
     let first = (answered.len() / 3).min(answered.len().saturating_sub(ROWS));
@@ -74,15 +80,15 @@ fn consecutive(requests: &[Request]) -> Vec<Request> {
 }
 
 /// From the first turn to the last answer.
-fn extent(rows: &[Request]) -> u64 {
+fn extent(rows: &[TracedRequest]) -> u64 {
     let end = rows.iter().filter_map(|request| request.end_us).max();
-    let begin = rows.first().map(Request::turn_us);
+    let begin = rows.first().map(TracedRequest::turn_us);
     end.zip(begin).map_or(0, |(end, begin)| end.saturating_sub(begin))
 }
 
 /// When a request was at work: from its first to its last wait downstream if it has any, else holding what
 /// others wait for, else open at all.
-fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
+fn at_work(now_us: u64) -> impl Fn(&TracedRequest) -> Option<(u64, u64)> {
     move |request| match request.first(Role::Downstream).or(request.first(Role::Held)) {
         Some(part) => {
             let same = request.parts.iter().filter(|it| it.role == part.role);
@@ -94,7 +100,7 @@ fn at_work(now_us: u64) -> impl Fn(&Request) -> Option<(u64, u64)> {
     }
 }
 
-fn parts_at_once<'a>(requests: impl Iterator<Item = &'a Request>) -> BTreeMap<String, usize> {
+fn parts_at_once<'a>(requests: impl Iterator<Item = &'a TracedRequest>) -> BTreeMap<String, usize> {
     let mut times: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for part in requests.flat_map(|request| &request.parts) {
         times.entry(&part.name).or_default().push((part.start_us, part.end_us));

@@ -34,7 +34,7 @@ impl fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 /// A running `perf`; killed when dropped.
-pub struct Control {
+pub struct PerfControl {
     child: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -42,7 +42,7 @@ pub struct Control {
     patience: Duration,
 }
 
-impl Control {
+impl PerfControl {
     /// Starts `perf` and waits until it has attached, so that attaching is not part of the window.
     /// The command has to contain `--delay=-1 --control fd:0,1`: `perf` records nothing yet.
     pub async fn start(mut command: Command, patience: Duration) -> Result<Self, Complaint> {

@@ -12,10 +12,13 @@ use std::{process::Command, time::Duration};
 use lab_observation::{Kernel, Profiler};
 use lab_system::{System, doctor::INSTALL_PERF};
 
-use super::{Obstacle, Process, Profile, Profilers, Reading, Sampling, program::gist, window};
+use super::{
+    Obstacle, Process, Profilers, ReadingFuture, SamplingFuture, SamplingMethod, program::gist,
+    window,
+};
 use recorder::Recorder;
 
-pub use control::{Complaint, Control};
+pub use control::{Complaint, PerfControl};
 
 /// How long the server's CPU time is watched, to know how large its recording will be.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
@@ -42,7 +45,7 @@ pub struct Perf {
     profiler: Profiler,
 }
 
-impl Profile for Perf {
+impl SamplingMethod for Perf {
     fn profiler(&self) -> Profiler {
         self.profiler
     }
@@ -80,7 +83,7 @@ impl Profile for Perf {
     }
 
     /// Attaches and samples for the window; then has `perf` write its file, and reads it.
-    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, profilers: &'a Profilers, process: Process<'a>) -> SamplingFuture<'a> {
         Box::pin(async move {
             let (pid, length) = (process.pid, process.window);
             let cores = window::pass(pid, FIRST_LOOK).await?.cores();
@@ -100,7 +103,7 @@ impl Profile for Perf {
                 Ok(window) => window?,
                 Err(complaint) => return Err(recorder.explain(pid, complaint).await),
             };
-            let reading: Reading<'a> = Box::pin(async move {
+            let reading: ReadingFuture<'a> = Box::pin(async move {
                 recorder.write_names(pid).await;
                 if let Err(complaint) = perf.finish().await {
                     return Err(recorder.explain(pid, complaint).await);

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use super::{
     super::{Failure, program, window},
-    Complaint, Control, complaint,
+    Complaint, PerfControl, complaint,
     lines::Lines,
     script, unwinder,
 };
@@ -31,7 +31,7 @@ impl Recorder<'_> {
     /// Lets `perf` record for the window, unless it or the server dies.
     pub async fn enabled(
         &self,
-        perf: &mut Control,
+        perf: &mut PerfControl,
         pid: u32,
         length: Duration,
     ) -> Result<Result<Window, Failure>, Complaint> {
@@ -59,12 +59,12 @@ impl Recorder<'_> {
     }
 
     /// Attaches without recording yet: with large buffers, if the system allows them.
-    pub async fn attach(&self, pid: u32, file: &Path) -> Result<Control, Failure> {
+    pub async fn attach(&self, pid: u32, file: &Path) -> Result<PerfControl, Failure> {
         let pids = process::lasting_pids(pid).await;
         let mut roomy = true;
         loop {
             let command = self.command(&pids, file, roomy);
-            match Control::start(command, self.patience).await {
+            match PerfControl::start(command, self.patience).await {
                 Ok(perf) => return Ok(perf),
                 Err(complaint) if roomy && complaint.is_about_memory() => roomy = false,
                 Err(complaint) => return Err(self.explain(pid, complaint).await),

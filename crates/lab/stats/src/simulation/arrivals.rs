@@ -14,7 +14,7 @@ const PERCENTILES: [f64; 2] = [0.5, 0.99];
 
 /// A server under random arrivals; the unit of time is its own.
 #[derive(Clone, Copy, Debug)]
-enum Server {
+enum SimulatedServer {
     /// Serves one request at a time, at half of its capacity. So many arrive in a run.
     Queue { arrivals: usize },
     /// A health check every millisecond finds it at work on a job, which it ends first. 12 jobs of 25 ms come
@@ -22,7 +22,7 @@ enum Server {
     Stalls { ms: f64 },
 }
 
-impl Server {
+impl SimulatedServer {
     /// The percentiles of a run that meets the arrivals of this seed. Each run has noise of its own.
     fn run(self, seed: u64, speed: f64, random: &mut SplitMix64) -> [f64; 2] {
         let arrivals = &mut SplitMix64(seed);
@@ -72,7 +72,7 @@ fn seed(random: &mut SplitMix64) -> u64 {
 }
 
 /// The factors that pairs without end would give.
-fn truth(server: Server) -> [f64; 2] {
+fn truth(server: SimulatedServer) -> [f64; 2] {
     let random = &mut SplitMix64(1);
     let pairs: Vec<_> = (0..MANY)
         .map(|_| {
@@ -89,7 +89,7 @@ fn truth(server: Server) -> [f64; 2] {
 }
 
 /// In % of sessions, for each percentile: the interval covers the truth, and the verdict is faster.
-fn rates(server: Server, truth: [f64; 2], pairs: usize, resampled: bool) -> [[f64; 2]; 2] {
+fn rates(server: SimulatedServer, truth: [f64; 2], pairs: usize, resampled: bool) -> [[f64; 2]; 2] {
     let random = &mut SplitMix64(0x5eed);
     let mut counts = [[0_u32; 2]; 2];
     for _ in 0..SESSIONS {
@@ -118,9 +118,9 @@ fn an_interval_covers_other_arrivals_only_if_pairs_have_their_own() {
         "\n25 % faster, one trace | a trace for each pair: the interval covers it, called faster"
     );
     for server in [
-        Server::Queue { arrivals: 200 },
-        Server::Queue { arrivals: 2000 },
-        Server::Stalls { ms: 1800.0 },
+        SimulatedServer::Queue { arrivals: 200 },
+        SimulatedServer::Queue { arrivals: 2000 },
+        SimulatedServer::Stalls { ms: 1800.0 },
     ] {
         let truth = truth(server);
         for pairs in [6, 12] {

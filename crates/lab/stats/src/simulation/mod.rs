@@ -7,32 +7,32 @@
 mod arrivals;
 mod session;
 
-use self::session::{Machine, Session};
+use self::session::{Session, SimulatedMachine};
 use super::{SplitMix64, Verdict};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±0.7 %.
 const SESSIONS: usize = 2_000;
 
 /// Its speed changes within most pairs, so no rule detects much.
-const RESTLESS: Machine = Machine::TwoSpeeds(2.0);
+const RESTLESS: SimulatedMachine = SimulatedMachine::TwoSpeeds(2.0);
 
-const MACHINES: [Machine; 12] = [
-    Machine::Quiet,
-    Machine::Steady,
-    Machine::Walk,
-    Machine::Wave,
-    Machine::Stalls,
-    Machine::Busy,
-    Machine::TwoSpeeds(10.0),
+const MACHINES: [SimulatedMachine; 12] = [
+    SimulatedMachine::Quiet,
+    SimulatedMachine::Steady,
+    SimulatedMachine::Walk,
+    SimulatedMachine::Wave,
+    SimulatedMachine::Stalls,
+    SimulatedMachine::Busy,
+    SimulatedMachine::TwoSpeeds(10.0),
     RESTLESS,
-    Machine::Periodic { runs: 3.0, share: 0.25 },
-    Machine::Periodic { runs: 4.0, share: 0.5 },
-    Machine::Periodic { runs: 24.0, share: 0.5 },
-    Machine::Noisy,
+    SimulatedMachine::Periodic { runs: 3.0, share: 0.25 },
+    SimulatedMachine::Periodic { runs: 4.0, share: 0.5 },
+    SimulatedMachine::Periodic { runs: 24.0, share: 0.5 },
+    SimulatedMachine::Noisy,
 ];
 
 /// The highest and the lowest rates, in %, that the tests allow on a machine.
-struct Limits {
+struct ErrorLimits {
     /// Faster or slower, though nothing changed.
     alarms: f64,
     /// Slower, though the candidate is faster.
@@ -41,11 +41,11 @@ struct Limits {
     power: f64,
 }
 
-impl Limits {
-    fn on(machine: Machine) -> Self {
+impl ErrorLimits {
+    fn on(machine: SimulatedMachine) -> Self {
         let (alarms, reversals, power) = match machine {
             // Six coins fall alike in 3.1 % of all sessions, and no order of the runs can do better.
-            Machine::Periodic { .. } | Machine::Noisy => (3.5, 3.0, 1.0),
+            SimulatedMachine::Periodic { .. } | SimulatedMachine::Noisy => (3.5, 3.0, 1.0),
             RESTLESS => (2.0, 0.5, 5.0),
             _ => (1.5, 0.5, 45.0),
         };
@@ -103,12 +103,12 @@ fn verdicts(minimum: f64, effects: [f64; 3]) {
             });
             let [up, down, _, cpu, either, rest @ ..]: [f64; 15] = found;
             let [power, wrong, missed, _, _, much_power, much_wrong, much_missed, ..] = rest;
-            let Limits { alarms, reversals, power: least } = Limits::on(machine);
+            let ErrorLimits { alarms, reversals, power: least } = ErrorLimits::on(machine);
             assert!(up + down <= alarms && cpu <= alarms && either <= 5.0);
             assert!(wrong + much_wrong <= reversals && missed + much_missed <= 1.0);
             assert!(much_power >= least);
-            if let Machine::Quiet | Machine::Steady = machine {
-                let few = pairs == 6 && machine == Machine::Steady;
+            if let SimulatedMachine::Quiet | SimulatedMachine::Steady = machine {
+                let few = pairs == 6 && machine == SimulatedMachine::Steady;
                 assert!(much_power >= 95.0 && power >= if few { 50.0 } else { 90.0 });
             }
         }
@@ -153,12 +153,12 @@ fn a_quick_comparison_is_right_where_it_decides() {
                 [0.0, 0.15, 3.0].map(row).concat()
             });
             let [up, down, _, _, wrong, missed, plain, _, _]: [f64; 9] = found;
-            let Limits { alarms, reversals, .. } = Limits::on(machine);
+            let ErrorLimits { alarms, reversals, .. } = ErrorLimits::on(machine);
             assert!(up + down <= alarms && wrong + missed <= reversals);
             if answers >= 7.0 {
                 let least = match machine {
-                    Machine::Noisy => 80.0,
-                    Machine::Periodic { .. } => 90.0,
+                    SimulatedMachine::Noisy => 80.0,
+                    SimulatedMachine::Periodic { .. } => 90.0,
                     _ => 99.0,
                 };
                 assert!(plain >= least);
@@ -185,7 +185,7 @@ fn a_repeated_comparison_errs_more_often_and_detects_most() {
             [row(0.0), row(0.05)].concat()
         });
         let [up, down, _, power, wrong, missed]: [f64; 6] = found;
-        let limits = Limits::on(machine);
+        let limits = ErrorLimits::on(machine);
         assert!(up + down <= 2.0 * limits.alarms && power >= 2.0 * limits.power);
         assert!(wrong + missed <= 2.0 * limits.reversals);
     }

@@ -6,7 +6,7 @@ use crate::{Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, med
 
 /// What disturbs the runs, in addition to normal noise of 2 % in each run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Machine {
+pub enum SimulatedMachine {
     /// Nothing, and the noise is 1 %.
     Quiet,
     /// Nothing.
@@ -45,22 +45,25 @@ pub fn normal(rng: &mut SplitMix64) -> f64 {
 
 /// The logarithms of throughput and of answers per CPU time, for consecutive runs of the same work.
 /// The machine's speed moves both; a stall costs only throughput.
-fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]> {
+fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<[f64; 2]> {
     let (mut walked, mut angle) = (0.0, TAU * rng.uniform());
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
     let phase = 100.0 * rng.uniform();
     let run = |nth: usize| {
         let speed = match machine {
-            Machine::Quiet | Machine::Steady | Machine::Stalls | Machine::Periodic { .. } => 0.0,
-            Machine::Walk | Machine::Busy | Machine::Noisy => {
+            SimulatedMachine::Quiet
+            | SimulatedMachine::Steady
+            | SimulatedMachine::Stalls
+            | SimulatedMachine::Periodic { .. } => 0.0,
+            SimulatedMachine::Walk | SimulatedMachine::Busy | SimulatedMachine::Noisy => {
                 walked += 0.08 / (runs as f64).sqrt() * normal(rng);
                 walked
             }
-            Machine::Wave => {
+            SimulatedMachine::Wave => {
                 angle += TAU / runs as f64;
                 0.08 * angle.sin()
             }
-            Machine::TwoSpeeds(mean) => {
+            SimulatedMachine::TwoSpeeds(mean) => {
                 let (mut left, mut work) = (1.0, 0.0);
                 while left > 0.0 {
                     if lasts <= 0.0 {
@@ -73,11 +76,13 @@ fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]>
                 work.ln()
             }
         };
-        let is_stalled = matches!(machine, Machine::Stalls | Machine::Busy | Machine::Noisy)
-            && rng.uniform() < 0.08;
+        let is_stalled = matches!(
+            machine,
+            SimulatedMachine::Stalls | SimulatedMachine::Busy | SimulatedMachine::Noisy
+        ) && rng.uniform() < 0.08;
         let taken = match machine {
-            Machine::Periodic { runs, share } => Some((runs, share)),
-            Machine::Noisy => Some((4.0, 0.5)),
+            SimulatedMachine::Periodic { runs, share } => Some((runs, share)),
+            SimulatedMachine::Noisy => Some((4.0, 0.5)),
             _ => None,
         };
         let taken = taken.map_or(0.0, |(runs, share)| {
@@ -86,7 +91,7 @@ fn measure(rng: &mut SplitMix64, machine: Machine, runs: usize) -> Vec<[f64; 2]>
             0.5 * taken / MEASURED
         });
         let stall = taken + if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
-        let noise = if machine == Machine::Quiet { 0.01 } else { 0.02 };
+        let noise = if machine == SimulatedMachine::Quiet { 0.01 } else { 0.02 };
         [speed + (-stall).ln_1p() + noise * normal(rng), speed + noise * normal(rng)]
     };
     (0..runs).map(run).collect()
@@ -105,7 +110,12 @@ pub struct Session {
 impl Session {
     /// Throughput and CPU time of the same runs: every server is equally fast, and the last one is the
     /// candidate.
-    pub fn new(rng: &mut SplitMix64, machine: Machine, subjects: usize, pairs: usize) -> [Self; 2] {
+    pub fn new(
+        rng: &mut SplitMix64,
+        machine: SimulatedMachine,
+        subjects: usize,
+        pairs: usize,
+    ) -> [Self; 2] {
         let slots = schedule(subjects, pairs, (1e15 * rng.uniform()) as u64);
         let runs = measure(rng, machine, slots.len());
         let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subjects - 1);

@@ -25,13 +25,13 @@ use super::pids;
 
 /// What a process and its descendants have used so far. Only differences have a meaning.
 #[derive(Clone, Debug)]
-pub struct CpuTime(BTreeMap<Id, Process>);
+pub struct CpuTime(BTreeMap<Id, ProcessTimes>);
 
 /// A process number may be used again, so the second part is when the process started.
 type Id = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
-struct Process {
+struct ProcessTimes {
     /// What its living and ended threads have used.
     clock: Duration,
     /// What the children that it waited for have used.
@@ -108,7 +108,7 @@ impl CpuTime {
 }
 
 #[cfg(target_os = "linux")]
-fn read(pid: u32) -> Option<(Id, Process)> {
+fn read(pid: u32) -> Option<(Id, ProcessTimes)> {
     let stat = super::stat(&format!("/proc/{pid}"))?;
     let clock = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
     let clock = nix::time::ClockId::pid_cpu_clock_id(clock).ok()?.now().ok()?.into();
@@ -118,12 +118,12 @@ fn read(pid: u32) -> Option<(Id, Process)> {
 
 /// When a process started, and what it used, from its `stat` behind its name.
 #[cfg(target_os = "linux")]
-fn parse(stat: &str, clock: Duration) -> Option<(u64, Process)> {
+fn parse(stat: &str, clock: Duration) -> Option<(u64, ProcessTimes)> {
     // `proc(5)` numbers them from 1, and the name is the second.
     let fields: Vec<_> = stat.split(' ').collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     let ticks = field(16)?.checked_add(field(17)?)?;
-    let process = Process {
+    let process = ProcessTimes {
         clock,
         inherited: TICK * u32::try_from(ticks).ok()?,
         faults: field(11)?,
@@ -133,7 +133,7 @@ fn parse(stat: &str, clock: Duration) -> Option<(u64, Process)> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn read(_: u32) -> Option<(Id, Process)> {
+fn read(_: u32) -> Option<(Id, ProcessTimes)> {
     None
 }
 

@@ -16,7 +16,7 @@ use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    Counts, Level, Outbound, Triage, WATCHED, cores,
+    CountsPerVisit, Level, Outbound, Triage, WATCHED, cores,
     delays::may_be_delayed,
     level::{LEVELS, WATCH},
 };
@@ -109,7 +109,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    pub async fn per_visit(self, exits: bool) -> anyhow::Result<(Counts, Vec<OpenedFile>)> {
+    pub async fn per_visit(self, exits: bool) -> anyhow::Result<(CountsPerVisit, Vec<OpenedFile>)> {
         let totals = self.counter.totals(exits).await?;
         let visits = self.visits.max(1) as f64;
         let per_visit = totals.into_iter().map(|total| total as f64 / visits);

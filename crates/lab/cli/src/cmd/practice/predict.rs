@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
 
 /// The same for all cases.
 fn kinds() -> String {
-    let line = |it: &lab_cases::Suspect| format!("\n  {:<12}{}", it.name, it.words);
+    let line = |it: &lab_cases::SuspectKind| format!("\n  {:<12}{}", it.name, it.words);
     SUSPECTS.iter().map(line).collect()
 }
 
