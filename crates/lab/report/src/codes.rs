@@ -3,12 +3,17 @@
 //! A sentence is a clause without a full stop, unless it has several. Its slots, such as `{share:%}`, take the
 //! figures of the result.
 
-use crate::{CaseRecord, Record, notes};
+use std::sync::LazyLock;
+
+use anyhow::Context as _;
 use lab_model::{Metric, Note, Reason};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::{NONE, factor, join, percent, plural, plus_minus, thousands, time_ms};
+use crate::{
+    CaseRecord, NONE, Record, Template, factor, join, notes, percent, plural, plus_minus,
+    thousands, time_ms,
+};
 
 const CODES: &str = include_str!("codes.md");
 /// The code of a sentence of somebody else.
@@ -27,29 +32,36 @@ pub const NOISE: [&str; 8] = [
 ];
 
 /// A code, its sentence with slots, its meaning in a line, and paragraphs on its cause and on what to do.
-#[derive(Clone, Debug)]
 pub struct Explanation {
     pub code: &'static str,
-    pub sentence: String,
+    sentence: Sentence,
     pub meaning: &'static str,
     pub more: &'static str,
 }
 
 /// All codes, in their order.
-pub fn explanations() -> impl Iterator<Item = Explanation> {
-    CODES.split("## ").skip(1).filter_map(|section| {
-        let (code, text) = section.split_once("\n\n")?;
+pub static EXPLANATIONS: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
+    let all = CODES.split("## ").skip(1).map(explanation);
+    all.collect::<anyhow::Result<_>>().expect("a test reads codes.md")
+});
+
+fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
+    let (code, text) = section.split_once("\n\n").context("a code without a text")?;
+    let read = || {
         let (quoted, text) =
             if text.starts_with('>') { text.split_once("\n\n")? } else { ("", text) };
         let (meaning, more) = text.split_once("\n\n")?;
-        let sentence = quoted.trim_start_matches("> ").replace("\n> ", " ");
-        Some(Explanation { code, sentence, meaning, more: more.trim() })
-    })
+        Some((quoted.trim_start_matches("> ").replace("\n> ", " "), meaning, more.trim()))
+    };
+    let (sentence, meaning, more) = read().with_context(|| format!("{code} lacks a paragraph"))?;
+    let sentence = Template::parse(&sentence, slot).with_context(|| code.to_owned())?;
+    Ok(Explanation { code, sentence, meaning, more })
 }
 
 /// All explanations as Markdown, a heading each.
 pub fn explained() -> String {
-    filled(CODES.trim(), |name, _| format!("*{}*", name.replace('_', " ")))
+    let named = Template::parse(CODES.trim(), slot).expect("a test reads codes.md");
+    named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))))
 }
 
 /// The code of a result; `None` for a sentence of somebody else.
@@ -124,10 +136,8 @@ fn shown(result: &Value) -> String {
         Value::Object(figures) => {
             let of = |name: &str| figures.get(name).map(shown);
             let code = of("code").unwrap_or_default();
-            let sentence = explanations().find(|it| it.code == code).map(|it| it.sentence);
-            let sentence = sentence.map_or(code, |it| {
-                filled(&it, |name, unit| figure(result, name, unit).unwrap_or(NONE.to_owned()))
-            });
+            let sentence = EXPLANATIONS.iter().find(|it| it.code == code).map(|it| &it.sentence);
+            let sentence = sentence.map_or(code, |it| it.filled(|(_, figures)| figures(result)));
             of("variant").map_or(String::new(), |variant| variant + ": ") + &sentence
         }
         Value::Number(number) => number.to_string(),
@@ -135,42 +145,52 @@ fn shown(result: &Value) -> String {
     }
 }
 
-/// A text whose slots are filled, from their names and units.
-fn filled(text: &str, slot: impl Fn(&str, &str) -> String) -> String {
-    let mut parts = text.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        let (inner, rest) = part.split_once('}').unwrap_or((part, ""));
-        let (name, unit) = inner.split_once(':').unwrap_or((inner, ""));
-        text + &slot(name, unit) + rest
-    })
-}
+/// What a slot shows of a result.
+type Figures = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
-/// A figure of a result in its unit; any other word is what is counted.
-fn figure(result: &Value, name: &str, unit: &str) -> Option<String> {
-    let value = &result[name];
-    let number = || value.as_f64();
-    Some(match unit {
-        "" => shown(value),
-        "words" => value.as_str()?.replace('_', " "),
-        "metric" => Metric::try_from(value.as_str()?.to_owned()).ok()?.name(),
-        "range" => {
+/// A sentence of [`CODES`], and what its slots show.
+type Sentence = Template<(String, Figures)>;
+
+/// `NAME`, or `NAME:UNIT`: the figure of that name in a result, in its unit.
+fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
+    let (name, unit) = inner.split_once(':').unwrap_or((inner, ""));
+    let of = |show: fn(&Value) -> Option<String>| -> Figures {
+        let name = name.to_owned();
+        Box::new(move |result| show(&result[&name]))
+    };
+    let number = |show: fn(f64) -> String| -> Figures {
+        let name = name.to_owned();
+        Box::new(move |result| result[&name].as_f64().map(show))
+    };
+    let figures = match unit {
+        "" => of(|value| Some(shown(value))),
+        "words" => of(|value| Some(value.as_str()?.replace('_', " "))),
+        "metric" => of(|value| Some(Metric::try_from(value.as_str()?.to_owned()).ok()?.name())),
+        "range" => of(|value| {
             let [low, high] = [0_usize, 1].map(|at| value[at].as_f64().map(signed));
-            format!("{} to {}", low?, high?)
+            Some(format!("{} to {}", low?, high?))
+        }),
+        "interval" => {
+            Box::new(|result: &Value| Some(ends(result["low"].as_f64()?, result["high"].as_f64()?)))
         }
-        "interval" => ends(result["low"].as_f64()?, result["high"].as_f64()?),
-        "%" => percent(number()?),
-        "×" => factor(number()?),
-        "ms" => time_ms(number()?),
-        "s" => time_ms(1e3 * number()?),
-        "n" => thousands(number()?),
-        "+" => signed(number()?),
-        "±" => plus_minus(number()?),
-        "over" => percent(number()? - 1.0),
+        "%" => number(percent),
+        "×" => number(factor),
+        "ms" => number(time_ms),
+        "s" => number(|value| time_ms(1e3 * value)),
+        "n" => number(thousands),
+        "+" => number(signed),
+        "±" => number(plus_minus),
+        "over" => number(|value| percent(value - 1.0)),
         // Rounded down, because 94.9 % is not 95 %.
-        "level" => format!("{:.1} %", (1e3 * number()?).floor() / 10.0),
-        counted => plural(number()? as usize, counted),
-    })
+        "level" => number(|value| format!("{:.1} %", (1e3 * value).floor() / 10.0)),
+        _ => {
+            let one =
+                unit.strip_prefix("n ").with_context(|| format!("no unit is called `{unit}`"))?;
+            let (name, one) = (name.to_owned(), one.to_owned());
+            Box::new(move |result: &Value| Some(plural(result[&name].as_f64()? as usize, &one)))
+        }
+    };
+    Ok((name.to_owned(), figures))
 }
 
 /// Formats 0.95 as `-5.0 %`.

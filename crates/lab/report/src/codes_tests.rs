@@ -118,11 +118,11 @@ fn every_result_has_its_sentence() {
 fn every_code_is_explained_and_every_explanation_has_a_code() {
     let remark = REMARK.to_owned();
     let made: BTreeSet<_> = all().iter().filter_map(code).chain([remark]).collect();
-    let codes: Vec<_> = explanations().map(|it| it.code.to_owned()).collect();
+    let codes: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     assert_eq!(made.into_iter().collect::<Vec<_>>(), codes, "in alphabetical order");
     assert!(!explained().contains(['{', '}']), "a slot is shown by its name");
     assert!(NOISE.iter().all(|code| codes.iter().any(|it| it == code)));
-    assert!(explanations().all(|it| !it.meaning.contains('\n') && !it.more.is_empty()));
+    assert!(EXPLANATIONS.iter().all(|it| !it.meaning.contains('\n') && !it.more.is_empty()));
 }
 
 /// All codes of an enum, which serde names if it is asked for another one.
@@ -135,10 +135,16 @@ fn codes_of<T: DeserializeOwned + Debug>() -> Vec<String> {
 /// The other enums have sentences of older records, too, so serde doesn't name theirs.
 #[test]
 fn a_new_note_or_rule_needs_a_sentence() {
-    let explained: Vec<_> = explanations().map(|it| it.code.to_owned()).collect();
+    let explained: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     let all = [codes_of::<Kind>(), codes_of::<Rule>()].concat();
     let missing: Vec<_> = all.iter().filter(|code| !explained.contains(code)).collect();
     assert!(missing.is_empty() && all.len() > 50, "{missing:?} of {} in codes.md", all.len());
+}
+
+#[test]
+fn a_unit_that_does_not_exist_is_an_error() {
+    let error = slot("share:percent").err().unwrap();
+    assert_eq!(error.to_string(), "no unit is called `percent`");
 }
 
 #[test]

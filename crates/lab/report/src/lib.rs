@@ -16,11 +16,12 @@ mod store;
 mod summary;
 mod table;
 pub mod tables;
+mod template;
 mod weight;
 mod words;
 
 pub use codes::{
-    NOISE, all_told, code, document, explained, explanations, noted, reason, sentence, told,
+    EXPLANATIONS, NOISE, all_told, code, document, explained, noted, reason, sentence, told,
 };
 pub use comment::comment;
 pub use conditions::Neighbours;
@@ -32,5 +33,6 @@ pub use notes::notes;
 pub use store::{Store, read};
 pub use summary::{comparison, overview};
 pub use table::{Table, count_table};
+pub use template::Template;
 pub use weight::{per_request, weight};
 pub use words::*;

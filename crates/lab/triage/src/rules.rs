@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
+use lab_report::Template;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -60,8 +61,8 @@ struct Rule {
     explains: Figure,
     #[serde(default)]
     instead_of: Vec<String>,
-    evidence: Template,
-    refute: Template,
+    evidence: RuleText,
+    refute: RuleText,
     fix: String,
     chapter: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "checked by the tests"))]
@@ -99,43 +100,32 @@ impl TryFrom<String> for Condition {
 /// Text with names of figures and words in braces.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Template(Vec<TemplatePart>);
+struct RuleText(Template<RuleSlot>);
 
 #[derive(Debug)]
-enum TemplatePart {
-    Text(String),
+enum RuleSlot {
     Figure(Figure),
     Word(Word),
 }
 
-impl TryFrom<String> for Template {
+impl TryFrom<String> for RuleText {
     type Error = anyhow::Error;
 
     fn try_from(text: String) -> anyhow::Result<Self> {
-        let mut pieces = text.split('{');
-        let mut parts = vec![TemplatePart::Text(pieces.next().unwrap_or_default().to_owned())];
-        for piece in pieces {
-            let (name, rest) =
-                piece.split_once('}').with_context(|| format!("`{{{piece}` has no `}}`"))?;
-            parts.push(match Word::named(name) {
-                Some(word) => TemplatePart::Word(word),
-                None => TemplatePart::Figure(Figure::named(name)?),
-            });
-            parts.push(TemplatePart::Text(rest.to_owned()));
-        }
-        Ok(Self(parts))
+        let slot = |name: &str| match Word::named(name) {
+            Some(word) => Ok(RuleSlot::Word(word)),
+            None => Figure::named(name).map(RuleSlot::Figure),
+        };
+        Template::parse(&text, slot).map(Self)
     }
 }
 
-impl Template {
+impl RuleText {
     fn filled(&self, facts: &Facts) -> String {
-        let part = |part: &TemplatePart| match part {
-            TemplatePart::Text(text) => Some(text.clone()),
-            TemplatePart::Figure(figure) => facts.shown(*figure),
-            TemplatePart::Word(word) => facts.words.get(word).cloned(),
-        };
-        let parts = self.0.iter().map(|it| part(it).unwrap_or_else(|| lab_report::NONE.to_owned()));
-        parts.collect()
+        self.0.filled(|slot| match slot {
+            RuleSlot::Figure(figure) => facts.shown(*figure),
+            RuleSlot::Word(word) => facts.words.get(word).cloned(),
+        })
     }
 }
 
@@ -345,8 +335,7 @@ mod tests {
     fn evidence_shows_figures_in_their_units() {
         let facts = facts(&[(Figure::TurnMs, 51.3), (Figure::WaitShare, 0.943)].into());
         let text = "{turn_ms}, {wait_share} of {fault}.".to_owned();
-        let template = Template::try_from(text).unwrap();
+        let template = RuleText::try_from(text).unwrap();
         assert_eq!(template.filled(&facts), "51.3 ms, 94 % of n/a.");
-        assert!(Template::try_from("{turn_ms".to_owned()).is_err());
     }
 }

@@ -8,7 +8,7 @@ use lab_load::Fault;
 use lab_measure::{bench::Engine, count};
 use lab_model::{EngineOptions, Metric, Note};
 use lab_report::{
-    CaseRecord, NOISE, Record, Store, code, document, explanations, noted, notes, paragraph, told,
+    CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, noted, notes, paragraph, told,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
@@ -213,7 +213,7 @@ fn is_denied(note: &Note, deny: &[String]) -> bool {
 
 /// A code that `--deny` can name.
 fn known_code(name: &str) -> anyhow::Result<String> {
-    let known = || explanations().map(|it| it.code).chain([NOISE_GROUP]);
+    let known = || EXPLANATIONS.iter().map(|it| it.code).chain([NOISE_GROUP]);
     ensure!(known().any(|it| it == name), unknown("code", name, known()));
     Ok(name.to_owned())
 }

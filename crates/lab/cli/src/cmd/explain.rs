@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use lab_cases::unknown;
-use lab_report::{column, explanations, paragraph};
+use lab_report::{EXPLANATIONS, column, paragraph};
 use lab_system::out;
 
 #[derive(Debug, clap::Args)]
@@ -15,8 +15,8 @@ pub struct Options {
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let Some(code) = options.code.as_deref() else {
-        let width = explanations().map(|it| it.code.len()).max().unwrap_or(0) + 4;
-        for it in explanations() {
+        let width = EXPLANATIONS.iter().map(|it| it.code.len()).max().unwrap_or(0) + 4;
+        for it in EXPLANATIONS.iter() {
             let label = format!("  {:<1$}", it.code, width - 2);
             out!("{}", column(width, &style(label).cyan().to_string(), &plain(it.meaning)));
         }
@@ -24,9 +24,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     };
     // As it was copied from a terminal: `note[steal]`.
     let code = code.trim_start_matches("note[").trim_end_matches([']', ':']);
-    let found = explanations().find(|it| it.code == code);
+    let found = EXPLANATIONS.iter().find(|it| it.code == code);
     let it = found.ok_or_else(|| {
-        unknown("code", code, explanations().map(|it| it.code))
+        unknown("code", code, EXPLANATIONS.iter().map(|it| it.code))
             .context("`lab explain` without a code lists all")
     })?;
     out!("{}\n\n{}", style(it.code).bold().cyan(), paragraph(&plain(it.meaning)));
