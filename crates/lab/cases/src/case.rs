@@ -12,9 +12,9 @@ use serde::Deserialize;
 use crate::{Criteria, Overrides, Prediction, Request};
 
 /// The variant that the others are compared with.
-pub const BASELINE: &str = "slow";
+pub const SLOW: &str = "slow";
 /// The variant that the case is about.
-pub const CANDIDATE: &str = "fixed";
+pub const FIXED: &str = "fixed";
 /// The variant that the reader writes; see `Workspace::cases_with_mine`.
 pub const MINE: &str = "mine";
 
@@ -167,7 +167,7 @@ impl Case {
 
     /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
     pub fn source(&self, variant: &str) -> PathBuf {
-        if variant == CANDIDATE && self.is_exercise() {
+        if variant == FIXED && self.is_exercise() {
             self.dir.with_file_name("solutions").join(format!("{}.rs", self.name))
         } else {
             self.dir.join(format!("src/{variant}.rs"))
@@ -219,7 +219,7 @@ impl Case {
         let mut case =
             Self { name: name.to_owned(), shown: name.to_owned(), ..toml::from_str(text)? };
         case.decides = case.promise.map_or(Metric::default(), |promise| promise.metric);
-        for needed in [BASELINE, CANDIDATE] {
+        for needed in [SLOW, FIXED] {
             ensure!(
                 case.variants.iter().any(|variant| variant == needed),
                 "`variants` lacks `{needed}`"

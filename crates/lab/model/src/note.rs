@@ -19,7 +19,7 @@ pub enum Note {
         kind: Kind,
     },
     /// A sentence of somebody else: an engine, a case file, an older record.
-    Remark(String),
+    Sentence(String),
 }
 
 impl Note {

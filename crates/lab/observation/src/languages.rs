@@ -117,7 +117,7 @@ impl Languages {
     }
 
     /// A symbol as the programmers of its language write it; `None` if it needs more than its entry.
-    pub fn shown(&self, symbol: &str) -> Option<String> {
+    pub fn readable(&self, symbol: &str) -> Option<String> {
         let mut all = self.language.iter().flat_map(|it| &it.shown);
         let (Symbol(regex), shown) = all.find(|(Symbol(regex), _)| regex.is_match(symbol))?;
         Some(regex.replace(symbol, shown.as_str()).into_owned())

@@ -38,7 +38,7 @@ pub struct Observations {
     pub servers: Vec<Observation>,
     /// Their allocations, if an exhibit shows them.
     pub heaps: Vec<Heap>,
-    pub notices: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 /// What was seen of one server under load.

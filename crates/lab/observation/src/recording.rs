@@ -95,7 +95,7 @@ pub struct Recording {
     pub window: Duration,
     /// The busiest line of a handler that the compiler inlined into a function of the runtime.
     pub inlined: Option<Inlined>,
-    pub notices: Vec<Kind>,
+    pub notes: Vec<Kind>,
 }
 
 /// A position in the source, and the symbol of the function that has its code.
@@ -129,7 +129,7 @@ impl Recording {
             system_cpu: window.system_cpu,
             window: window.length,
             inlined: None,
-            notices: Vec::new(),
+            notes: Vec::new(),
             stacks,
         }
     }
@@ -152,7 +152,7 @@ impl Recording {
     }
 
     /// Adds what the numbers give reason to say.
-    pub fn with_notices(mut self) -> Self {
+    pub fn with_notes(mut self) -> Self {
         let used = self.system_cpu.unwrap_or(self.sampled_cpu);
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         // A profiler that recorded nothing can't say that there was nothing.
@@ -164,7 +164,7 @@ impl Recording {
         let is_far = |agreement| {
             self.profiler.kernel != Kernel::Missing && agreement < 0.8 || agreement > 1.25
         };
-        let notices = [
+        let notes = [
             (!is_enough).then(|| {
                 if is_blank {
                     Kind::NoSamples
@@ -196,7 +196,7 @@ impl Recording {
                 Kind::CpuDisagrees { sampled_ms: ms(self.sampled_cpu), counted_ms: ms(used) }
             }),
         ];
-        self.notices.extend(notices.into_iter().flatten());
+        self.notes.extend(notes.into_iter().flatten());
         self
     }
 }
@@ -257,13 +257,13 @@ mod tests {
         let stacks = "main;work 5000\n".parse().unwrap();
         let profiler = Profiler { name: "perf", label: "perf", kernel: Kernel::Frames };
         let healthy = Recording { sampled_cpu: length, ..Recording::new(profiler, stacks, window) };
-        assert!(healthy.clone().with_notices().notices.is_empty());
+        assert!(healthy.clone().with_notes().notes.is_empty());
         for (spoil, is_named) in faults {
             let mut recording = healthy.clone();
             spoil(&mut recording);
-            let notices = recording.with_notices().notices;
-            assert_eq!(notices.len(), 1, "{notices:?}");
-            assert!(is_named(&notices[0]), "{notices:?}");
+            let notes = recording.with_notes().notes;
+            assert_eq!(notes.len(), 1, "{notes:?}");
+            assert!(is_named(&notes[0]), "{notes:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_observation::{Observation, Observations, Topic};
-use lab_report::all_told;
+use lab_report::notes_for_programs;
 use lab_system::{Machine, own_command};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ pub fn meta(topic: &Topic, all: &Observations) -> Value {
         "machine": Machine::here(),
         "build": topic.build,
         "variants": variants.collect::<Map<_, _>>(),
-        "notices": all_told(&all.notices, serde_json::value::Serializer).unwrap_or_default(),
+        "notes": notes_for_programs(&all.notes, serde_json::value::Serializer).unwrap_or_default(),
     })
 }
 

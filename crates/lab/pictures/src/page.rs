@@ -3,7 +3,7 @@
 //! A page is one file next to its pictures. It needs no network and no script of its own.
 
 use crate::{
-    html::{document, header, made, notices},
+    html::{document, header, made, note_list},
     report::in_html,
 };
 use lab_model::Note;
@@ -18,7 +18,7 @@ pub struct PicturePage {
     /// What the page answers.
     pub question: String,
     /// What a reader has to know before the pictures.
-    pub notices: Vec<Note>,
+    pub notes: Vec<Note>,
     pub sections: Vec<Section>,
     /// How it was measured: names and values.
     pub facts: Vec<(String, String)>,
@@ -74,7 +74,7 @@ impl PicturePage {
     pub fn html(&self) -> String {
         let body = html! {
             (header(&self.case, &self.title, &self.question))
-            (notices(&self.notices.iter().map(in_html).collect::<Vec<_>>()))
+            (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             @for section in &self.sections { (section.html()) }
             section {
                 (made(&self.facts, &self.commands))

@@ -40,7 +40,7 @@ pub fn draw(server: &str, seen: &ThreadStates) -> Markup {
     let (legend, end) = legend(marks.iter());
     let top = end + 8.0;
     let bottom = top + rows.len() as f64 * PITCH;
-    let desc = rows.iter().map(|it| format!("{}: {}", it.name, in_words(&shares(&[it]))));
+    let desc = rows.iter().map(|it| format!("{}: {}", it.name, largest_shares(&shares(&[it]))));
     let desc = desc.collect::<Vec<_>>().join(". ");
     let body = html! {
         (legend)
@@ -66,7 +66,7 @@ pub fn table(server: &str, seen: &ThreadStates) -> Table {
             let found = active.iter().find(|(state, _)| *state == wanted);
             format!("{:.0} %", found.map_or(0.0, |(_, share)| share * 100.0))
         };
-        vec![name, share(State::Running), share(State::Ready), in_words(&blocked)]
+        vec![name, share(State::Running), share(State::Ready), largest_shares(&blocked)]
     };
     let looks = format!("{} looks in {:.1} s", seen.looks, seen.window.as_secs_f64());
     let left_out = match seen.left_out {
@@ -107,7 +107,7 @@ fn row(
     });
     let bars: Vec<_> = bars.collect();
     let shares = shares(&[thread]);
-    let words = in_words(&shares[..shares.len().min(3)]);
+    let words = largest_shares(&shares[..shares.len().min(3)]);
     let words = fit(&words, FIGURE_WIDTH - figure_text_width(&thread.name) - 9.0);
     html! {
         text class="head halo" x="0" y=(px(y + 15.0)) { (thread.name) }
@@ -119,7 +119,7 @@ fn row(
 }
 
 /// `74 % fsync, 20 % futex`
-fn in_words(shares: &[(State, f64)]) -> String {
+fn largest_shares(shares: &[(State, f64)]) -> String {
     let visible = shares.iter().filter(|(_, share)| *share >= LEAST);
     let words = visible.map(|(state, share)| {
         let state = match state {

@@ -104,8 +104,9 @@ pub(super) fn first_difference<'a>(
                 it.method != ask.method && !["GET", "HEAD"].contains(&it.method.as_str())
             };
             let changed = before.filter(is_change);
-            let after = changed.map(|it| format!(", after {}", shown(it))).unwrap_or_default();
-            return Some([format!("{}{after}: {found}", shown(ask)), right]);
+            let after =
+                changed.map(|it| format!(", after {}", request_line(it))).unwrap_or_default();
+            return Some([format!("{}{after}: {found}", request_line(ask)), right]);
         }
         before = Some(ask);
     }
@@ -113,7 +114,7 @@ pub(super) fn first_difference<'a>(
 }
 
 /// A request in a few words.
-pub(super) fn shown(ask: &Ask) -> String {
+pub(super) fn request_line(ask: &Ask) -> String {
     let body = ask.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
     let [path, body] =
         [&ask.path, &body.unwrap_or_default()].map(|it| it.chars().take(SHOWN).collect::<String>());

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, Innocent, MINE, Overtaking};
+use lab_cases::{Case, Criteria, FIXED, Innocent, MINE, Overtaking, SLOW};
 use lab_measure::bench::Effort;
 use lab_model::{Metric, Speedups};
 use lab_report::{CaseRecord, Run, factor, speedup_or};
@@ -74,7 +74,7 @@ pub struct Report {
     /// Whether all files but the reader's are as they were committed, as far as git can say.
     pub is_as_committed: bool,
     /// What isn't wrong and should be known, a sentence each.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Judges the reader's variant. Without an `effort`, no clock is involved.
@@ -91,7 +91,7 @@ pub async fn check(
     let criteria = criteria(case)?;
     let of_mine = servers.of_mine(criteria);
     let changed = commit::changed(servers.workspace()).await;
-    let remark = commit::remark(&changed);
+    let note = commit::note(&changed);
     let mut report = Report {
         case: case.shown.clone(),
         mark: Mark::Passed,
@@ -101,11 +101,11 @@ pub async fn check(
         evidence: None,
         seed,
         is_as_committed: changed.is_empty(),
-        remarks: remark.into_iter().collect(),
+        notes: note.into_iter().collect(),
     };
     let mut draw = Draw::of(seed, Phase::Answers)?;
     let (drawn, _) = draw.wait(case);
-    let slow = servers.launch(&drawn, BASELINE)?;
+    let slow = servers.launch(&drawn, SLOW)?;
     let mine = Launch::of_case(of_mine, &drawn, MINE)?;
     let compared = answers::compare([&slow, &mine], case, criteria, &mut draw);
     report.add("answers", in_sight("comparing the answers", compared).await?);
@@ -133,25 +133,25 @@ pub async fn check(
             }
         }
         if found.is_err() {
-            report.remarks.extend(weaker(case, criteria));
+            report.notes.extend(weaker(case, criteria));
         }
         report.add("mechanism", found);
     }
     let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
     let load = DrawnLoad::draw(servers, case, criteria, seed);
     let load = in_sight("asking slow for the answers", load).await?;
-    let record = load.compare([BASELINE, MINE], effort).await?;
+    let record = load.compare([SLOW, MINE], effort).await?;
     report.judge_speed(&record, criteria, &load);
     let is_far = |it: &Speedup| it.estimate >= FAR_ABOVE * criteria.speed;
     if report.mark == Mark::Passed && report.speedup.as_ref().is_some_and(is_far) {
         // Two runs are enough for a question.
-        let ours = load.compare([CANDIDATE], effort).await?;
+        let ours = load.compare([FIXED], effort).await?;
         let figure = |of: &CaseRecord, variant| of.variant(variant)?.figure(record.metric);
-        let both = figure(&record, MINE).zip(figure(&ours, CANDIDATE));
-        report.remarks.extend(both.and_then(|(mine, ours)| far_above(mine / ours)));
+        let both = figure(&record, MINE).zip(figure(&ours, FIXED));
+        report.notes.extend(both.and_then(|(mine, ours)| far_above(mine / ours)));
     }
     if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
-        let record = load.compare([BASELINE, &innocent.variant], for_innocent(effort)).await?;
+        let record = load.compare([SLOW, &innocent.variant], for_innocent(effort)).await?;
         report.evidence = Some(evidence(&record, innocent));
     }
     Ok(report)

@@ -1,11 +1,9 @@
 //! What differs from the commit: a reader who edits `slow.rs` or `case.toml` makes the fix of another case.
 
-use std::{
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{process::Command, time::Duration};
 
 use lab_cases::Workspace;
+use lab_system::Program;
 
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,24 +20,24 @@ pub(super) async fn changed(workspace: &Workspace) -> Vec<String> {
     git.current_dir(workspace.root());
     git.args(["status", "--porcelain", "--no-renames", "--untracked-files=all", "-z", "--"]);
     git.args(BUILT_FROM);
-    let printed = lab_system::run(git, PATIENCE, Stdio::piped()).await.unwrap_or_default();
+    let printed = Program::new(git, PATIENCE).output().await.unwrap_or_default();
     let printed = String::from_utf8_lossy(&printed);
     // Two letters and a space come before each path.
     printed.split('\0').filter_map(|line| line.get(3..)).map(str::to_owned).collect()
 }
 
 /// What the reader has to know about changed files.
-pub(super) fn remark(changed: &[String]) -> Option<String> {
+pub(super) fn note(changed: &[String]) -> Option<String> {
     let differ = if changed.len() == 1 { "differs" } else { "differ" };
     let mut files: Vec<_> = changed.iter().take(NAMED).cloned().collect();
     if changed.len() > NAMED {
         files.push(format!("{} more", changed.len() - NAMED));
     }
     let files = lab_report::join(&files);
-    let remark = format!(
+    let note = format!(
         "{files} {differ} from the commit: this verdict is about a changed case, and isn't noted in your journal"
     );
-    (!changed.is_empty()).then_some(remark)
+    (!changed.is_empty()).then_some(note)
 }
 
 #[cfg(test)]
@@ -48,15 +46,15 @@ mod tests {
 
     #[test]
     fn changed_files_are_named_in_one_line() {
-        assert_eq!(remark(&[]), None);
+        assert_eq!(note(&[]), None);
         let files = ["a/case.toml", "a/src/slow.rs", "b", "c", "d"].map(str::to_owned);
-        let one = remark(&files[..1]).unwrap();
+        let one = note(&files[..1]).unwrap();
         assert_eq!(
             one,
             "a/case.toml differs from the commit: this verdict is about a changed case, and isn't noted in your \
              journal"
         );
-        let many = remark(&files).unwrap();
+        let many = note(&files).unwrap();
         assert!(many.starts_with("a/case.toml, a/src/slow.rs, b and 2 more differ from"), "{many}");
     }
 }

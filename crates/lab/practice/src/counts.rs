@@ -1,6 +1,6 @@
 //! The second gate: exact counts, which no machine changes.
 
-use lab_cases::{BASELINE, Case, Criteria, Limits, MINE, Overrides, Request, Workspace};
+use lab_cases::{Case, Criteria, Limits, MINE, Overrides, Request, SLOW, Workspace};
 use lab_measure::count;
 use lab_model::Ask;
 use lab_report::thousands;
@@ -26,7 +26,7 @@ pub(super) async fn counts(
     draw: &mut Draw,
 ) -> anyhow::Result<Found> {
     let (mut case, _) = draw.wait(case);
-    let slow = servers.launch(&case, BASELINE)?;
+    let slow = servers.launch(&case, SLOW)?;
     let before = learned(&slow, draw.asks(&criteria.before)?).await?;
     let drawn = learned(&slow, draw.asks(&criteria.counted)?).await?;
     let [name, value] = ONE_WORKER.map(str::to_owned);
@@ -84,7 +84,7 @@ async fn visit(
     }
     let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
     // How far it is: what the fault costs, and how many limits are left.
-    let (slow, _) = count::measure(counting, case, BASELINE, before).await?;
+    let (slow, _) = count::measure(counting, case, SLOW, before).await?;
     let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
     let rest = all.iter().map(|met| format!("; enough: {met}")).collect::<String>();
     Ok(Err([format!("{measured}; slow: {of_slow}{rest}"), needed]))

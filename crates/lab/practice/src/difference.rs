@@ -16,7 +16,7 @@ const BODY: usize = 200;
 /// What was found, and what was needed.
 pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]> {
     if found.status != right.status {
-        let body = match shown(&found.body[..found.body.len().min(BODY)]) {
+        let body = match one_line(&found.body[..found.body.len().min(BODY)]) {
             body if body.is_empty() => "without a body".to_owned(),
             body => format!("with the body `{body}`"),
         };
@@ -77,13 +77,13 @@ fn around(body: &[u8], offset: usize) -> String {
     let (from, to) = (offset.saturating_sub(before), body.len().min(offset + after));
     let [head, tail] = [from > 0, to < body.len()].map(|is_cut| if is_cut { "…" } else { "" });
     match body.len() {
-        length if length == offset => format!("the end: `{head}{}`", shown(&body[from..to])),
-        _ => format!("`{head}{}{tail}`", shown(&body[from..to])),
+        length if length == offset => format!("the end: `{head}{}`", one_line(&body[from..to])),
+        _ => format!("`{head}{}{tail}`", one_line(&body[from..to])),
     }
 }
 
 /// Bytes as text of one line.
-fn shown(bytes: &[u8]) -> String {
+fn one_line(bytes: &[u8]) -> String {
     lab_system::escaped(&String::from_utf8_lossy(bytes))
 }
 

@@ -1,7 +1,7 @@
 //! The servers of a check: the reader's, and what it is compared with.
 
 use anyhow::ensure;
-use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, MINE, Workspace};
+use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, Workspace};
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
@@ -39,18 +39,18 @@ impl Servers {
             let (criteria, mine) = (criteria(case)?, case.source(MINE));
             let shown = &case.shown;
             ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
-            let mut variants = vec![BASELINE.to_owned()];
+            let mut variants = vec![SLOW.to_owned()];
             if is_timed || !criteria.is_counted() {
                 variants.push(MINE.to_owned());
             }
             if is_timed {
-                variants.push(CANDIDATE.to_owned());
+                variants.push(FIXED.to_owned());
             }
             variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
             ordinary.push((case, variants));
             if criteria.is_counted() {
                 // What slow costs says how far the fix is.
-                let variants = [BASELINE, MINE].map(str::to_owned).to_vec();
+                let variants = [SLOW, MINE].map(str::to_owned).to_vec();
                 counted.push(Case { variants, ..case.clone() });
             }
         }

@@ -10,7 +10,7 @@ use lab_servers::{Launch, Running, Scratch};
 use tokio::time::sleep;
 
 use crate::{
-    answers::{answer, changes, first_difference, shown},
+    answers::{answer, changes, first_difference, request_line},
     difference::{difference, failure},
     draw::Draw,
 };
@@ -62,16 +62,17 @@ pub(super) async fn afterwards(
     };
     let between = match &meanwhile[..] {
         [] => String::new(),
-        [one] => format!(", with {} meanwhile", shown(one)),
-        [first, ..] => format!(", with {} and more meanwhile", shown(first)),
+        [one] => format!(", with {} meanwhile", request_line(one)),
+        [first, ..] => format!(", with {} and more meanwhile", request_line(first)),
     };
-    let users = format!("{USERS} users sent {} at the same time{between}", shown(&users[0][0]));
+    let users =
+        format!("{USERS} users sent {} at the same time{between}", request_line(&users[0][0]));
     let different = right.iter().map(|right| difference(&found, right));
     let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
     Ok(different
         .into_iter()
         .next()
-        .map(|[found, right]| [format!("{}, after {users}: {found}", shown(&get)), right]))
+        .map(|[found, right]| [format!("{}, after {users}: {found}", request_line(&get)), right]))
 }
 
 /// How the answers differ if a second server changes the data of the reader's, and the other way round.

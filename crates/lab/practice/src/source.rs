@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context as _, ensure};
-use lab_cases::{BASELINE, CANDIDATE, Case, Criteria, MINE, without_expectations};
+use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, without_expectations};
 use lab_system::write_new;
 
 /// What a fix has to reach.
@@ -26,7 +26,7 @@ pub fn begin(case: &Case) -> anyhow::Result<()> {
     let (path, again) = (case.source(MINE), &case.shown);
     let shown = path.display();
     ensure!(!path.exists(), "{shown} was left as it is; `just reset {again}` begins again");
-    write_new(&path, &source(case, BASELINE)?)
+    write_new(&path, &source(case, SLOW)?)
 }
 
 /// Begins again; the old file becomes `mine.rs.old`.
@@ -39,10 +39,10 @@ pub fn reset(case: &Case) -> anyhow::Result<()> {
 
 /// What our fix does, in words, and the difference to it from the reader's file, or from `slow`.
 pub fn solution(case: &Case) -> anyhow::Result<String> {
-    let fixed = source(case, CANDIDATE)?;
+    let fixed = source(case, FIXED)?;
     let (name, yours) = match fs::read_to_string(case.source(MINE)) {
         Ok(mine) => ("mine.rs", mine),
-        Err(_) => ("slow.rs", source(case, BASELINE)?),
+        Err(_) => ("slow.rs", source(case, SLOW)?),
     };
     let words = fixed.lines().map_while(|line| line.strip_prefix("//!"));
     let words: Vec<_> = words.map(str::trim).collect();

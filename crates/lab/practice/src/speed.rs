@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use lab_cases::{BASELINE, Case, Criteria};
+use lab_cases::{Case, Criteria, SLOW};
 use lab_load::Visitor;
 use lab_measure::bench::{Comparison, Effort};
 use lab_model::Ask;
@@ -46,7 +46,7 @@ impl<'a> DrawnLoad<'a> {
     ) -> anyhow::Result<Self> {
         let mut draw = Draw::of(seed, Phase::Speed)?;
         let (case, wait) = draw.wait(case);
-        let slow = servers.launch(&case, BASELINE)?;
+        let slow = servers.launch(&case, SLOW)?;
         let asks = if criteria.timed.is_empty() {
             Vec::new()
         } else {

@@ -169,7 +169,7 @@ impl Profilers {
         let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
         let reading = profile.sample(self, process).await?;
-        Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notices)) }))
+        Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notes)) }))
     }
 
     fn program(&self, name: &str) -> Result<PathBuf, Obstacle> {

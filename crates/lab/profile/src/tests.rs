@@ -169,17 +169,17 @@ async fn perf_copies_stacks_unless_it_is_told_to_follow_frame_pointers() {
 
 #[tokio::test]
 async fn a_recording_says_what_is_wrong_with_it() {
-    for (mode, notice) in [
+    for (mode, note) in [
         ("few", "AlmostIdle"),
         ("cut", "CutStacks { share: 0.8"),
         // 100 of 400: the larger of the two counts.
         ("lost", "LostSamples { share: 0.25"),
     ] {
-        let notices = format!("{:?}", with_kernel(mode).await.unwrap().notices);
-        assert!(notices.contains(notice), "{mode}: {notices}");
+        let notes = format!("{:?}", with_kernel(mode).await.unwrap().notes);
+        assert!(notes.contains(note), "{mode}: {notes}");
     }
     let recording = record("confined", &USER_ONLY).await.unwrap();
-    assert!(recording.notices.contains(&Kind::KernelMissing));
+    assert!(recording.notes.contains(&Kind::KernelMissing));
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn a_perf_that_hangs_is_killed() {
     for (mode, words) in [
         ("hang-at-attach", "`perf` hung"),
         ("hang-at-end", "`perf` hung"),
-        ("hang-at-script", "`perf script` did not end"),
+        ("hang-at-script", "`perf script` did not finish"),
     ] {
         let (fake, server) = (machine(mode), StubServer::start());
         let profilers = Profilers { patience: Duration::from_millis(500), ..look(&fake) };
@@ -279,7 +279,7 @@ async fn the_in_process_sampler_answers_with_stacks() {
     let stacks = Some(Ok((200, "start_thread;work 300\nwork;inner 100\n")));
     let recording = in_process(&[SAMPLED, stacks]).await.unwrap();
     assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
-    assert!(matches!(recording.notices[0], Kind::CutStacks { share: 0.25, .. }), "{recording:?}");
+    assert!(matches!(recording.notes[0], Kind::CutStacks { share: 0.25, .. }), "{recording:?}");
 }
 
 #[tokio::test]

@@ -20,8 +20,9 @@ case "$mode,$1,$*" in
     no-kernel,stat,*cpu-clock:k*) denied ;;
     other-kernel,stat,*) echo 'WARNING: perf not found for kernel 6.8.0-31' >&2; exit 2 ;;
     no-events,stat,*) echo 'The sys_perf_event_open() syscall returned with 38 (Function not implemented)' >&2; exit 1 ;;
-    counts-nothing,stat,*) echo '<not supported>,,cpu-clock:k,0,100.00,,' >&2 ;;
-    *,stat,*) echo "1.5,msec,$5,1500,100.00,," >&2 ;;
+    # To its standard output, as `--log-fd 1` asks.
+    counts-nothing,stat,*) echo '<not supported>,,cpu-clock:k,0,100.00,,' ;;
+    *,stat,*) echo "1.5,msec,$7,1500,100.00,," ;;
 
     denied-at-attach,record,*) denied ;;
     no-memory,record,*) echo 'Permission error mapping pages.' >&2; exit 255 ;;

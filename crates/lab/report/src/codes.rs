@@ -17,7 +17,7 @@ use crate::{
 
 const CODES: &str = include_str!("codes.md");
 /// The code of a sentence of somebody else.
-const REMARK: &str = "remark";
+const SOMEBODYS: &str = "note";
 
 /// The codes that say that the machine disturbed the runs.
 pub const NOISE: [&str; 8] = [
@@ -77,7 +77,7 @@ pub fn noted(note: &Note) -> String {
 
 /// A result in words.
 pub fn sentence(of: &impl Serialize) -> String {
-    serde_json::to_value(of).map_or(NONE.to_owned(), |it| shown(&it))
+    serde_json::to_value(of).map_or(NONE.to_owned(), |it| text(&it))
 }
 
 /// Why a case has its verdict.
@@ -95,9 +95,9 @@ pub fn reason(case: &CaseRecord) -> String {
 }
 
 /// The reason and the notes for programs: code, figures and sentence of each.
-pub fn told(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
+pub fn for_programs(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
     let reason = with_sentence(serde_json::to_value(&case.reason)?, reason(case));
-    Ok([reason, all_told(&notes(case), serde_json::value::Serializer)?])
+    Ok([reason, notes_for_programs(&notes(case), serde_json::value::Serializer)?])
 }
 
 /// Notes for programs, for serde: code, figures and sentence of each.
@@ -105,7 +105,7 @@ pub fn told(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
 /// # Errors
 ///
 /// Those of the serializer.
-pub fn all_told<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn notes_for_programs<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(notes.iter().map(|note| with_sentence(json!(note), sentence(note))))
 }
 
@@ -115,7 +115,7 @@ fn with_sentence(result: Value, sentence: String) -> Value {
             told.insert("sentence".to_owned(), sentence.into());
             told.into()
         }
-        _ => json!({ "code": REMARK, "sentence": sentence }),
+        _ => json!({ "code": SOMEBODYS, "sentence": sentence }),
     }
 }
 
@@ -124,17 +124,17 @@ pub fn document(record: &Record) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(record)?;
     let shown = document["cases"].as_array_mut().into_iter().flatten();
     for (case, shown) in record.cases.iter().zip(shown) {
-        [shown["reason"], shown["notes"]] = told(case)?;
+        [shown["reason"], shown["notes"]] = for_programs(case)?;
     }
     Ok(document)
 }
 
-fn shown(result: &Value) -> String {
+fn text(result: &Value) -> String {
     match result {
         Value::String(sentence) => sentence.clone(),
-        Value::Array(names) => join(&names.iter().map(shown).collect::<Vec<_>>()),
+        Value::Array(names) => join(&names.iter().map(text).collect::<Vec<_>>()),
         Value::Object(figures) => {
-            let of = |name: &str| figures.get(name).map(shown);
+            let of = |name: &str| figures.get(name).map(text);
             let code = of("code").unwrap_or_default();
             let sentence = EXPLANATIONS.iter().find(|it| it.code == code).map(|it| &it.sentence);
             let sentence = sentence.map_or(code, |it| it.filled(|(_, figures)| figures(result)));
@@ -163,7 +163,7 @@ fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
         Box::new(move |result| result[&name].as_f64().map(show))
     };
     let figures = match unit {
-        "" => of(|value| Some(shown(value))),
+        "" => of(|value| Some(text(value))),
         "words" => of(|value| Some(value.as_str()?.replace('_', " "))),
         "metric" => of(|value| Some(Metric::try_from(value.as_str()?.to_owned()).ok()?.name())),
         "range" => of(|value| {

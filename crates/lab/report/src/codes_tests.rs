@@ -116,8 +116,8 @@ fn every_result_has_its_sentence() {
 
 #[test]
 fn every_code_is_explained_and_every_explanation_has_a_code() {
-    let remark = REMARK.to_owned();
-    let made: BTreeSet<_> = all().iter().filter_map(code).chain([remark]).collect();
+    let note = SOMEBODYS.to_owned();
+    let made: BTreeSet<_> = all().iter().filter_map(code).chain([note]).collect();
     let codes: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     assert_eq!(made.into_iter().collect::<Vec<_>>(), codes, "in alphabetical order");
     assert!(!explained().contains(['{', '}']), "a slot is shown by its name");
@@ -149,7 +149,7 @@ fn a_unit_that_does_not_exist_is_an_error() {
 
 #[test]
 fn a_sentence_of_somebody_else_stays_as_it_is() {
-    let note = Note::Remark("it {sees} no bodies".to_owned());
+    let note = Note::Sentence("it {sees} no bodies".to_owned());
     assert_eq!((noted(&note), code(&note)), ("note: it {sees} no bodies".to_owned(), None));
     let first = "a {b} c".to_owned();
     let note = Note::of("fixed", Kind::WrongArrivals { first });

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     CaseRecord, Record, notes,
-    origin::{command_line, day, machine_in_words},
+    origin::{command_line, day},
 };
 
 use crate::{
@@ -37,7 +37,7 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
         text += "\n</details>\n";
     }
     let command = code(&command_line(&record.command));
-    let machine = inert(&machine_in_words(&record.machine));
+    let machine = inert(&record.machine.to_string());
     let _ = writeln!(
         text,
         "\nMade by {command} on {machine}, {}. The code that is compared ran on that machine, so trust the \

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_cases::{BASELINE, CANDIDATE, a_request};
+use lab_cases::{FIXED, SLOW, a_request};
 use lab_model::{
     ByPercentile, Invalid, Limit, Listener, Metric, Note, Outcome, Reason, Spacing, Speedups,
     is_zero,
@@ -70,8 +70,8 @@ pub struct CaseRecord {
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
     /// What was found before the runs and limits what they show.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub caveats: Vec<Note>,
+    #[serde(rename = "caveats", default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
@@ -278,13 +278,13 @@ impl CaseRecord {
     pub fn sides(&self) -> Option<(&VariantRecord, &VariantRecord)> {
         let [baseline, others @ ..] = &self.variants[..] else { return None };
         // A case may have variants that go further than its fix.
-        let name = self.candidate.as_deref().unwrap_or(CANDIDATE);
+        let name = self.candidate.as_deref().unwrap_or(FIXED);
         let candidate = others.iter().find(|it| it.variant == name).or(others.last())?;
         Some((baseline, candidate))
     }
 
     pub fn names(&self) -> [&str; 2] {
-        self.sides().map_or([BASELINE, CANDIDATE], |(one, other)| [&one.variant, &other.variant])
+        self.sides().map_or([SLOW, FIXED], |(one, other)| [&one.variant, &other.variant])
     }
 
     /// The share of one core that the baseline used, if it used so little that its CPU time per request

@@ -21,7 +21,8 @@ mod weight;
 mod words;
 
 pub use codes::{
-    EXPLANATIONS, NOISE, all_told, code, document, explained, noted, reason, sentence, told,
+    EXPLANATIONS, NOISE, code, document, explained, for_programs, noted, notes_for_programs,
+    reason, sentence,
 };
 pub use comment::comment;
 pub use conditions::Neighbours;

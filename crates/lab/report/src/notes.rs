@@ -17,7 +17,7 @@ const MUCH_WAITING: f64 = 0.1;
 pub fn notes(case: &CaseRecord) -> Vec<Note> {
     let mut notes: Vec<_> =
         case.variants.iter().flat_map(|variant| of_variant(case, variant)).collect();
-    notes.extend(case.caveats.clone());
+    notes.extend(case.notes.clone());
     notes.extend(conditions::notes(case));
     notes.extend(contradictions(case));
     notes.extend(tails_apart(case));
@@ -30,8 +30,8 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
     }
     let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
     let steps = case.steps_note.iter().filter(|_| case.variants.len() > 2);
-    let remarks = engine.iter().flat_map(|engine| &engine.notes).chain(steps);
-    notes.extend(remarks.map(|it| Note::Remark(it.trim().to_owned())));
+    let sentences = engine.iter().flat_map(|engine| &engine.notes).chain(steps);
+    notes.extend(sentences.map(|it| Note::Sentence(it.trim().to_owned())));
     if let (Some(promised), Some(found)) = (case.promised, case.speedup.of(case.metric))
         && found.estimate < promised
     {

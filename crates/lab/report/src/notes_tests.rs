@@ -144,7 +144,7 @@ fn neighbours(case: &mut CaseRecord, [programs, stolen, throttled]: [f64; 3]) {
 fn codes(case: &CaseRecord) -> Vec<String> {
     let code = |note: &Note| match serde_json::to_value(note).unwrap() {
         Value::Object(mut note) => note["code"].take().as_str().unwrap().to_owned(),
-        _ => "remark".to_owned(),
+        _ => "note".to_owned(),
     };
     notes(case).iter().map(code).collect()
 }
@@ -167,7 +167,7 @@ fn notes_can_be_kept_and_sentences_of_older_records_stay() {
     for (_, spoil) in RULES {
         spoil(&mut case, true);
     }
-    case.caveats = vec![Note::Remark("an older sentence".to_owned())];
+    case.notes = vec![Note::Sentence("an older sentence".to_owned())];
     let notes = notes(&case);
     assert!(notes.len() > 15, "{notes:?}");
     for note in notes {

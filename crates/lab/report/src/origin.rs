@@ -6,14 +6,7 @@ use lab_system::Machine;
 
 /// What was run, on which machine, and when.
 pub fn origin(command: &[String], machine: &Machine, date: jiff::Timestamp) -> String {
-    format!("`{}` on {}, {}", command_line(command), machine_in_words(machine), day(date))
-}
-
-pub fn machine_in_words(machine: &Machine) -> String {
-    let cpu = machine.cpu.as_ref().unwrap_or(&machine.arch);
-    let cores = if machine.cores == 1 { "core" } else { "cores" };
-    let kind = if machine.virtual_machine == Some(true) { "virtual machine" } else { &machine.os };
-    format!("{cpu} ({} {cores}, {kind})", machine.cores)
+    format!("`{}` on {machine}, {}", command_line(command), day(date))
 }
 
 pub fn day(date: jiff::Timestamp) -> String {

@@ -43,9 +43,9 @@ fn troubled() -> Record {
     open.spacing = Spacing::Random { seed: 7 };
     open.invalid = Some(Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 });
     open.requests.lost = 1;
-    case.caveats = vec![
+    case.notes = vec![
         Note::of("slow", Kind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
-        Note::Remark("an older sentence".to_owned()),
+        Note::Sentence("an older sentence".to_owned()),
     ];
     case.promised = Some(99.0);
     record.cases.push(case);

@@ -21,7 +21,7 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 /// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.
 pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> Table {
     let row = |case: &CaseRecord| {
-        let [cpu, cpu_noise] = cpu_in_words(case);
+        let [cpu, cpu_noise] = cpu_cells(case);
         vec![
             case.case.clone(),
             format!("{}: {}", case.short(case.metric), factor_of(&case.speedup, case.metric)),
@@ -54,7 +54,7 @@ pub fn claims(case: &CaseRecord) -> Table {
         let all = all.into_iter().enumerate();
         all.filter(|(at, _)| with_factors || !is_factor(*at)).map(|(_, it)| it).collect::<Vec<_>>()
     };
-    let [idles, _] = cpu_in_words(case);
+    let [idles, _] = cpu_cells(case);
     let row = |it: &VariantRecord| {
         let cpu = it.speedup.map(|over| match case.idle_baseline() {
             Some(_) => idles.clone(),
@@ -103,7 +103,7 @@ pub fn metrics(case: &CaseRecord) -> Table {
         let decides = if metric == case.metric { " (decides)" } else { "" };
         let name = format!("{}{decides}", metric.name());
         if metric == Metric::Cpu && case.idle_baseline().is_some() {
-            let [idles, noise] = cpu_in_words(case);
+            let [idles, noise] = cpu_cells(case);
             return vec![name, idles, noise, String::new()];
         }
         let noise = noise_or_none(&case.control.speedup, metric);
@@ -126,7 +126,7 @@ pub fn pair(case: &CaseRecord) -> Table {
     let Some((one, other)) = case.sides() else { return Table::default() };
     let sides = [one, other];
     let factor = |metric| match (metric, case.speedup.of(metric)) {
-        (Metric::Cpu, _) => cpu_in_words(case),
+        (Metric::Cpu, _) => cpu_cells(case),
         (_, None) => Default::default(),
         (_, Some(_)) => {
             [factor_of(&case.speedup, metric), noise_or_none(&case.control.speedup, metric)]
@@ -302,7 +302,7 @@ pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
 }
 
 /// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
-fn cpu_in_words(case: &CaseRecord) -> [String; 2] {
+fn cpu_cells(case: &CaseRecord) -> [String; 2] {
     match (case.idle_baseline(), case.variants.first()) {
         (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
         _ => [

@@ -4,15 +4,10 @@
 //! asks for another run when they change. So a cargo that inherited them would compile ring and all that
 //! uses it again, and so would the next cargo that a shell starts.
 
-use std::{
-    env,
-    ffi::OsStr,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{env, ffi::OsStr, path::Path, process::Command, time::Duration};
 
 use lab_cases::{MINE, Workspace};
+use lab_system::Program;
 use serde_json::Value;
 
 use super::in_sight;
@@ -88,7 +83,7 @@ fn command(workspace: &Workspace, what: &[&str]) -> Command {
 
 /// Runs a command that builds; returns its messages for programs. Those for people appear as they come.
 pub async fn build(command: Command) -> anyhow::Result<Vec<Value>> {
-    let printed = lab_system::run(command, PATIENCE, Stdio::inherit()).await?;
+    let printed = Program::new(command, PATIENCE).showing_messages().output().await?;
     let lines = printed.split(|byte| *byte == b'\n');
     Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }

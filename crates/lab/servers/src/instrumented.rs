@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use lab_cases::{BASELINE, CANDIDATE, Case, MINE, Workspace};
+use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 
 use super::cargo;
 
@@ -40,7 +40,7 @@ pub async fn build(
         // Pictures show slow, and fixed or the reader's own.
         let is_wanted = |variant: &&String| {
             instrumentation == Instrumentation::Counts
-                || [BASELINE, CANDIDATE, MINE].contains(&variant.as_str())
+                || [SLOW, FIXED, MINE].contains(&variant.as_str())
         };
         let variants = case.variants.iter().filter(is_wanted);
         variants.map(|variant| case.server(variant)).collect::<Vec<_>>()

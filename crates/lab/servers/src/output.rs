@@ -104,7 +104,7 @@ impl ServerOutput {
     ///
     /// The last of them may still be in the pipe, so this reads on for a moment. A process that the
     /// server started may keep the pipe open.
-    pub async fn words(&mut self) -> String {
+    pub async fn last_lines(&mut self) -> String {
         for reader in self.readers.iter_mut().filter(|reader| !reader.is_finished()) {
             let _ = timeout(LAST_WORDS, reader).await;
         }

@@ -5,12 +5,12 @@ use std::{
     fs::{self, DirBuilder, File},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     time::Duration,
 };
 
 use anyhow::{Context as _, ensure};
-use lab_system::err;
+use lab_system::{Program, err};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -125,8 +125,10 @@ impl Revisions {
         for tree in self.trees.read_dir().into_iter().flatten().flatten() {
             let _ = fs::remove_dir_all(tree.path());
         }
-        // Without the runner: a `drop` cannot wait for a future.
-        let _ = Command::new("git").args(["worktree", "prune"]).current_dir(&self.top).status();
+        let mut git = Command::new("git");
+        git.args(["worktree", "prune"]).current_dir(&self.top);
+        // A `drop` cannot wait for a future.
+        let _ = Program::new(git, PATIENCE).wait();
     }
 }
 
@@ -149,7 +151,7 @@ async fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut rustc = as_from_a_shell_elsewhere(rustc, dir);
     rustc.arg("-vV");
-    let mut key = lab_system::run(rustc, PATIENCE, Stdio::piped()).await?;
+    let mut key = Program::new(rustc, PATIENCE).output().await?;
     let decides = |name: &str| {
         let prefixes = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC", "RUSTFLAGS"];
         name == "CARGO_ENCODED_RUSTFLAGS" || prefixes.iter().any(|it| name.starts_with(it))
@@ -201,7 +203,7 @@ async fn cargo_build(
 async fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
     let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
-    let printed = lab_system::run(cargo, PATIENCE, Stdio::piped()).await?;
+    let printed = Program::new(cargo, PATIENCE).output().await?;
     let metadata: Value = serde_json::from_slice(&printed).context("cargo metadata")?;
     let is_bin = |target: &Value| target["name"] == bin && target["kind"][0] == "bin";
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
@@ -225,6 +227,6 @@ fn copy_whole(from: &Path, to: &Path) -> anyhow::Result<()> {
 async fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
     let mut git = Command::new("git");
     git.args(args).current_dir(dir);
-    let printed = lab_system::run(git, PATIENCE, Stdio::piped()).await?;
+    let printed = Program::new(git, PATIENCE).output().await?;
     Ok(String::from_utf8_lossy(&printed).trim().to_owned())
 }

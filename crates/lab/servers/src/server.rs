@@ -131,7 +131,7 @@ impl Supervisor {
             );
         }
         let advice = if status.success() { STAY } else { "" };
-        anyhow!("{name} {when} ({}){}{advice}", in_words(status), self.output.words().await)
+        anyhow!("{name} {when} ({}){}{advice}", exit(status), self.output.last_lines().await)
     }
 }
 
@@ -185,7 +185,7 @@ impl Server {
                 Ok(found) => found.with_context(|| name.clone())?,
                 Err(_) => {
                     let (trouble, advice) = unreachable(&launch.address, port, pid);
-                    bail!("{name} {trouble}{}{advice}", supervisor.output.words().await)
+                    bail!("{name} {trouble}{}{advice}", supervisor.output.last_lines().await)
                 }
             },
             status = supervisor.process.wait() => {
@@ -357,7 +357,7 @@ fn is_taken(port: u16) -> bool {
     process::is_taken(port).unwrap_or_else(is_reached)
 }
 
-fn in_words(status: ExitStatus) -> String {
+fn exit(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),

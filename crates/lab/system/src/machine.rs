@@ -1,8 +1,13 @@
 //! The machine and the build of a record, so that a reader can judge its figures years later.
 
-use std::{fs, path::Path, process::Command};
+use std::{fmt, fs, path::Path, process::Command, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+use crate::Program;
+
+/// How long git and rustc may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Values that the system does not reveal are `None`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -30,6 +35,16 @@ pub struct Build {
     pub commit: Option<String>,
     /// Whether the working tree had uncommitted changes.
     pub dirty: Option<bool>,
+}
+
+impl fmt::Display for Machine {
+    /// `AMD EPYC-Milan (2 cores, virtual machine)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpu = self.cpu.as_ref().unwrap_or(&self.arch);
+        let cores = if self.cores == 1 { "core" } else { "cores" };
+        let kind = if self.virtual_machine == Some(true) { "virtual machine" } else { &self.os };
+        write!(f, "{cpu} ({} {cores}, {kind})", self.cores)
+    }
 }
 
 impl Machine {
@@ -86,9 +101,10 @@ fn line(path: &str) -> Option<String> {
 
 /// The trimmed output of a program; `None` if it is missing or fails.
 pub fn output_of(dir: &Path, program: &str, args: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(args).current_dir(dir).output().ok()?;
-    let text = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
-    Some(text.trim().to_owned())
+    let mut command = Command::new(program);
+    command.args(args).current_dir(dir);
+    let printed = Program::new(command, PATIENCE).wait().ok()?;
+    Some(String::from_utf8(printed).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -1,113 +1,333 @@
-//! Runs other programs to their end, such as git and cargo.
+//! Runs other programs to their end, such as git, cargo, `perf` and load engines: with a limit, without a question,
+//! and never left behind.
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    fmt,
+    fs::File,
+    io,
+    process::{Command, ExitStatus, Stdio},
+    time::Duration,
+};
 
-use anstream::adapter::strip_str;
-use anyhow::{Context as _, ensure};
-use tokio::{process::Command, time::timeout};
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{ChildStderr, ChildStdout},
+    time::timeout,
+};
 
-/// How many lines of a program are shown when it fails.
-const LAST_LINES: usize = 12;
-/// How many columns of each are shown.
-const LONGEST_LINE: usize = 200;
+use crate::last_lines;
 
-/// Runs a program to its end, and returns what it printed. Its messages go to `stderr`: a pipe, whose
-/// last lines the error shows, or the terminal. Dropping the future ends the program.
-///
-/// # Errors
-///
-/// If it is missing, takes longer than `limit`, or fails.
-pub async fn run(
-    command: std::process::Command,
+/// The most that is read of its messages, in bytes.
+const MOST_MESSAGES: u64 = 16 << 20;
+
+/// A program to run to its end. It gets no input, unless one is named. It is killed at its limit, or when the future is dropped.
+#[derive(Debug)]
+pub struct Program {
+    command: Command,
     limit: Duration,
-    stderr: Stdio,
-) -> anyhow::Result<Vec<u8>> {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<_> = words.take(4).map(|word| word.to_string_lossy()).collect();
-    let what = format!("`{}`", words.join(" "));
-    let child = Command::from(command)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(stderr)
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot run {what}: is it installed?"))?;
-    let output = timeout(limit, child.wait_with_output()).await;
-    let output = output.ok().with_context(|| {
-        format!("{what} did not finish within {} s: run it yourself to see why", limit.as_secs())
-    })??;
-    let last = last_lines(&output.stderr).unwrap_or_else(|| "; its message is above".to_owned());
-    ensure!(output.status.success(), "{what} failed ({}){last}", output.status);
-    Ok(output.stdout)
+    name: Option<String>,
+    shows_messages: bool,
+    /// Of all that it starts, which ends with it.
+    leads_group: bool,
 }
 
-/// The last lines of what a program printed, as the end of an error message; `None` if there are none.
-pub fn last_lines(printed: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(printed);
-    let lines: Vec<_> = text.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-    let last: String = last.iter().map(|line| format!("\n  | {}", plain(line))).collect();
-    (!last.is_empty()).then(|| format!("; its last lines:{last}"))
+/// Why a program has no output.
+#[derive(Debug)]
+pub struct ProgramError {
+    /// Its name, or the first words of its command.
+    pub name: String,
+    pub why: ProgramFailure,
 }
 
-/// [`escaped`], and cut if it is long.
-pub fn plain(line: &str) -> String {
-    let line = escaped(line);
-    match line.char_indices().nth(LONGEST_LINE) {
-        None => line,
-        Some(_) => line.chars().take(LONGEST_LINE - 1).chain(['…']).collect(),
+#[derive(Debug)]
+pub enum ProgramFailure {
+    NotStarted(io::Error),
+    /// It was killed after this time.
+    TooLong(Duration),
+    /// It failed. `None` if its messages went to the terminal.
+    Failed {
+        status: ExitStatus,
+        messages: Option<String>,
+    },
+    /// It printed what its caller can't read.
+    Unreadable(anyhow::Error),
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match &self.why {
+            ProgramFailure::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
+                write!(f, "cannot run {name}: is it installed?")
+            }
+            ProgramFailure::NotStarted(error) => write!(f, "cannot run {name}: {error}"),
+            ProgramFailure::TooLong(limit) => {
+                let limit = limit.as_secs();
+                write!(f, "{name} did not finish within {limit} s: run it yourself to see why")
+            }
+            ProgramFailure::Failed { status, messages } => {
+                let last = match messages {
+                    Some(messages) => last_lines(messages.as_bytes()).unwrap_or_default(),
+                    None => "; its messages are above".to_owned(),
+                };
+                write!(f, "{name} failed ({status}){last}")
+            }
+            ProgramFailure::Unreadable(error) => {
+                write!(f, "cannot read the output of {name}: {error:#}")
+            }
+        }
     }
 }
 
-/// A line of another program, without colours, and with its control characters escaped: a terminal would
-/// obey them, and a picture with one can't be read. So are those that turn the direction of writing.
-pub fn escaped(line: &str) -> String {
-    let turns = |it: char| matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let escape = |it: char| {
-        if it.is_control() && it != '\t' || turns(it) {
-            it.escape_default().to_string()
-        } else {
-            it.to_string()
+impl std::error::Error for ProgramError {}
+
+impl Program {
+    pub fn new(mut command: Command, limit: Duration) -> Self {
+        command.stdin(Stdio::null());
+        Self { command, limit, name: None, shows_messages: false, leads_group: false }
+    }
+
+    /// What errors call it, instead of the first words of its command.
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self }
+    }
+
+    pub fn reading(mut self, file: File) -> Self {
+        self.command.stdin(file);
+        self
+    }
+
+    /// Its messages go to the terminal as they come, and not into the error.
+    pub fn showing_messages(self) -> Self {
+        Self { shows_messages: true, ..self }
+    }
+
+    /// What it prints on its standard output.
+    pub async fn output(self) -> Result<Vec<u8>, ProgramError> {
+        let read = async |mut stdout: ChildStdout| {
+            let mut printed = Vec::new();
+            stdout.read_to_end(&mut printed).await.map_err(unreadable)?;
+            Ok(printed)
+        };
+        let limit = self.limit;
+        self.run(limit, None, read, &|_| {}).await
+    }
+
+    /// [`Self::output`], where nothing else can be done meanwhile.
+    pub fn wait(self) -> Result<Vec<u8>, ProgramError> {
+        let name = self.name();
+        let ran = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(self.output()))
+        };
+        // A thread of its own, because the caller's may belong to a runtime already.
+        let ran = std::thread::scope(|scope| scope.spawn(ran).join());
+        let ran = ran.unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
+        ran.unwrap_or_else(|error| {
+            Err(ProgramError { name, why: ProgramFailure::NotStarted(error) })
+        })
+    }
+
+    /// Hands over each line of its standard output, which may be larger than memory. The limit is for each line.
+    pub async fn lines(
+        self,
+        mut each: impl FnMut(&str) -> anyhow::Result<()>,
+    ) -> Result<(), ProgramError> {
+        let limit = self.limit;
+        let read = async |stdout: ChildStdout| {
+            let mut lines = BufReader::new(stdout).split(b'\n');
+            loop {
+                let line = timeout(limit, lines.next_segment()).await;
+                let line = line.map_err(|_| ProgramFailure::TooLong(limit))?.map_err(unreadable)?;
+                let Some(line) = line else { return Ok(()) };
+                let line = String::from_utf8_lossy(&line);
+                each(line.trim_end()).map_err(ProgramFailure::Unreadable)?;
+            }
+        };
+        self.run(Duration::MAX, None, read, &|_| {}).await
+    }
+
+    /// Writes a line to it, and returns what it prints, which may have `most` bytes. Each line of its messages is
+    /// handed over as it comes. Its standard input stays open until it has ended; then what it has started ends, too.
+    pub async fn answer(
+        self,
+        line: Option<&str>,
+        most: u64,
+        message: &dyn Fn(&str),
+    ) -> Result<String, ProgramError> {
+        let read = async |stdout: ChildStdout| {
+            let mut printed = String::new();
+            stdout.take(most + 1).read_to_string(&mut printed).await.map_err(unreadable)?;
+            if printed.len() as u64 > most {
+                let printed = format!("it printed more than {} MiB", most >> 20);
+                return Err(unreadable(io::Error::other(printed)));
+            }
+            Ok(printed)
+        };
+        let limit = self.limit;
+        Self { leads_group: true, ..self }.run(limit, line, read, message).await
+    }
+
+    fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| {
+            let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+            let words: Vec<_> = words.take(4).map(|word| word.to_string_lossy()).collect();
+            format!("`{}`", words.join(" "))
+        })
+    }
+
+    async fn run<T>(
+        self,
+        limit: Duration,
+        input: Option<&str>,
+        read: impl AsyncFnOnce(ChildStdout) -> Result<T, ProgramFailure>,
+        message: &dyn Fn(&str),
+    ) -> Result<T, ProgramError> {
+        let name = self.name();
+        let ended = timeout(limit, self.ended(input, read, message)).await;
+        let ended = ended.unwrap_or(Err(ProgramFailure::TooLong(limit)));
+        ended.map_err(|why| ProgramError { name, why })
+    }
+
+    async fn ended<T>(
+        self,
+        input: Option<&str>,
+        read: impl AsyncFnOnce(ChildStdout) -> Result<T, ProgramFailure>,
+        message: &dyn Fn(&str),
+    ) -> Result<T, ProgramFailure> {
+        let mut command = tokio::process::Command::from(self.command);
+        if input.is_some() {
+            command.stdin(Stdio::piped());
         }
-    };
-    strip_str(line).to_string().chars().map(escape).collect()
+        command.stdout(Stdio::piped());
+        command.stderr(if self.shows_messages { Stdio::inherit() } else { Stdio::piped() });
+        if self.leads_group {
+            command.process_group(0);
+        } else {
+            command.kill_on_drop(true);
+        }
+        let mut child = command.spawn().map_err(ProgramFailure::NotStarted)?;
+        let group = child.id().filter(|_| self.leads_group).map(ProgramGroup);
+        let (mut stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let tell = async {
+            // One that has ended does not read its input; its status says why.
+            if let (Some(stdin), Some(input)) = (&mut stdin, input) {
+                let _ = stdin.write_all(input.as_bytes()).await;
+            }
+            Ok(())
+        };
+        let hear = async { messages(stderr, message).await.map_err(unreadable) };
+        let read = async {
+            match stdout {
+                Some(stdout) => read(stdout).await,
+                None => Err(unreadable(io::ErrorKind::BrokenPipe.into())),
+            }
+        };
+        let end = async {
+            let status = child.wait().await;
+            // What it has started would keep the pipes open.
+            drop(group);
+            status.map_err(unreadable)
+        };
+        let (status, (), messages, printed) = tokio::try_join!(end, tell, hear, read)?;
+        drop(stdin);
+        if status.success() {
+            Ok(printed)
+        } else {
+            Err(ProgramFailure::Failed { status, messages })
+        }
+    }
+}
+
+fn unreadable(error: io::Error) -> ProgramFailure {
+    ProgramFailure::Unreadable(error.into())
+}
+
+/// Reads what a program writes for people, all the time, because a full pipe would stop it.
+async fn messages(stderr: Option<ChildStderr>, each: &dyn Fn(&str)) -> io::Result<Option<String>> {
+    let mut messages = String::new();
+    let Some(stderr) = stderr else { return Ok(None) };
+    let mut lines = BufReader::new(stderr.take(MOST_MESSAGES)).split(b'\n');
+    while let Some(line) = lines.next_segment().await? {
+        let line = String::from_utf8_lossy(&line);
+        each(&line);
+        messages += &line;
+        messages.push('\n');
+    }
+    Ok(Some(messages))
+}
+
+/// A program and what it has started: all get SIGTERM when this is dropped.
+struct ProgramGroup(u32);
+
+impl Drop for ProgramGroup {
+    fn drop(&mut self) {
+        if let Ok(id) = i32::try_from(self.0) {
+            let _ = killpg(Pid::from_raw(id), Signal::SIGTERM);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
+    fn program(words: &[&str]) -> Program {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
+        Program::new(command, Duration::from_secs(1))
+    }
+
+    fn script(text: &str) -> Program {
+        program(&["sh", "-c", text])
+    }
+
     #[test]
-    fn a_terminal_obeys_no_line_of_another_program() {
-        for (line, shown) in [
-            ("\x1b[32mready\x1b[0m\ton 80", "ready\ton 80"),
-            ("\x1b]0;title\x07it fails\x1b[2J", "it fails"),
-            ("\x1b(0q\u{9b}2J\r", "q\\u{9b}2J\\r"),
-            ("a\u{202e}b", "a\\u{202e}b"),
-            ("\x1b]8;;http://unfinished", ""),
-        ] {
-            let plain = plain(line);
-            assert!(!plain.contains(|it: char| it.is_control() && it != '\t'), "{plain:?}");
-            assert_eq!(plain, shown);
-        }
-        assert_eq!(plain(&"x".repeat(9_000)).chars().count(), LONGEST_LINE);
+    fn a_program_that_fails_hangs_or_is_missing_is_named_with_its_last_lines() {
+        let error = |program: Program| program.wait().unwrap_err().to_string();
+        assert_eq!(
+            error(script("echo 'no disk' >&2; exit 3").named("the disk")),
+            "the disk failed (exit status: 3); its last lines:\n  | no disk"
+        );
+        let hung = error(program(&["sleep", "60"]));
+        assert!(hung.starts_with("`sleep 60` did not finish within 1 s"), "{hung}");
+        assert_eq!(error(program(&["no-such"])), "cannot run `no-such`: is it installed?");
     }
 
     #[tokio::test]
-    async fn a_program_that_fails_hangs_or_is_missing_is_named_with_its_last_lines() {
-        let error = async |args: &[&str]| {
-            let mut command = std::process::Command::new(args[0]);
-            command.args(&args[1..]);
-            let ran = run(command, Duration::from_secs(1), Stdio::piped()).await;
-            ran.unwrap_err().to_string()
+    async fn lines_come_one_by_one_and_a_full_pipe_of_messages_stops_nothing() {
+        let mut lines = Vec::new();
+        let many = "echo a; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890 >&2; i=$((i+1)); \
+                    done; echo b";
+        let read = |line: &str| {
+            lines.push(line.to_owned());
+            Ok(())
         };
-        let failed = error(&["sh", "-c", "echo 'no disk' >&2; exit 3"]).await;
-        assert!(
-            failed.ends_with("failed (exit status: 3); its last lines:\n  | no disk"),
-            "{failed}"
-        );
-        let hung = error(&["sleep", "60"]).await;
-        assert!(hung.starts_with("`sleep 60` did not finish within 1 s"), "{hung}");
-        assert_eq!(error(&["no-such"]).await, "cannot run `no-such`: is it installed?");
+        script(many).lines(read).await.unwrap();
+        assert_eq!(lines, ["a", "b"]);
+        let refuse = |_: &str| anyhow::bail!("not a number");
+        let refused = script("echo a").named("it").lines(refuse).await.unwrap_err().to_string();
+        assert_eq!(refused, "cannot read the output of it: not a number");
+        let silent = script("echo a; sleep 60").named("it").lines(|_| Ok(())).await.unwrap_err();
+        assert_eq!(silent.to_string(), "it did not finish within 1 s: run it yourself to see why");
+    }
+
+    /// `wait` would never see the end of the pipe that the other sleep holds.
+    #[tokio::test]
+    async fn an_answer_ends_what_its_program_has_started() {
+        let messages = RefCell::new(Vec::new());
+        let message = |line: &str| messages.borrow_mut().push(line.to_owned());
+        let text = "read line; echo note >&2; sleep 60 & echo \"$line!\"";
+        let answer = script(text).answer(Some("question\n"), 1 << 20, &message).await.unwrap();
+        assert_eq!((&*answer, messages.into_inner()), ("question!\n", vec!["note".to_owned()]));
+        let endless = program(&["yes"]).answer(None, 1 << 20, &|_| {}).await.unwrap_err();
+        assert!(endless.to_string().ends_with("it printed more than 1 MiB"), "{endless}");
     }
 }

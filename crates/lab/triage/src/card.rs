@@ -4,7 +4,9 @@ use console::style;
 use lab_model::{Kind, Note};
 use lab_observation::{Function, JIT, Recording, STARVED};
 use lab_pictures::{PicturePage, Section};
-use lab_report::{Table, all_told, noted, paragraph, percent, plural, significant, time_ms};
+use lab_report::{
+    Table, noted, notes_for_programs, paragraph, percent, plural, significant, time_ms,
+};
 use lab_system::out;
 use serde::Serialize;
 
@@ -39,8 +41,8 @@ pub struct Card {
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
-    #[serde(serialize_with = "all_told")]
-    pub notices: Vec<Note>,
+    #[serde(serialize_with = "notes_for_programs")]
+    pub notes: Vec<Note>,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,7 +88,7 @@ impl Card {
         let recorded = if measured.recording().is_some_and(says_little) {
             Vec::new()
         } else {
-            measured.notices.clone()
+            measured.notes.clone()
         };
         let others = measured.levels.iter().filter_map(|level| level.others).reduce(f64::max);
         let disturbed = others.filter(|share| *share >= DISTURBED);
@@ -100,7 +102,7 @@ impl Card {
             starved.map(|share| Kind::Starved { share }),
             not_checked,
         ];
-        let notices = recorded.into_iter().chain(own.into_iter().flatten().map(Note::from));
+        let notes = recorded.into_iter().chain(own.into_iter().flatten().map(Note::from));
         Self {
             server: server.to_owned(),
             limit,
@@ -114,7 +116,7 @@ impl Card {
                 _ => Vec::new(),
             },
             facts,
-            notices: notices.collect(),
+            notes: notes.collect(),
         }
     }
 
@@ -160,7 +162,7 @@ impl Card {
             lines.extend(parts.map(|(name, text)| paragraph(&format!("{name}: {text}"))));
         }
         lines.push(String::new());
-        lines.extend(self.notices.iter().map(|note| paragraph(&noted(note))));
+        lines.extend(self.notes.iter().map(|note| paragraph(&noted(note))));
         lines.join("\n")
     }
 
@@ -181,7 +183,7 @@ impl Card {
         limits.tables.push(self.counted());
         suspects.push(limits);
         page.sections.splice(0..0, suspects);
-        page.notices.extend(self.notices.clone());
+        page.notes.extend(self.notes.clone());
     }
 
     fn headline(&self) -> String {
@@ -201,7 +203,7 @@ impl Card {
                 let is_busy =
                     |it: &Note| matches!(it, Note::Known { kind: Kind::BusyMachine { .. }, .. });
                 let doubt = "; the machine was busy: measure again";
-                suspects + if self.notices.iter().any(is_busy) { doubt } else { "" }
+                suspects + if self.notes.iter().any(is_busy) { doubt } else { "" }
             }
         }
     }
@@ -215,14 +217,14 @@ impl Card {
 
     /// Where throughput stops growing.
     fn shape(&self) -> String {
-        let peak = self.facts.shown(Figure::PeakRps).unwrap_or_default();
+        let peak = self.facts.text(Figure::PeakRps).unwrap_or_default();
         match (self.facts.get(Figure::AtOnce), self.facts.get(Figure::Users)) {
             (Some(at_once), Some(users)) if at_once < 0.9 * users => {
                 let users = plural(at_once.round().max(1.0) as usize, "user");
                 format!("Throughput stops growing at about {users}; its peak is {peak}.")
             }
             (_, Some(users)) if self.facts.get(Figure::PeakUsers).is_some_and(|at| at < users) => {
-                let [at, all] = [Figure::PeakUsers, Figure::Users].map(|it| self.facts.shown(it));
+                let [at, all] = [Figure::PeakUsers, Figure::Users].map(|it| self.facts.text(it));
                 let [at, all] = [at, all].map(Option::unwrap_or_default);
                 format!(
                     "Throughput is highest with {at} users, where it is {peak}, and lower with {all}."
@@ -267,7 +269,7 @@ impl Card {
             ("CPU time in the kernel", Figure::KernelCpuShare),
         ];
         let row =
-            |(name, figure): (&str, Figure)| Some(vec![name.to_owned(), self.facts.shown(figure)?]);
+            |(name, figure): (&str, Figure)| Some(vec![name.to_owned(), self.facts.text(figure)?]);
         Table::new("", ["What a request costs", ""], names.into_iter().filter_map(row))
     }
 }
@@ -300,7 +302,7 @@ mod tests {
             levels: Vec::new(),
             functions: functions.to_vec(),
             facts,
-            notices: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -366,7 +368,7 @@ mod tests {
             fix: "Borrow.".to_owned(),
             chapter: "cases/busy-server.md".to_owned(),
         }];
-        card.notices = vec![
+        card.notes = vec![
             Kind::NotCounted { why: "`perf` is missing".to_owned() }.into(),
             Kind::Starved { share: 0.4 }.into(),
             Kind::NotChecked { suspects: vec!["Threads wait for a lock".to_owned()] }.into(),

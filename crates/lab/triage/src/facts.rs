@@ -92,7 +92,7 @@ impl Facts {
     }
 
     /// A figure as a reader sees it.
-    pub fn shown(&self, figure: Figure) -> Option<String> {
-        Some(figure.shown(self.get(figure)?))
+    pub fn text(&self, figure: Figure) -> Option<String> {
+        Some(figure.in_its_unit(self.get(figure)?))
     }
 }

@@ -1,5 +1,7 @@
 //! The figures that the rules read, each with its unit. A share also says what it is a share of.
 
+use std::fmt;
+
 use anyhow::anyhow;
 use lab_report::{percent, significant, thousands, time_ms};
 use serde::{
@@ -205,7 +207,7 @@ impl Figure {
     }
 
     /// The value as a reader sees it.
-    pub fn shown(self, value: f64) -> String {
+    pub fn in_its_unit(self, value: f64) -> String {
         match self.unit() {
             Share(_) => percent(value),
             Milliseconds => time_ms(value),
@@ -240,9 +242,9 @@ fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Option<T> {
     T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(name)).ok()
 }
 
-impl Whole {
-    pub fn words(self) -> String {
-        let words = match self {
+impl fmt::Display for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Answers => "the answers",
             AnswerTime => "the time of all answers",
             Connections => "the connections",
@@ -253,9 +255,8 @@ impl Whole {
             Throughput => "the throughput",
             Time => "the time",
             Users => "the users",
-            WatchedTime => return format!("the time with {WATCHED} users"),
-        };
-        words.to_owned()
+            WatchedTime => return write!(f, "the time with {WATCHED} users"),
+        })
     }
 }
 
@@ -273,7 +274,7 @@ mod tests {
             (Figure::OpensPerRequest, 12.0, "12"),
             (Figure::WantedCores, 1.24, "1.24"),
         ] {
-            assert_eq!(figure.shown(value), shown);
+            assert_eq!(figure.in_its_unit(value), shown);
         }
     }
 

@@ -50,9 +50,9 @@ impl TriageLimit {
     }
 
     pub fn sentence(self, facts: &Facts) -> String {
-        let shown = |figure| facts.shown(figure).unwrap_or_else(|| lab_report::NONE.to_owned());
+        let shown = |figure| facts.text(figure).unwrap_or_else(|| lab_report::NONE.to_owned());
         // With few answers, their cost is not known.
-        let cost = facts.shown(Figure::CpuMs);
+        let cost = facts.text(Figure::CpuMs);
         let costs =
             cost.as_ref().map_or("".to_owned(), |it| format!(" A request takes {it} of CPU time."));
         let of_which = cost.map_or("".to_owned(), |it| format!(", of which {it} is CPU time"));

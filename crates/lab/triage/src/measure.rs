@@ -53,7 +53,7 @@ pub struct Measured {
     pub files: Vec<OpenedFile>,
     pub profiler: Profiler,
     pub observation: Observation,
-    pub notices: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 /// How often each event occurs per visit.
@@ -78,7 +78,7 @@ impl Measured {
 }
 
 impl Triage<'_> {
-    pub fn load_in_words() -> String {
+    pub fn load() -> String {
         let [first, .., last] = LEVELS;
         format!("{first} to {last} users without a pause, {WATCHED} while recorded")
     }
@@ -92,14 +92,14 @@ impl Triage<'_> {
         });
         let (stages, exits) = stages.await?;
         let Stages { idle, climb, quick_ack, profile, counter } = stages;
-        let Profile { profiler, mut observation, mut notices } = profile;
+        let Profile { profiler, mut observation, mut notes } = profile;
         // `perf stat` reports when the server has exited.
         let counted = match counter {
             Ok(counting) => counting.per_visit(exits).await,
             Err(error) => Err(error),
         };
         if let Err(error) = &counted {
-            notices.push(Kind::NotCounted { why: format!("{error:#}") }.into());
+            notes.push(Kind::NotCounted { why: format!("{error:#}") }.into());
         }
         let (counts, files) = counted.ok().unzip();
         observation.threads = climb.busy.clone();
@@ -115,7 +115,7 @@ impl Triage<'_> {
             files: files.unwrap_or_default(),
             profiler,
             observation,
-            notices,
+            notes: notes,
         })
     }
 }

@@ -123,7 +123,7 @@ impl TryFrom<String> for RuleText {
 impl RuleText {
     fn filled(&self, facts: &Facts) -> String {
         self.0.filled(|slot| match slot {
-            RuleSlot::Figure(figure) => facts.shown(*figure),
+            RuleSlot::Figure(figure) => facts.text(*figure),
             RuleSlot::Word(word) => facts.words.get(word).cloned(),
         })
     }
@@ -205,7 +205,7 @@ impl Rule {
     /// `94 % of the time with 16 users`.
     fn accounts_for(&self, facts: &Facts) -> Option<String> {
         let FigureUnit::Share(whole) = self.explains.unit() else { return None };
-        Some(format!("{} of {}", facts.shown(self.explains)?, whole.words()))
+        Some(format!("{} of {whole}", facts.text(self.explains)?))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
-use lab_cases::{BASELINE, CANDIDATE, criterion::Bench, unknown, without_expectations};
+use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
 use lab_pictures::chart::{self, Chart, SweepPoint};
 use lab_report::{explained, origin::relative};
 use lab_stats::md1_wait_ms;
@@ -174,11 +174,10 @@ fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
 fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
     let side = |name: &'static str| benches.iter().filter(move |bench| bench.name == name);
     let mut points = Vec::new();
-    for slow in side(BASELINE) {
+    for slow in side(SLOW) {
         let parameter = slow.parameter.as_deref().context("a bench has no parameter")?;
-        let fixed = side(CANDIDATE).find(|it| it.parameter.as_deref() == Some(parameter));
-        let fixed =
-            fixed.with_context(|| format!("no bench of {CANDIDATE} matches {}", slow.id()))?;
+        let fixed = side(FIXED).find(|it| it.parameter.as_deref() == Some(parameter));
+        let fixed = fixed.with_context(|| format!("no bench of {FIXED} matches {}", slow.id()))?;
         let number = parameter.parse::<f64>();
         let number = number.with_context(|| format!("{} has no number", slow.id()))?;
         points.push(SweepPoint {
@@ -187,7 +186,7 @@ fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
             fixed: (*fixed).clone(),
         });
     }
-    ensure!(!points.is_empty(), "it has no bench of {BASELINE}");
+    ensure!(!points.is_empty(), "it has no bench of {SLOW}");
     Ok(points)
 }
 

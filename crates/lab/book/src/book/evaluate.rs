@@ -53,7 +53,7 @@ impl Book {
         let context = context! { page => page_dir.to_string_lossy() };
         let value =
             self.env.compile_expression(expression).and_then(|compiled| compiled.eval(context));
-        let value = value.map_err(|error| self.in_words(&error))?;
+        let value = value.map_err(|error| self.mistake(&error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| name.to_string());
             bail!("it is a group of values: {}", names.collect::<Vec<_>>().join(", "));
@@ -64,7 +64,7 @@ impl Book {
         Ok(text)
     }
 
-    fn in_words(&self, error: &Error) -> anyhow::Error {
+    fn mistake(&self, error: &Error) -> anyhow::Error {
         let detail = error.detail().unwrap_or_default();
         match error.kind() {
             ErrorKind::UndefinedError => anyhow!("{}", self.missing),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_cases::{BASELINE, CANDIDATE, Case, Reference, Sweep, Workspace, unknown};
+use lab_cases::{Case, FIXED, Reference, SLOW, Sweep, Workspace, unknown};
 use lab_observation::{Folded, top_inclusive};
 use lab_report::{
     CaseRecord, Record,
@@ -83,7 +83,7 @@ impl Sources {
     /// Slow and fixed of a case without the steps between them, under its alias.
     pub fn pair(&self, case: &CaseRecord) -> CaseRecord {
         let mut pair = case.clone();
-        pair.variants.retain(|it| [BASELINE, CANDIDATE].contains(&it.variant.as_str()));
+        pair.variants.retain(|it| [SLOW, FIXED].contains(&it.variant.as_str()));
         if let Some(case) = self.cases.iter().find(|it| it.name == case.case) {
             pair.case = case.masked().shown;
         }
@@ -159,7 +159,7 @@ impl Sources {
         if let Ok(record) = &self.record {
             let about = json!({
                 "date": origin::day(record.created),
-                "machine": origin::machine_in_words(&record.machine),
+                "machine": record.machine.to_string(),
                 "pairs": record.cases.iter().map(|case| case.pairs).min(),
                 "confidence": confidence(&record.cases),
                 "command": origin::command_line(&record.command),

@@ -1,10 +1,10 @@
 //! The tables of the pages.
 
-use lab_cases::{BASELINE, CANDIDATE, unknown};
+use lab_cases::{FIXED, SLOW, unknown};
 use lab_observation::top_inclusive;
 use lab_report::{
     Table, count_table, factor,
-    origin::{day, machine_in_words, origin},
+    origin::{day, origin},
     percent, tables,
 };
 use lab_system::Machine;
@@ -60,7 +60,7 @@ fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<Strin
 /// The exact counts of each variant.
 fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table> {
     let reference = sources.counts(case)?;
-    let is_shown = |name: &&String| !is_pair || [BASELINE, CANDIDATE].contains(&name.as_str());
+    let is_shown = |name: &&String| !is_pair || [SLOW, FIXED].contains(&name.as_str());
     let about = sources.cases.iter().find(|it| it.name == case);
     let variants = about.iter().flat_map(|case| case.variants.iter().filter(is_shown));
     let counted = variants.map(|name| {
@@ -96,7 +96,7 @@ fn benches(sources: &Sources, group: &str) -> anyhow::Result<Table> {
     let caption = format!(
         "A factor above 1 takes longer. Made by `{}` on {}, {}.",
         benches.made,
-        machine_in_words(&record.machine),
+        record.machine,
         day(record.created)
     );
     Ok(Table::new(caption, [group, "time", "interval", &format!("against {}", first.0)], rows))

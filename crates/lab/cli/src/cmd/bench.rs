@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab_cases::{BASELINE, CANDIDATE, Case, MINE, Workspace, criterion};
+use lab_cases::{Case, FIXED, MINE, SLOW, Workspace, criterion};
 use lab_measure::bench::Comparison;
 use lab_practice::Entry;
 use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
@@ -34,7 +34,7 @@ pub struct Options {
 
 impl Options {
     fn variants(&self, case: &Case) -> Vec<String> {
-        let shown = [BASELINE, CANDIDATE, MINE];
+        let shown = [SLOW, FIXED, MINE];
         let wanted = |variant: &&String| self.steps || shown.contains(&variant.as_str());
         case.variants.iter().filter(wanted).cloned().collect()
     }
@@ -93,7 +93,7 @@ fn print(
         out!("{}", document(record)?);
     } else {
         let dir = workspace.criterion();
-        let micro = |case: &str| criterion::speedup(&dir, case, BASELINE, CANDIDATE);
+        let micro = |case: &str| criterion::speedup(&dir, case, SLOW, FIXED);
         let micro = |case: &str| options.criterion.then(|| micro(case)).flatten();
         out!("{}", lab_report::overview(record, cases, micro).trim_end());
     }
@@ -130,7 +130,7 @@ async fn measure(
     err!("{}", paragraph(&format!("measuring for about {}", planned(length))));
     let progress = Progress::planned(length);
     for (case, effort, comparison) in &comparisons {
-        let mut record = comparison.record(CANDIDATE, *effort, &progress).await?;
+        let mut record = comparison.record(FIXED, *effort, &progress).await?;
         let promise = case.promise.filter(|promise| promise.metric == effort.metric);
         record.promised = promise.map(|promise| promise.factor);
         record.steps_note = case.steps_note.clone();

@@ -8,7 +8,8 @@ use lab_load::Fault;
 use lab_measure::{bench::Engine, count};
 use lab_model::{EngineOptions, Metric, Note};
 use lab_report::{
-    CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, noted, notes, paragraph, told,
+    CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
+    paragraph,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
@@ -113,7 +114,7 @@ async fn measure(
     let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
         err!("{}", noted(&note));
-        comparison.caveats.push(note);
+        comparison.notes.push(note);
     }
     let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
@@ -181,7 +182,7 @@ fn report(
     if options.json {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
-        let [reason, notes] = told(case)?;
+        let [reason, notes] = for_programs(case)?;
         let document = json!({
             "metric": case.metric,
             "verdict": case.verdict,
@@ -254,7 +255,7 @@ mod tests {
         };
         assert_eq!(denied("noise"), [true, false]);
         assert_eq!(denied("lost-requests"), [false, true]);
-        assert!(!is_denied(&Note::Remark("noise".to_owned()), &["noise".to_owned()]));
+        assert!(!is_denied(&Note::Sentence("noise".to_owned()), &["noise".to_owned()]));
         let error = known_code("lost-request").unwrap_err().to_string();
         assert!(error.ends_with("did you mean `lost-requests`?"), "{error}");
     }

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
-use lab_cases::{BASELINE, CANDIDATE, Case, MINE};
+use lab_cases::{Case, FIXED, MINE, SLOW};
 use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_model::Exhibit;
 use lab_observation::{Observations, Profiler, Unwinder};
@@ -124,7 +124,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let has_mine = case.variants.iter().any(|it| it == MINE);
-        let variants = [BASELINE, if has_mine { MINE } else { CANDIDATE }].map(str::to_owned);
+        let variants = [SLOW, if has_mine { MINE } else { FIXED }].map(str::to_owned);
         let comparison = Comparison::of_case(&workspace, case, &variants)?;
         let built = built.clone();
         let subjects = Subjects::of_case(case, comparison, sampling, built)?;
@@ -221,8 +221,8 @@ fn report(page: &PicturePage, all: &Observations, path: &Path) {
         }
     }
     out!("");
-    for notice in &page.notices {
-        out!("{}", lab_report::paragraph(&lab_report::noted(notice)));
+    for note in &page.notes {
+        out!("{}", lab_report::paragraph(&lab_report::noted(note)));
     }
     out!("  Profiler    {}", all.made_by());
     out!("  Page        {}", path.display());

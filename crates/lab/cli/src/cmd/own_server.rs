@@ -85,7 +85,7 @@ pub async fn comparison_of(
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     // Before a server starts.
     allow_connections(load.users)?;
-    let caveats = learn_answers(&mut subjects, requests).await?;
-    caveats.iter().for_each(|note| err!("{}", noted(note)));
-    Ok(Comparison { caveats, ..Comparison::new(name, load, subjects)? })
+    let notes = learn_answers(&mut subjects, requests).await?;
+    notes.iter().for_each(|note| err!("{}", noted(note)));
+    Ok(Comparison { notes, ..Comparison::new(name, load, subjects)? })
 }

@@ -91,7 +91,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
     let mut subjects = Subjects::own(comparison, None)?;
-    subjects.topic.load = Triage::load_in_words();
+    subjects.topic.load = Triage::load();
     let triage = Triage {
         comparison: subjects.comparison(),
         profilers: &profilers,
@@ -105,7 +105,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         profiler: measured.profiler,
         servers: vec![measured.observation],
         heaps: Vec::new(),
-        notices: Vec::new(),
+        notes: Vec::new(),
     };
     let mut page = draw_page(&subjects.topic, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What limits {name}?");

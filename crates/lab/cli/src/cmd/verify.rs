@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
-use lab_cases::{BASELINE, CANDIDATE, Case, Workspace};
+use lab_cases::{Case, FIXED, SLOW, Workspace};
 use lab_measure::bench::visit_once;
 use lab_servers::{Launch, current};
 use lab_system::{Build, out};
@@ -59,7 +59,7 @@ fn lacks(workspace: &Workspace, case: &Case) -> anyhow::Result<Vec<String>> {
         let code = text.lines().filter(|line| !line.starts_with("//!"));
         Some(code.collect::<Vec<_>>().join("\n"))
     };
-    let (Some(slow), Some(fixed)) = (variant(BASELINE), variant(CANDIDATE)) else {
+    let (Some(slow), Some(fixed)) = (variant(SLOW), variant(FIXED)) else {
         return Ok(Vec::new());
     };
     let mut lacks = Vec::new();
@@ -89,7 +89,7 @@ fn same_count(workspace: &Workspace, case: &Case, counter: &str) -> Option<Strin
         Err(error) => return Some(format!("{error:#}")),
     };
     let count = |variant: &str| reference.of(variant).get(counter).copied();
-    match (count(BASELINE), count(CANDIDATE)) {
+    match (count(SLOW), count(FIXED)) {
         (Some(slow), Some(fixed)) if slow > fixed => None,
         (Some(slow), Some(fixed)) => {
             Some(format!("`{counter}` explains nothing: {slow} in slow, {fixed} in fixed"))

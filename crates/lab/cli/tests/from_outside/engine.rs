@@ -146,7 +146,7 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
         ("missing", &[own][..], "there is no tool: install it"),
         ("", &[own, "--even-arrivals"], "--engine has no open loop"),
         ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in benches"),
-        ("", &["--engine=./mien"], "cannot start the engine ./mien"),
+        ("", &["--engine=./mien"], "cannot run the engine `mien`: is it installed?"),
         // Without an end.
         ("", &["--engine=/usr/bin/yes"], "it printed more than 64 MiB"),
         ("", &["--workers=2"], "--workers and --listen need another engine"),

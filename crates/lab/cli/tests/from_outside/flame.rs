@@ -154,8 +154,8 @@ fn without_any_profiler_there_is_a_page_a_notice_and_success() {
     has(&toy, "toy", &["index.html", "meta.json"], &others);
     let meta = meta(&toy);
     assert_eq!(meta["variants"]["slow"]["profiler"], "none");
-    let notices = meta["notices"].to_string();
-    assert!(notices.contains("perf") && notices.contains("missing"), "{notices}");
+    let notes = meta["notes"].to_string();
+    assert!(notes.contains("perf") && notes.contains("missing"), "{notes}");
     prints(&output, "CPU time per request");
 }
 

@@ -131,14 +131,14 @@ fn files_that_differ_from_the_commit_are_named() {
     toy.git(&["commit", "--quiet", "--message", "as it is"]);
     practice(&toy, &["try", "toy"]);
     fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
-    let remarks = || json(&practice(&toy, &["check", "--json", "--fast"]))["remarks"].clone();
-    assert_eq!(remarks(), serde_json::json!([]));
+    let notes = || json(&practice(&toy, &["check", "--json", "--fast"]))["notes"].clone();
+    assert_eq!(notes(), serde_json::json!([]));
     toy.write("crates/toy/case.toml", &toy.read("crates/toy/case.toml").replace("= 2.0", "= 1.5"));
     let differs = "crates/toy/case.toml differs from the commit: this verdict is about a changed case, and isn't noted \
                    in your journal";
-    assert_eq!(remarks(), serde_json::json!([differs]));
+    assert_eq!(notes(), serde_json::json!([differs]));
     toy.git(&["commit", "--quiet", "--all", "--message", "easier"]);
     toy.write("crates/toy/build.rs", "fn main() {}\n");
     let differs = differs.replace("case.toml", "build.rs");
-    assert_eq!(remarks(), serde_json::json!([differs]), "a new file counts, too");
+    assert_eq!(notes(), serde_json::json!([differs]), "a new file counts, too");
 }

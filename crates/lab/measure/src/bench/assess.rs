@@ -54,7 +54,7 @@ impl Comparison {
                 ..variant_record(variant, &runs).with_context(|| self.name.clone())?
             });
         }
-        let load = self.load_in_words();
+        let load = self.describe_load();
         let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
         let mut record = CaseRecord {
             case: self.name.clone(),
@@ -70,7 +70,7 @@ impl Comparison {
                 .map(|it| it.layouts.len())
                 .filter(|layouts| *layouts > 0),
             warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
-            caveats: self.caveats.clone(),
+            notes: self.notes.clone(),
             measurement_s: effort.measurement.as_secs_f64(),
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,

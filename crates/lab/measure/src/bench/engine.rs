@@ -4,24 +4,17 @@
 //! scripts in `benches/engines`, or any program that keeps to the same protocol (`docs/src/engines.md`).
 
 use std::{
+    cell::RefCell,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::Command,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow};
 use lab_cases::lab_itself;
 use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
-use nix::{
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
-};
+use lab_system::{Program, ProgramFailure};
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
-    process::Command,
-    time::timeout,
-};
 
 /// Where a workspace has its engines.
 const ENGINES: &str = "benches/engines";
@@ -31,9 +24,8 @@ const SLACK: Duration = Duration::from_secs(120);
 const RAMP: Duration = Duration::from_millis(10);
 /// How long an engine may take to look for its tools.
 const CHECKING: Duration = Duration::from_secs(30);
-/// The longest outcome, in bytes, and the most that is read of what an engine says.
+/// The longest outcome, in bytes.
 const LONGEST_OUTCOME: u64 = 64 << 20;
-const LONGEST_WORDS: u64 = 16 << 20;
 /// Lines on standard error that begin like this are for the user, even if the run succeeds.
 const NOTE: &str = "note: ";
 
@@ -83,12 +75,7 @@ impl Engine {
     }
 
     async fn check_within(&self, limit: Duration) -> anyhow::Result<()> {
-        let checked = timeout(limit, self.process(None, &|_| {})).await;
-        let checked = checked.with_context(|| {
-            let limit = limit.as_secs();
-            format!("the engine `{}` did not finish its check within {limit} s", self.name)
-        })?;
-        checked.map(drop)
+        self.answer(None, limit, &|_| {}).await.map(drop)
     }
 
     /// Puts the load of `plan` on its server; `note` gets the engine's notes as they come. Dropping
@@ -116,14 +103,8 @@ impl Engine {
         line["options"] = options;
         let line = format!("{line}\n");
         let began = Instant::now();
-        let process = self.process(Some(&line), note);
-        let printed = if has_limit {
-            timeout(limit, process).await.ok().with_context(|| {
-                format!("the engine `{name}` did not finish within {} s", limit.as_secs())
-            })??
-        } else {
-            process.await?
-        };
+        let limit = if has_limit { limit } else { Duration::MAX };
+        let printed = self.answer(Some(&line), limit, note).await?;
         let unreadable = || format!("the outcome of the engine `{name}` cannot be read");
         let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unreadable)?;
         outcome
@@ -141,50 +122,30 @@ impl Engine {
         Ok((outcome, serde_json::from_str(&printed).with_context(unreadable)?))
     }
 
-    /// Starts the engine, and returns what it prints. Its standard input stays open until it has
-    /// ended, because it ends at once when that closes.
-    async fn process(&self, line: Option<&str>, note: &dyn Fn(&str)) -> anyhow::Result<String> {
-        let mut child = Command::new(&self.program)
-            .args(self.args)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start the engine {}", self.program.display()))?;
-        let group = ProcessGroup(Pid::from_raw(i32::try_from(
-            child.id().context("it was not waited for")?,
-        )?));
-        let mut stdin = child.stdin.take();
-        let stdout = child.stdout.take().context("stdout is a pipe")?;
-        let stderr = child.stderr.take().context("stderr is a pipe")?;
-        match (line, &mut stdin) {
-            // One that has ended does not read its plan; its status says why.
-            (Some(line), Some(stdin)) => drop(stdin.write_all(line.as_bytes()).await),
-            _ => drop(stdin.take()),
-        }
-        let outcome = async {
-            let mut printed = String::new();
-            stdout.take(LONGEST_OUTCOME + 1).read_to_string(&mut printed).await?;
-            if printed.len() as u64 > LONGEST_OUTCOME {
-                return Err(std::io::Error::other("it printed more than 64 MiB"));
+    /// Starts the engine, and returns what it prints. It ends at once when its standard input closes.
+    async fn answer(
+        &self,
+        line: Option<&str>,
+        limit: Duration,
+        note: &dyn Fn(&str),
+    ) -> anyhow::Result<String> {
+        let mut command = Command::new(&self.program);
+        command.args(self.args);
+        let program = Program::new(command, limit).named(&format!("the engine `{}`", self.name));
+        let last = RefCell::new(String::new());
+        let message = |line: &str| match lab_system::plain(line.trim()).trim() {
+            "" => {}
+            line if line.starts_with(NOTE) => note(line),
+            line => *last.borrow_mut() = line.trim_start_matches("error: ").to_owned(),
+        };
+        let answered = program.answer(line, LONGEST_OUTCOME, &message).await;
+        answered.map_err(|error| match &error.why {
+            ProgramFailure::Failed { status, .. } if last.borrow().is_empty() => {
+                anyhow!("{} failed without a word ({status})", error.name)
             }
-            Ok(printed)
-        };
-        let ended = async {
-            let status = child.wait().await;
-            // Tools that it left behind would keep the pipes open.
-            drop(group);
-            status
-        };
-        let (status, words, printed) =
-            tokio::try_join!(ended, last_words(stderr.take(LONGEST_WORDS), note), outcome)
-                .with_context(|| format!("cannot use the engine `{}`", self.name))?;
-        match (status.success(), &*words) {
-            (true, _) => Ok(printed),
-            (false, "") => bail!("the engine `{}` failed without a word ({status})", self.name),
-            (false, words) => bail!("the engine `{}` failed: {words}", self.name),
-        }
+            ProgramFailure::Failed { .. } => anyhow!("{} failed: {}", error.name, last.borrow()),
+            _ => error.into(),
+        })
     }
 }
 
@@ -203,31 +164,6 @@ fn make_plain(outcome: &mut Outcome) {
     }
 }
 
-/// The last line that is no note; passes the notes on.
-async fn last_words(
-    stderr: impl AsyncRead + Unpin,
-    note: &dyn Fn(&str),
-) -> std::io::Result<String> {
-    let (mut lines, mut last) = (BufReader::new(stderr).lines(), String::new());
-    while let Some(line) = lines.next_line().await? {
-        match lab_system::plain(line.trim()).trim() {
-            "" => {}
-            line if line.starts_with(NOTE) => note(line),
-            line => last = line.trim_start_matches("error: ").to_owned(),
-        }
-    }
-    Ok(last)
-}
-
-/// An engine and the tools that it started: all end when this is dropped.
-struct ProcessGroup(Pid);
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        let _ = killpg(self.0, Signal::SIGTERM);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +173,6 @@ mod tests {
         let (program, name) = (PathBuf::from("sleep"), "sleep".to_owned());
         let engine = Engine { program, args: &["600"], name, options: EngineOptions::default() };
         let error = engine.check_within(Duration::from_secs(1)).await.unwrap_err().to_string();
-        assert_eq!(error, "the engine `sleep` did not finish its check within 1 s");
+        assert!(error.starts_with("the engine `sleep` did not finish within 1 s"), "{error}");
     }
 }

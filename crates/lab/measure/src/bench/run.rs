@@ -30,7 +30,7 @@ pub struct Comparison {
     /// The rate of the open loop, if it is fixed.
     pub arrivals_per_s: Option<f64>,
     /// What was found before the runs and limits what they show, a sentence each.
-    pub caveats: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -58,7 +58,7 @@ impl Comparison {
             subjects,
             background: Vec::new(),
             arrivals_per_s: None,
-            caveats: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -94,7 +94,7 @@ impl Comparison {
     }
 
     /// The load in words, such as `3,000 users, 0.5 s between requests`.
-    pub fn load_in_words(&self) -> String {
+    pub fn describe_load(&self) -> String {
         let users = plural(self.load.users, "user");
         let connections = match self.load.connections {
             1 => String::new(),

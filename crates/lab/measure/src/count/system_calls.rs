@@ -1,7 +1,7 @@
 //! Events of a running process, such as system calls, counted by `perf stat` where it is installed and
 //! permitted.
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
@@ -10,10 +10,7 @@ use lab_profile::PerfControl;
 use lab_report::thousands;
 use lab_servers::{Launch, Running};
 use lab_system::process;
-use tokio::{
-    process::Command,
-    time::{Instant, timeout},
-};
+use tokio::time::{Instant, timeout};
 
 use super::idle::idle;
 

@@ -92,8 +92,8 @@ impl Subjects {
         progress: &Progress,
     ) -> anyhow::Result<Observations> {
         let unusable = profilers.unusable().iter();
-        let mut notices: Vec<_> = unusable
-            .map(|(profiler, obstacle)| Note::Remark(format!("{profiler}: {obstacle}")))
+        let mut notes: Vec<_> = unusable
+            .map(|(profiler, obstacle)| Note::Sentence(format!("{profiler}: {obstacle}")))
             .collect();
         let spans = match &self.spans {
             Some(file) => SpanSource::File(file),
@@ -106,16 +106,16 @@ impl Subjects {
         let instruments = Instruments { sampler: self.has_sampler, threads, spans };
         let watch = Watch { comparison: &self.comparison, profilers, instruments, window, scratch };
         let observe = async |profiler| self.observe(&watch, profiler, progress).await;
-        let note = |notice| {
-            progress.note(&format!("note: {notice}"));
-            notices.push(Note::Remark(notice));
+        let note = |sentence| {
+            progress.note(&format!("note: {sentence}"));
+            notes.push(Note::Sentence(sentence));
         };
         let (profiler, servers) = first_that_works(choice, observe, note).await?;
-        notices.extend(notices_of(&servers));
+        notes.extend(notes_of(&servers));
         for Observation { name, threads, .. } in &servers {
             let starved = threads.as_ref().map(ThreadStates::starved);
             if let Some((_, share)) = starved.filter(|it| it.0 >= WANTED && it.1 >= STARVED) {
-                notices.push(Note::of(name, Kind::Starved { share }));
+                notes.push(Note::of(name, Kind::Starved { share }));
             }
         }
         let mut heaps = Vec::new();
@@ -124,7 +124,7 @@ impl Subjects {
             let heap = heap::sample(launch, self.comparison.asks()).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
-        Ok(Observations { profiler, servers, heaps, notices })
+        Ok(Observations { profiler, servers, heaps, notes })
     }
 
     async fn observe(
@@ -159,7 +159,7 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
         question: format!("What does {} do with its CPU time?", comparison.name),
         exhibits: usual(),
         servers: comparison.subjects.iter().map(|it| it.name.clone()).collect(),
-        load: comparison.load_in_words(),
+        load: comparison.describe_load(),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),
@@ -168,16 +168,16 @@ fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
     })
 }
 
-/// The notices of the profiler. A notice that applies to all servers appears once.
-fn notices_of(observations: &[Observation]) -> Vec<Note> {
-    let notices = |it: &Observation| it.recording.as_ref().map_or(vec![], |it| it.notices.clone());
-    let all: Vec<Vec<Kind>> = observations.iter().map(notices).collect();
-    let is_common = |notice: &Kind| all.iter().all(|notices| notices.contains(notice));
-    let common = all.first().into_iter().flatten().filter(|notice| is_common(notice));
+/// The notes of the profiler. A note that applies to all servers appears once.
+fn notes_of(observations: &[Observation]) -> Vec<Note> {
+    let notes = |it: &Observation| it.recording.as_ref().map_or(vec![], |it| it.notes.clone());
+    let all: Vec<Vec<Kind>> = observations.iter().map(notes).collect();
+    let is_common = |note: &Kind| all.iter().all(|notes| notes.contains(note));
+    let common = all.first().into_iter().flatten().filter(|note| is_common(note));
     let mut merged: Vec<_> = common.cloned().map(Note::from).collect();
-    for (observation, notices) in observations.iter().zip(&all) {
-        let own = notices.iter().filter(|notice| !is_common(notice)).cloned();
-        merged.extend(own.map(|notice| Note::of(&observation.name, notice)));
+    for (observation, notes) in observations.iter().zip(&all) {
+        let own = notes.iter().filter(|note| !is_common(note)).cloned();
+        merged.extend(own.map(|note| Note::of(&observation.name, note)));
     }
     merged
 }

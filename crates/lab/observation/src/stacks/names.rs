@@ -20,7 +20,7 @@ impl Name {
     /// of a kernel frame is dropped.
     pub fn of(symbol: &str) -> Self {
         let symbol = symbol.strip_suffix("_[k]").unwrap_or(symbol).trim();
-        if let Some(name) = LANGUAGES.shown(symbol) {
+        if let Some(name) = LANGUAGES.readable(symbol) {
             return Self::C(name);
         }
         // Linkers append `.llvm.123`, which the demangler keeps.

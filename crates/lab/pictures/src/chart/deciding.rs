@@ -1,6 +1,8 @@
 //! The variants of a case in the metric that decides: the median run of each, from its lowest to its
 //! highest.
 
+use std::fmt;
+
 use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
 use lab_model::{Metric, Outcome};
 use lab_report::{
@@ -28,7 +30,7 @@ pub fn deciding(case: &CaseRecord) -> Chart {
     let label = |at| match case.metric {
         Metric::Throughput => round(at),
         _ if at == 0.0 => "0".to_owned(),
-        _ => in_words(case.metric, at),
+        _ => in_its_unit(case.metric, at),
     };
     let ticks = scale.ticks(4).into_iter().map(|it| (scale.at(it), label(it)));
     let name = match case.metric {
@@ -78,7 +80,7 @@ fn figure(metric: Metric, outcome: &Outcome) -> Option<f64> {
     }
 }
 
-fn in_words(metric: Metric, figure: f64) -> String {
+fn in_its_unit(metric: Metric, figure: f64) -> String {
     if metric == Metric::Throughput { significant(figure) } else { time_ms(figure) }
 }
 
@@ -94,6 +96,15 @@ struct DecidingRow<'a> {
     over: Option<String>,
     /// Only its estimate.
     factor: Option<f64>,
+}
+
+impl fmt::Display for DecidingRow<'_> {
+    /// `412 (398–430)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, low, high] =
+            [self.median, self.low, self.high].map(|it| in_its_unit(self.metric, it));
+        if low == high { write!(f, "{median}") } else { write!(f, "{median} ({low}–{high})") }
+    }
 }
 
 impl<'a> DecidingRow<'a> {
@@ -131,7 +142,7 @@ impl<'a> DecidingRow<'a> {
         html! {
             text class="value halo" x="0" y=(px(top + 22.0)) {
                 tspan class="name-of" { (fit(&self.variant.variant, 150.0)) }
-                tspan { " " (self.in_words()) }
+                tspan { " " (self) }
             }
             @if let Some(over) = &self.over {
                 text class="muted halo" x=(FIGURE_WIDTH) y=(px(top + 22.0)) text-anchor="end" {
@@ -143,14 +154,8 @@ impl<'a> DecidingRow<'a> {
         }
     }
 
-    fn in_words(&self) -> String {
-        let [median, low, high] =
-            [self.median, self.low, self.high].map(|it| in_words(self.metric, it));
-        if low == high { median } else { format!("{median} ({low}–{high})") }
-    }
-
     fn in_a_sentence(&self) -> String {
         let over = self.factor.map_or(String::new(), |it| format!(", {}", factor(it)));
-        format!("{} {}{over}", self.variant.variant, self.in_words())
+        format!("{} {self}{over}", self.variant.variant)
     }
 }

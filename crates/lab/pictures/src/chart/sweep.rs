@@ -1,7 +1,7 @@
 //! Both sides over a parameter: where the fix pays, where it does not, and where that changes.
 
 use crate::svg::{FIGURE_WIDTH, LogScale, figure_text_width, fit, px};
-use lab_cases::{BASELINE, CANDIDATE, Sweep, criterion::Bench};
+use lab_cases::{FIXED, SLOW, Sweep, criterion::Bench};
 use maud::html;
 
 use super::{
@@ -29,7 +29,7 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
     let axes = format!("Up: {}", labels.time);
     let top = 62.0;
     let bottom = top + HEIGHT;
-    let right = FIGURE_WIDTH - figure_text_width(CANDIDATE) - 26.0;
+    let right = FIGURE_WIDTH - figure_text_width(FIXED) - 26.0;
     let pitch = (right - LEFT - 40.0) / (points.len().max(2) - 1) as f64;
     let across = |index: usize| LEFT + 20.0 + index as f64 * pitch;
     let values = points.iter().enumerate();
@@ -59,7 +59,7 @@ pub fn sweep(points: &[SweepPoint], labels: &Sweep) -> Chart {
         @if let Some(last) = points.last() {
             @let [slow, fixed] = [&last.slow, &last.fixed].map(|bench| up.at(bench.ns));
             @let name = |text: &str, y| Label { text: text.to_owned(), x: across(points.len() - 1), y };
-            @let names = [name(BASELINE, slow), name(CANDIDATE, fixed)];
+            @let names = [name(SLOW, slow), name(FIXED, fixed)];
             (parts::labels(&names, right + 26.0, (top + 6.0, bottom - 6.0)))
         }
     };

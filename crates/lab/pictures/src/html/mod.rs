@@ -1,4 +1,4 @@
-//! The parts that HTML pages share: the document, its top, its notices and its end.
+//! The parts that HTML pages share: the document, its top, its notes and its end.
 //!
 //! A page contains its style and needs no network, so you can keep, send and print it.
 
@@ -35,11 +35,11 @@ pub fn header(over: &str, title: &str, question: &str) -> Markup {
 }
 
 /// Sentences that a reader has to know first. Code in them is between backticks.
-pub fn notices(notices: &[String]) -> Markup {
+pub fn note_list(notes: &[String]) -> Markup {
     html! {
-        @if !notices.is_empty() {
-            ul class="notices" { @for notice in notices { li {
-                @for (index, part) in notice.split('`').enumerate() {
+        @if !notes.is_empty() {
+            ul class="notes" { @for note in notes { li {
+                @for (index, part) in note.split('`').enumerate() {
                     @if index % 2 == 1 { code { (part) } } @else { (part) }
                 }
             } } }

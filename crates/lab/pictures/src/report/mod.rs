@@ -12,7 +12,7 @@ use lab_cases::Case;
 use lab_model::Note;
 use lab_report::{
     CaseRecord, Record, code, notes,
-    origin::{command_line, day, machine_in_words, relative},
+    origin::{command_line, day, relative},
     plural, reason,
     tables::{requests, summary, tables},
     thousands,
@@ -22,7 +22,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::{
     chart,
-    html::{document, header, made, notices},
+    html::{document, header, made, note_list},
 };
 
 /// Writes the page of a record to `path`. `cases` are those that the workspace knows, and `flame` is
@@ -44,7 +44,7 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
     let title = format!("Measured: {candidate} against {baseline}");
     let body = html! {
         (header("lab report", &title, &in_short(record)))
-        (notices(&doubts(record)))
+        (note_list(&general_notes(record)))
         section {
             h2 { "Summary" }
             (summary(&record.cases).html())
@@ -71,7 +71,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
                 "Verdict: " strong { (case.verdict) } ". " (capital(&reason(case)))
             }
             figure class="chart" { (PreEscaped(chart::deciding(case).svg)) }
-            (notices(&notes))
+            (note_list(&notes))
             @for table in tables(case) { (table.html()) }
             (requests(case).html())
             @if let Some(flame) = flame {
@@ -106,13 +106,13 @@ fn in_short(record: &Record) -> String {
         several => format!("{} cases", several.len()),
     };
     let pairs = record.cases.iter().map(|case| case.pairs).min().unwrap_or(0);
-    let machine = machine_in_words(&record.machine);
+    let machine = &record.machine;
     let pairs = plural(pairs, "pair");
     format!("{cases}, {pairs} of runs each, on {machine}, {}", day(record.created))
 }
 
 /// What makes all of the figures doubtful, if anything does.
-fn doubts(record: &Record) -> Vec<String> {
+fn general_notes(record: &Record) -> Vec<String> {
     let mut doubts = Vec::new();
     if record.quick {
         doubts.push(
@@ -146,7 +146,7 @@ fn origin(record: &Record) -> Vec<(String, String)> {
         // The name of its file, which has every single run.
         ("record", Some(record.created.strftime("%Y%m%dT%H%M%S%3fZ.json").to_string())),
         ("made", Some(record.created.strftime("%Y-%m-%d %H:%M UTC").to_string())),
-        ("machine", Some(machine_in_words(machine))),
+        ("machine", Some(machine.to_string())),
         ("memory", machine.memory_mib.map(|mib| format!("{} MiB", thousands(mib as f64)))),
         ("system", Some(format!("{}, {}", machine.os, machine.arch))),
         ("kernel", machine.kernel.clone()),

@@ -3,17 +3,12 @@
 mod graphs;
 mod words;
 
-use std::{
-    fs::File,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs::File, path::Path, process::Command, time::Duration};
 
-use anyhow::{Context as _, ensure};
 use lab_model::{Exhibit, Note};
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_report::Table;
-use lab_system::Output;
+use lab_system::{Output, Program};
 use words::time;
 
 use super::{
@@ -25,6 +20,8 @@ use super::{
 
 /// How many functions a table names.
 const NAMED: usize = 8;
+/// How long `lab-flamegraph` may take.
+const DRAWING: Duration = Duration::from_secs(60);
 
 /// Draws all exhibits of a topic into `output`; returns the page, which is not written yet. With
 /// `flamegraph`, the path of `lab-flamegraph`, graphs of CPU time link to the standard flame graph.
@@ -38,7 +35,7 @@ pub fn draw_page(
         case: topic.name.clone(),
         title: topic.title.clone(),
         question: topic.question.clone(),
-        notices: all.notices.clone(),
+        notes: all.notes.clone(),
         facts: words::facts(topic, all),
         commands: topic.commands.clone(),
         ..PicturePage::default()
@@ -97,7 +94,7 @@ fn as_recorded(
         // The page is worth its minute of recording without this picture, too.
         Err(error) => {
             let missing = format!("no standard flame graph of {server}: {error:#}");
-            page.notices.push(Note::Remark(missing));
+            page.notes.push(Note::Sentence(missing));
             return Ok(None);
         }
     }
@@ -114,15 +111,10 @@ fn standard_graph(
     title: &str,
     subtitle: &str,
 ) -> anyhow::Result<String> {
-    let drawn = Command::new(program)
-        .args(["--deterministic", "--title", title, "--subtitle", subtitle])
-        .stdin(File::open(folded)?)
-        .stderr(Stdio::piped())
-        .output()
-        .with_context(|| format!("cannot start {}", program.display()))?;
-    let message = String::from_utf8_lossy(&drawn.stderr);
-    ensure!(drawn.status.success(), "{} failed: {}", program.display(), message.trim());
-    Ok(String::from_utf8(drawn.stdout)?)
+    let mut command = Command::new(program);
+    command.args(["--deterministic", "--title", title, "--subtitle", subtitle]);
+    let drawn = Program::new(command, DRAWING).reading(File::open(folded)?).wait()?;
+    Ok(String::from_utf8(drawn)?)
 }
 
 /// Requests over time; of two servers, the first above the second.

@@ -57,7 +57,7 @@ fn observations() -> Observations {
             observation("fixed", FIXED, example::fixed_spans()),
         ],
         heaps: vec![heap(SLOW), heap(FIXED)],
-        notices: vec![Note::Remark("few samples".to_owned())],
+        notes: vec![Note::Sentence("few samples".to_owned())],
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a page says in words.
 
 use lab_observation::{Observation, Observations, Topic, Unit};
-use lab_report::{origin::machine_in_words, thousands};
+use lab_report::thousands;
 use lab_system::Machine;
 
 /// How it was measured, for the end of the page.
@@ -9,7 +9,7 @@ pub fn facts(topic: &Topic, all: &Observations) -> Vec<(String, String)> {
     let fact = |name: &str, value| (name.to_owned(), value);
     let mut facts = vec![fact("Profiler", all.made_by()), fact("Load", topic.load.clone())];
     facts.extend(all.servers.iter().map(|it| fact(&it.name, basis(it))));
-    facts.push(fact("Machine", machine_in_words(&Machine::here())));
+    facts.push(fact("Machine", Machine::here().to_string()));
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
     facts.push(fact("Recorded", now));
     facts

@@ -1,10 +1,14 @@
 //! Drives a `perf` that takes commands: `perf record` or `perf stat` with `--control fd:0,1`.
 
-use std::{fmt, process::Stdio, time::Duration};
+use std::{
+    fmt,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdin, ChildStdout, Command},
+    process::{Child, ChildStdin, ChildStdout},
     task::JoinHandle,
     time::timeout,
 };
@@ -45,7 +49,8 @@ pub struct PerfControl {
 impl PerfControl {
     /// Starts `perf` and waits until it has attached, so that attaching is not part of the window.
     /// The command has to contain `--delay=-1 --control fd:0,1`: `perf` records nothing yet.
-    pub async fn start(mut command: Command, patience: Duration) -> Result<Self, Complaint> {
+    pub async fn start(command: Command, patience: Duration) -> Result<Self, Complaint> {
+        let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn().map_err(Complaint::NoStart)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -7,13 +7,14 @@ mod recorder;
 mod script;
 mod unwinder;
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use lab_observation::{Kernel, Profiler};
-use lab_system::{System, doctor::INSTALL_PERF};
+use lab_system::{Program, ProgramError, ProgramFailure, System, doctor::INSTALL_PERF};
 
 use super::{
-    Obstacle, Process, Profilers, ReadingFuture, SamplingFuture, SamplingMethod, program::gist,
+    Obstacle, PATIENCE, Process, Profilers, ReadingFuture, SamplingFuture, SamplingMethod,
+    program::{self, gist},
     window,
 };
 use recorder::Recorder;
@@ -62,22 +63,24 @@ impl SamplingMethod for Perf {
         // Every machine has the timer. With `:k` or `:u`, `perf` does not fall back to the other.
         let is_whole = self.profiler.kernel == Kernel::Frames;
         let event = if is_whole { "cpu-clock:k" } else { "cpu-clock:u" };
-        let args = ["stat", "-x", ",", "-e", event, "true"];
-        let counted = Command::new(perf).args(args).env("LC_ALL", "C").output();
-        let counted =
-            counted.map_err(|error| Obstacle::new(Complaint::NoStart(error).to_string()))?;
-        let message = String::from_utf8_lossy(&counted.stderr).into_owned();
-        if !counted.status.success() {
-            return Err(Complaint::Exited(message).explain(system, self.profiler));
-        }
+        let mut count = program::command(&perf);
+        count.args(["stat", "--log-fd", "1", "-x", ",", "-e", event, "true"]);
+        let counted = match Program::new(count, PATIENCE).named("`perf`").wait() {
+            Ok(counted) => String::from_utf8_lossy(&counted).into_owned(),
+            Err(ProgramError { why: ProgramFailure::Failed { messages, .. }, .. }) => {
+                let complaint = Complaint::Exited(messages.unwrap_or_default());
+                return Err(complaint.explain(system, self.profiler));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let is_count = |line: &str| {
             let (count, rest) = line.split_once(',').unwrap_or_default();
             count.parse::<f64>().is_ok() && rest.contains("cpu-clock")
         };
-        if message.lines().any(is_count) {
+        if counted.lines().any(is_count) {
             Ok(true)
         } else {
-            let reason = format!("`perf` counts nothing: {}", gist(&message));
+            let reason = format!("`perf` counts nothing: {}", gist(&counted));
             Err(Obstacle::new(reason).fix("just doctor"))
         }
     }

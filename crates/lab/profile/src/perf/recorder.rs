@@ -2,15 +2,15 @@
 
 use std::{
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
 use lab_observation::{Inlined, Kernel, Profiler, Recording, Unwinder, Window, inlined};
-use lab_system::{System, process};
-use tokio::process::Command;
+use lab_system::{Program, System, process};
 
 use super::{
-    super::{Failure, program, window},
+    super::{Failure, Obstacle, program, window},
     Complaint, PerfControl, complaint,
     lines::Lines,
     script, unwinder,
@@ -47,14 +47,14 @@ impl Recorder<'_> {
     }
 
     /// Has processes write the names of the code that they compiled while they ran. Without them the code
-    /// has no names, and a notice says so.
+    /// has no names, and a note says so.
     pub async fn write_names(&self, pid: u32) {
         for (pid, language) in unwinder::languages(pid) {
             let [program, args @ ..] = &language.write_names[..] else { continue };
             let Some(path) = self.system.program(program) else { continue };
             let mut command = program::command(&path);
             command.args(args.iter().map(|arg| arg.replace("{pid}", &pid.to_string())));
-            let _ = program::read_lines(&mut command, program, self.patience, |_| Ok(())).await;
+            let _ = Program::new(command, self.patience).output().await;
         }
     }
 
@@ -106,7 +106,8 @@ impl Recorder<'_> {
         script.args(["script", "--no-inline", "--show-lost-events", "-F"]);
         script.args(["period,event,ip,sym,dso", "-i"]).arg(&file);
         let mut read = script::Script::default();
-        program::read_lines(&mut script, "perf script", patience, |line| read.line(line)).await?;
+        let script = Program::new(script, patience).named("`perf script`");
+        script.lines(|line| read.line(line)).await.map_err(Obstacle::from)?;
         read.end();
         if self.profiler.kernel == Kernel::Frames && read.is_confined() {
             // `perf` keeps out of the kernel silently where it lacks the rights.
@@ -115,13 +116,12 @@ impl Recorder<'_> {
         let mut stats = program::command(&self.program);
         stats.args(["report", "--stats", "-i"]).arg(&file);
         let mut counted = 0;
-        let what = "perf report --stats";
         let count = |line: &str| {
             counted += script::lost_samples(line);
             Ok(())
         };
         // An old `perf` lacks this count; the notes in the script are enough then.
-        let _ = program::read_lines(&mut stats, what, patience, count).await;
+        let _ = Program::new(stats, patience).lines(count).await;
         let inlined = match inlined(&read.stacks) {
             Some(symbol) => self.inlined(&file, symbol).await,
             None => None,
@@ -135,7 +135,7 @@ impl Recorder<'_> {
             lost_share: lost as f64 / taken as f64,
             sampled_cpu,
             inlined,
-            notices: unwinder::lowered(self.rate).into_iter().collect(),
+            notes: unwinder::lowered(self.rate).into_iter().collect(),
             ..recording
         })
     }
@@ -152,9 +152,8 @@ impl Recorder<'_> {
             lines.read(line);
             Ok(())
         };
-        let what = "perf script --inline";
         // Without it, the function is named and its line is not.
-        program::read_lines(&mut script, what, self.patience, read).await.ok()?;
+        Program::new(script, self.patience).lines(read).await.ok()?;
         Some(Inlined { symbol: symbol.to_owned(), line: lines.busiest()? })
     }
 }

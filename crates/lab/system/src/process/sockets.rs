@@ -8,9 +8,14 @@ use std::{
     fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     process::Command,
+    time::Duration,
 };
 
 use super::{entries, pids};
+use crate::Program;
+
+/// How long `ss` may take.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The addresses that a process and its descendants listen on; `None` where that cannot be seen.
 pub fn listeners(pid: u32) -> Option<BTreeSet<SocketAddr>> {
@@ -85,8 +90,10 @@ fn outbound(pid: u32) -> Option<impl Fn(u16, &String) -> bool> {
 
 /// What `ss` lists: one line for each socket, without a header, with numbers and the socket's name.
 fn ss<T>(args: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
-    let list = Command::new("ss").arg("-HneO").args(args).output().ok()?;
-    Some(String::from_utf8_lossy(&list.stdout).lines().filter_map(read).collect())
+    let mut command = Command::new("ss");
+    command.arg("-HneO").args(args);
+    let list = Program::new(command, PATIENCE).wait().ok()?;
+    Some(String::from_utf8_lossy(&list).lines().filter_map(read).collect())
 }
 
 /// The local port of a connection, its name, and how many questions were answered.

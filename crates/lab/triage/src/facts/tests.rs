@@ -46,7 +46,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         files: Vec::new(),
         profiler,
         observation,
-        notices: Vec::new(),
+        notes: Vec::new(),
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Climb {
 pub struct Profile {
     pub profiler: Profiler,
     pub observation: Observation,
-    pub notices: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 impl Profile {
@@ -201,17 +201,17 @@ impl Loaded<'_> {
         let instruments = Instruments::default();
         let watch = Watch { comparison, profilers, instruments, window: PROFILE, scratch };
         let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
-        let mut notices = Vec::new();
+        let mut notes = Vec::new();
         let record = async |profiler| {
             progress.step("recording a profile");
             let plan = watch.plan(self.server.target(), self.pid, Arrivals::ClosedLoop(load));
             watch.under_load(profiler, "server", self.server.url(), plan).await
         };
-        let note = |obstacle| notices.push(Note::Remark(obstacle));
+        let note = |obstacle| notes.push(Note::Sentence(obstacle));
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
-        let recorded = observation.recording.iter().flat_map(|it| it.notices.clone());
-        notices.extend(recorded.map(Note::from));
-        Ok(Profile { profiler, observation, notices })
+        let recorded = observation.recording.iter().flat_map(|it| it.notes.clone());
+        notes.extend(recorded.map(Note::from));
+        Ok(Profile { profiler, observation, notes: notes })
     }
 
     async fn count(&self) -> anyhow::Result<Counting> {

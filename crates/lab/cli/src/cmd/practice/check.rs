@@ -138,8 +138,8 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
             out!("{}", column(32, &format!("{:<24}needed: ", ""), needed));
         }
     }
-    for remark in &report.remarks {
-        out!("{}", paragraph(remark));
+    for note in &report.notes {
+        out!("{}", paragraph(note));
     }
     let next = next(case, report, is_fast);
     let verdict = format!("{}: {next}", word(report.mark).bold());
