@@ -1,16 +1,12 @@
 //! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
 
 mod graphs;
+mod standard;
 mod words;
 
-use std::{
-    fs::File,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::path::Path;
 
-use anyhow::{Context as _, ensure};
-use lab_model::{Exhibit, Note};
+use lab_model::Exhibit;
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_report::Table;
 use lab_system::Output;
@@ -45,7 +41,7 @@ pub fn draw_page(
     };
     let mut standard = Vec::new();
     for observation in &all.servers {
-        standard.push(as_recorded(topic, observation, flamegraph, output, &mut page)?);
+        standard.push(standard::draw(topic, observation, flamegraph, output, &mut page)?);
     }
     let section = |exhibit: &Exhibit| match exhibit {
         Exhibit::Timeline => timeline_of(topic, all),
@@ -67,62 +63,6 @@ pub fn draw_page(
     // Written last.
     page.files.push("meta.json".to_owned());
     Ok(page)
-}
-
-/// Writes the stacks of a server as they were recorded, and their standard flame graph; returns the name
-/// of that.
-fn as_recorded(
-    topic: &Topic,
-    observation: &Observation,
-    flamegraph: Option<&Path>,
-    output: &Output,
-    page: &mut PicturePage,
-) -> anyhow::Result<Option<String>> {
-    let server = &observation.name;
-    let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {
-        return Ok(None);
-    };
-    let folded = format!("{server}.folded");
-    output.write(&folded, &recording.stacks.demangled().to_string())?;
-    let (subject, picture) = match topic.servers.len() {
-        1 => (topic.name.clone(), "raw.svg".to_owned()),
-        _ => (format!("{}, {server}", topic.name), format!("{server}.raw.svg")),
-    };
-    let title = format!("{subject}: all samples as recorded");
-    let path = output.dir().join(&folded);
-    page.files.push(folded);
-    let Some(program) = flamegraph else { return Ok(None) };
-    match standard_graph(program, &path, &title, recording.profiler.label) {
-        Ok(svg) => output.write(&picture, &svg)?,
-        // The page is worth its minute of recording without this picture, too.
-        Err(error) => {
-            let missing = format!("no standard flame graph of {server}: {error:#}");
-            page.notices.push(Note::Remark(missing));
-            return Ok(None);
-        }
-    }
-    page.files.push(picture.clone());
-    Ok(Some(picture))
-}
-
-/// The standard flame graph of a recording, for readers who know its form from other tools.
-///
-/// Lets `program` (`lab-flamegraph`) draw a file of folded stacks.
-fn standard_graph(
-    program: &Path,
-    folded: &Path,
-    title: &str,
-    subtitle: &str,
-) -> anyhow::Result<String> {
-    let drawn = Command::new(program)
-        .args(["--deterministic", "--title", title, "--subtitle", subtitle])
-        .stdin(File::open(folded)?)
-        .stderr(Stdio::piped())
-        .output()
-        .with_context(|| format!("cannot start {}", program.display()))?;
-    let message = String::from_utf8_lossy(&drawn.stderr);
-    ensure!(drawn.status.success(), "{} failed: {}", program.display(), message.trim());
-    Ok(String::from_utf8(drawn.stdout)?)
 }
 
 /// Requests over time; of two servers, the first above the second.
