@@ -56,7 +56,8 @@ fn draw(options: Options) -> anyhow::Result<()> {
     drawing.count_name = options.count_name;
     // Drawn as a whole first: on an error, inferno still writes a picture, which says no cause.
     let mut svg = Vec::new();
-    inferno::flamegraph::from_lines(&mut drawing, stacks.lines(), &mut svg)
+    let stacks = with_one_count(&stacks);
+    inferno::flamegraph::from_lines(&mut drawing, stacks.iter().map(String::as_str), &mut svg)
         .context("cannot draw these stacks")?;
     io::stdout().write_all(&svg).context("cannot write to standard output")
 }
@@ -76,4 +77,23 @@ fn check(stacks: &str) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Keeps inferno from taking the number at the end of a name, such as `main;work 3`, for a first count: it
+/// would cut the name and draw a differential graph. Only if all lines have two counts, this is what they are.
+fn with_one_count(stacks: &str) -> Vec<String> {
+    let compared = stacks.lines().all(|line| two_counts(line).is_some());
+    let joined = |line: &str| match two_counts(line).filter(|_| !compared) {
+        Some([names, number, count]) => format!("{names}\u{a0}{number} {count}"),
+        None => line.to_owned(),
+    };
+    stacks.lines().map(joined).collect()
+}
+
+/// The names of a stack, and the two numbers after them, if there are two.
+fn two_counts(line: &str) -> Option<[&str; 3]> {
+    let (stack, count) = line.rsplit_once(' ')?;
+    let (names, number) = stack.trim_end().rsplit_once(' ')?;
+    let is_number = number.bytes().all(|it| it.is_ascii_digit() || it == b'.');
+    is_number.then_some([names, number, count])
 }

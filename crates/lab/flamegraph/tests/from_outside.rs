@@ -40,6 +40,15 @@ fn the_options_of_cargo_flamegraph_apply() {
 }
 
 #[test]
+fn a_number_at_the_end_of_a_name_is_no_second_count() {
+    let svg = String::from_utf8(draw("main;work 2 40\nmain;rest 10\n", &[]).stdout).unwrap();
+    assert!(svg.contains("work\u{a0}2 (40 samples, 80.00%)<"), "{svg}");
+    // Two files in one, as `inferno-diff-folded` writes them, are a comparison.
+    let svg = String::from_utf8(draw("main;work 2 40\nmain;rest 5 10\n", &[]).stdout).unwrap();
+    assert!(svg.contains("work (40 samples, 80.00%; +76.00%)"), "{svg}");
+}
+
+#[test]
 fn input_that_cannot_be_drawn_is_one_line_and_no_picture() {
     for (stacks, message) in [
         ("", "no stacks on standard input"),

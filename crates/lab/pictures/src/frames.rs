@@ -4,10 +4,12 @@
 //! the picture fits any width. A short script in the picture zooms and searches, without a network.
 //! Shown as a plain image, the picture is 1,200 pixels wide and scales.
 
+use std::fmt;
+
 use lab_observation::{LANGUAGES, Node};
 use maud::{Markup, PreEscaped, html};
 
-use super::palette::Colour;
+use super::svg::cut;
 
 const STYLE: &str = include_str!("frames.css");
 const SCRIPT: &str = include_str!("frames.js");
@@ -47,30 +49,37 @@ pub struct Header {
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub label: String,
-    /// What the tooltip shows after the label.
+    /// What the tooltip shows after the label, in brackets. It has none itself: the script cuts them off.
     pub details: String,
-    /// Absent for the colour of the page.
+    /// Absent for `whole` and `filler`, which have the colours of the page.
     pub colour: Option<Colour>,
 }
 
-/// Draws `whole`, all frames of `root` on it as `show` says, and a pale filler for the rest of
-/// `scale`, which is at least the weight of `root` and not 0.
+/// Red, green and blue, light enough for dark text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// As CSS: `#ff9632`.
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+/// Draws `whole` and all frames of `root` on it as `show` says. `root` is not empty. With a `filler`, the
+/// picture is wider by its weight, so that two pictures can have one scale.
 pub fn draw(
     header: &Header,
     root: &Node,
-    scale: u64,
     whole: Frame,
-    filler: Frame,
+    filler: Option<(u64, Frame)>,
     show: impl Fn(&[&str], &Node) -> Frame,
 ) -> Drawing {
     let total = root.inclusive;
-    let mut placed =
-        vec![Placed { start: 0, width: scale, depth: 0, frame: whole, class: "whole" }];
+    let scale = total + filler.as_ref().map_or(0, |(weight, _)| *weight);
+    let mut placed = vec![Placed { start: 0, width: scale, depth: 0, frame: whole }];
     place(root, &mut Vec::new(), 0, scale, &show, &mut placed);
-    if total < scale {
-        let width = scale - total;
-        placed.push(Placed { start: total, width, depth: 1, frame: filler, class: "filler" });
-    }
+    placed.extend(filler.map(|(width, frame)| Placed { start: total, width, depth: 1, frame }));
     let rows = 1 + placed.iter().map(|placed| placed.depth).max().unwrap_or(0);
     let (above, top) = text_above(header);
     let bottom = top + rows * ROW;
@@ -103,23 +112,23 @@ struct Placed {
     width: u64,
     depth: usize,
     frame: Frame,
-    class: &'static str,
 }
 
 impl Placed {
     fn svg(&self, scale: u64, rows: usize) -> Markup {
-        let percent = |weight: u64| {
-            let percent = weight as f64 / scale as f64 * 100.0;
-            format!("{}%", (percent * 1e4).round() / 1e4)
-        };
+        let share = |weight: u64| weight as f64 / scale as f64;
+        let percent = |weight: u64| format!("{}%", (share(weight) * 1e6).round() / 1e4);
         let Frame { label, details, colour } = &self.frame;
-        let pixels = self.width as f64 / scale as f64 * (WIDTH - 2 * MARGIN) as f64;
+        let pixels = share(self.width) * (WIDTH - 2 * MARGIN) as f64;
         let y = (rows - 1 - self.depth) * ROW;
-        let bare = if colour.is_none() { " bare" } else { "" };
+        let class = match colour {
+            Some(_) => "frame",
+            None if self.depth == 0 => "whole",
+            None => "filler",
+        };
         html! {
-            svg class={ (self.class) (bare) } x=(percent(self.start)) width=(percent(self.width)) y=(y) height=(FRAME) {
-                // The script takes the last bracket off to get the label.
-                title { (label) " (" (details.replace(['(', ')'], "")) ")" }
+            svg class=(class) x=(percent(self.start)) width=(percent(self.width)) y=(y) height=(FRAME) {
+                title { (label) " (" (details) ")" }
                 rect width="100%" height="100%" fill=[colour] {}
                 text x="3" y="12" { (fitting(label, pixels)) }
             }
@@ -143,7 +152,7 @@ fn place<'a>(
         if call.inclusive as f64 >= scale as f64 * LEAST {
             path.push(name);
             let (depth, frame) = (path.len(), show(path, call));
-            placed.push(Placed { start, width: call.inclusive, depth, frame, class: "frame" });
+            placed.push(Placed { start, width: call.inclusive, depth, frame });
             place(call, path, start, scale, show, placed);
             path.pop();
         }
@@ -153,38 +162,34 @@ fn place<'a>(
 
 /// As much of a label as fits into a width. The script does the same for the width of the window.
 fn fitting(label: &str, pixels: f64) -> String {
-    let room = ((pixels - 6.0) / CHARACTER).max(0.0) as usize;
-    match label.chars().count() {
-        length if length <= room => label.to_owned(),
-        _ if room < 3 => String::new(),
-        _ => label.chars().take(room - 1).chain(['…']).collect(),
-    }
+    let room = ((pixels - 6.0) / CHARACTER) as usize;
+    if room < 3 { String::new() } else { cut(label, room) }
 }
 
 /// Title, lines, legend and buttons, and the height that they take.
 fn text_above(header: &Header) -> (Markup, usize) {
-    let titles = textwrap::wrap(&header.title, TITLE_LENGTH);
-    let lines = header.lines.iter().flat_map(|line| textwrap::wrap(line, LINE_LENGTH));
-    let lines: Vec<_> = lines.collect();
-    let after_titles = 8 + titles.len() * (LINE + 1);
-    let after_lines = after_titles + lines.len() * LINE;
-    let buttons = after_lines + (header.legend.len() + 1) * LINE + 4;
+    let mut bottom = 8;
+    let mut below = |height| {
+        bottom += height;
+        bottom
+    };
     let text = html! {
-        @for (row, line) in titles.iter().enumerate() {
-            text class="title" x=(MARGIN) y=(8 + (row + 1) * (LINE + 1)) { (line) }
+        @for line in textwrap::wrap(&header.title, TITLE_LENGTH) {
+            text class="title" x=(MARGIN) y=(below(LINE + 1)) { (line) }
         }
-        @for (row, line) in lines.iter().enumerate() {
-            text x=(MARGIN) y=(after_titles + (row + 1) * LINE) { (line) }
+        @for line in header.lines.iter().flat_map(|line| textwrap::wrap(line, LINE_LENGTH)) {
+            text x=(MARGIN) y=(below(LINE)) { (line) }
         }
-        @for (row, (colour, meaning)) in header.legend.iter().enumerate() {
-            @let y = after_lines + (row + 1) * LINE;
+        @for (colour, meaning) in &header.legend {
+            @let y = below(LINE);
             rect class="swatch" x=(MARGIN) y=(y - 10) width="12" height="11" fill=(colour) {}
             text x=(MARGIN + 18) y=(y) { (meaning) }
         }
+        @let buttons = below(LINE + 4);
         text id="unzoom" x=(MARGIN) y=(buttons) {}
         text id="search" x="100%" dx={ "-" (MARGIN) } y=(buttons) text-anchor="end" {}
     };
-    (text, buttons + 8)
+    (text, bottom + 8)
 }
 
 #[cfg(test)]

@@ -2,10 +2,22 @@
 
 use lab_observation::{Folded, LANGUAGES, Node, Unit};
 
-use super::{
-    frames::{self, Drawing, Frame, Header},
-    palette::{self, Colour, GraphKind},
-};
+use super::frames::{self, Colour, Drawing, Frame, Header};
+
+/// What a flame graph shows of a request, which decides its colours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum GraphKind {
+    /// CPU time: warm.
+    Cpu,
+    /// The time that it takes, with its waits: cold.
+    Waits,
+    /// Allocated bytes: green.
+    Allocations,
+}
+
+/// The allocator's frames among warm ones.
+const ALLOCATOR: Colour = Colour(125, 200, 115);
+const MACHINERY: Colour = Colour(190, 195, 200);
 
 impl GraphKind {
     /// What follows the server's name in the title.
@@ -18,9 +30,29 @@ impl GraphKind {
     }
 
     /// What the widths count.
-    pub fn unit(self) -> Unit {
+    fn unit(self) -> Unit {
         if self == Self::Allocations { Unit::Bytes } else { Unit::Nanoseconds }
     }
+
+    /// The colour of a function, the same in every graph.
+    fn colour(self, name: &str) -> Colour {
+        if LANGUAGES.is_machinery(name) {
+            return MACHINERY;
+        }
+        let shade = |range: u8| u8::try_from(hash(name) % u64::from(range)).unwrap_or(0);
+        match self {
+            Self::Cpu if LANGUAGES.is_allocator(name) => ALLOCATOR,
+            Self::Cpu => Colour(255, 150 + shade(75), 60 + shade(50)),
+            Self::Waits => Colour(150 + shade(60), 165 + shade(45), 245),
+            Self::Allocations => Colour(120 + shade(90), 205 + shade(30), 110 + shade(50)),
+        }
+    }
+}
+
+/// FNV-1a, because it is the same on every machine and with every Rust.
+fn hash(name: &str) -> u64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 /// Draws the stacks of a server. Graphs with the same `scale`, the weight of the whole width, can be
@@ -36,25 +68,25 @@ pub fn draw(
     let (unit, total) = (kind.unit(), root.inclusive);
     let title = format!("{server}: {}", kind.title());
     let header = Header { title, lines: notes, legend: legend(kind, &root) };
-    let label = if scale == total {
-        format!("{} in all", lab_report::per_request(unit, total))
-    } else {
-        format!("{}, of {}", lab_report::per_request(unit, total), lab_report::weight(unit, scale))
+    let saved = scale.saturating_sub(total);
+    let filler = (saved > 0).then(|| {
+        let what = if unit == Unit::Bytes { "bytes" } else { "time" };
+        let label = format!("{what} that the fix saves");
+        (saved, Frame { label, details: lab_report::per_request(unit, saved), colour: None })
+    });
+    let of = match filler {
+        None => " in all".to_owned(),
+        Some(_) => format!(", of {}", lab_report::weight(unit, scale)),
     };
+    let label = lab_report::per_request(unit, total) + &of;
     let whole = Frame { label, details: "100 %".to_owned(), colour: None };
-    let saved = if unit == Unit::Bytes { "bytes" } else { "time" };
-    let filler = Frame {
-        label: format!("{saved} that the fix saves"),
-        details: lab_report::per_request(unit, scale.saturating_sub(total)),
-        colour: None,
-    };
-    frames::draw(&header, &root, scale, whole, filler, |path, node| {
+    frames::draw(&header, &root, whole, filler, |path, node| {
         let name = path.last().copied().unwrap_or_default();
         let share = node.inclusive as f64 / total as f64 * 100.0;
         Frame {
             label: name.to_owned(),
             details: format!("{}, {share:.1} %", lab_report::per_request(unit, node.inclusive)),
-            colour: Some(palette::of(kind, name)),
+            colour: Some(kind.colour(name)),
         }
     })
 }
@@ -68,8 +100,8 @@ fn legend(kind: GraphKind, root: &Node) -> Vec<(Colour, &'static str)> {
             machinery |= LANGUAGES.is_machinery(name);
         }
     });
-    let allocator = allocator.then_some((palette::ALLOCATIONS, "the memory allocator"));
-    let machinery = machinery.then_some((palette::GREY, "kernel, and the server's machinery"));
+    let allocator = allocator.then_some((ALLOCATOR, "the memory allocator"));
+    let machinery = machinery.then_some((MACHINERY, "kernel, and the server's machinery"));
     allocator.into_iter().chain(machinery).collect()
 }
 

@@ -10,7 +10,6 @@ mod graph;
 mod html;
 mod meta;
 mod page;
-mod palette;
 pub mod report;
 mod sections;
 mod svg;

@@ -115,7 +115,7 @@ impl Triage<'_> {
             files: files.unwrap_or_default(),
             profiler,
             observation,
-            notes: notes,
+            notes,
         })
     }
 }

@@ -108,6 +108,9 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
         let svg = toy.read(&format!("{PAGES}/toy/{server}.raw.svg"));
         let title = format!("--title toy, {server}: all samples as recorded");
         assert!(svg.contains(&title) && svg.contains("clone3;server::work 300"), "{svg}");
+        // It is drawn from the file that the page offers.
+        let stacks = toy.read(&format!("{PAGES}/toy/{server}.folded"));
+        assert!(svg.contains(&format!("-->\n{stacks}</svg>")), "{svg}");
         let link = format!("href=\"{server}.raw.svg\">The standard flame graph, drawn by");
         assert!(html.contains(&link), "{html}");
     }

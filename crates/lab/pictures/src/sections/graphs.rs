@@ -6,9 +6,8 @@ use lab_report::{Table, thousands};
 use super::{
     super::{
         frames::Drawing,
-        graph,
+        graph::{self, GraphKind},
         page::{Picture, Section},
-        palette::GraphKind,
         waits::Waits,
     },
     NAMED,

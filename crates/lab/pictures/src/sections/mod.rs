@@ -1,14 +1,15 @@
 //! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
 
 mod graphs;
+mod standard;
 mod words;
 
-use std::{fs::File, path::Path, process::Command, time::Duration};
+use std::path::Path;
 
-use lab_model::{Exhibit, Note};
+use lab_model::Exhibit;
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_report::Table;
-use lab_system::{Output, Program};
+use lab_system::Output;
 use words::time;
 
 use super::{
@@ -20,8 +21,6 @@ use super::{
 
 /// How many functions a table names.
 const NAMED: usize = 8;
-/// How long `lab-flamegraph` may take.
-const DRAWING: Duration = Duration::from_secs(60);
 
 /// Draws all exhibits of a topic into `output`; returns the page, which is not written yet. With
 /// `flamegraph`, the path of `lab-flamegraph`, graphs of CPU time link to the standard flame graph.
@@ -42,7 +41,7 @@ pub fn draw_page(
     };
     let mut standard = Vec::new();
     for observation in &all.servers {
-        standard.push(as_recorded(topic, observation, flamegraph, output, &mut page)?);
+        standard.push(standard::draw(topic, observation, flamegraph, output, &mut page)?);
     }
     let section = |exhibit: &Exhibit| match exhibit {
         Exhibit::Timeline => timeline_of(topic, all),
@@ -64,57 +63,6 @@ pub fn draw_page(
     // Written last.
     page.files.push("meta.json".to_owned());
     Ok(page)
-}
-
-/// Writes the stacks of a server as they were recorded, and their standard flame graph; returns the name
-/// of that.
-fn as_recorded(
-    topic: &Topic,
-    observation: &Observation,
-    flamegraph: Option<&Path>,
-    output: &Output,
-    page: &mut PicturePage,
-) -> anyhow::Result<Option<String>> {
-    let server = &observation.name;
-    let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) else {
-        return Ok(None);
-    };
-    let folded = format!("{server}.folded");
-    output.write(&folded, &recording.stacks.demangled().to_string())?;
-    let (subject, picture) = match topic.servers.len() {
-        1 => (topic.name.clone(), "raw.svg".to_owned()),
-        _ => (format!("{}, {server}", topic.name), format!("{server}.raw.svg")),
-    };
-    let title = format!("{subject}: all samples as recorded");
-    let path = output.dir().join(&folded);
-    page.files.push(folded);
-    let Some(program) = flamegraph else { return Ok(None) };
-    match standard_graph(program, &path, &title, recording.profiler.label) {
-        Ok(svg) => output.write(&picture, &svg)?,
-        // The page is worth its minute of recording without this picture, too.
-        Err(error) => {
-            let missing = format!("no standard flame graph of {server}: {error:#}");
-            page.notes.push(Note::Sentence(missing));
-            return Ok(None);
-        }
-    }
-    page.files.push(picture.clone());
-    Ok(Some(picture))
-}
-
-/// The standard flame graph of a recording, for readers who know its form from other tools.
-///
-/// Lets `program` (`lab-flamegraph`) draw a file of folded stacks.
-fn standard_graph(
-    program: &Path,
-    folded: &Path,
-    title: &str,
-    subtitle: &str,
-) -> anyhow::Result<String> {
-    let mut command = Command::new(program);
-    command.args(["--deterministic", "--title", title, "--subtitle", subtitle]);
-    let drawn = Program::new(command, DRAWING).reading(File::open(folded)?).wait()?;
-    Ok(String::from_utf8(drawn)?)
 }
 
 /// Requests over time; of two servers, the first above the second.

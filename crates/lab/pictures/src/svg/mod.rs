@@ -43,12 +43,15 @@ pub fn figure_text_width(text: &str) -> f64 {
 
 /// A name cut at its end to fit a width.
 pub fn fit(name: &str, width: f64) -> String {
-    if figure_text_width(name) <= width {
+    cut(name, (width / figure_text_width("x")) as usize)
+}
+
+/// A name cut at its end to a number of characters.
+pub fn cut(name: &str, room: usize) -> String {
+    if name.chars().count() <= room {
         return name.to_owned();
     }
-    let room = (width / figure_text_width("x")) as usize;
-    let kept: String = name.chars().take(room.saturating_sub(1)).collect();
-    format!("{kept}…")
+    name.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 pub fn bar(class: &str, from: f64, to: f64, y: f64, height: f64) -> Markup {

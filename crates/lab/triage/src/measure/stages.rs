@@ -211,7 +211,7 @@ impl Loaded<'_> {
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
         let recorded = observation.recording.iter().flat_map(|it| it.notes.clone());
         notes.extend(recorded.map(Note::from));
-        Ok(Profile { profiler, observation, notes: notes })
+        Ok(Profile { profiler, observation, notes })
     }
 
     async fn count(&self) -> anyhow::Result<Counting> {
