@@ -271,10 +271,10 @@ _replication-tests:
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
     @{{ python }} benches/replications/test_replications.py
 
-# Start a case of your own
+# Start a case of your own; with --exercise, an exercise
 [group('course')]
-new-case NAME:
-    @{{ python }} docs/new-case/new_case.py {{ NAME }}
+new-case NAME *FLAGS:
+    @{{ python }} docs/new-case/new_case.py {{ NAME }} {{ FLAGS }}
     @cargo fmt --all
 
 _lab:

@@ -8,7 +8,7 @@ use super::percentile::{ByPercentile, Percentile, factors};
 
 /// Factors of a variant over the baseline; above 1 the variant is better. A metric that one run of
 /// either side lacks has no factor, and neither has a latency that is only a lower bound in one run.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,

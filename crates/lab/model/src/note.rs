@@ -141,10 +141,11 @@ pub struct Taken {
 }
 
 /// What decided a verdict, or kept one from being decided.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Reason {
     /// Answers were wrong or missing.
+    #[default]
     Unclean,
     /// Some runs were too short for an answer. Runs of `measurement_s` seconds would have 50.
     EmptyRuns { measurement_s: f64 },

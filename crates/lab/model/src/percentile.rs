@@ -17,6 +17,8 @@ const PERCENTILES: [(f64, &str, &str, Option<&str>); 4] = [
 pub struct Percentile(usize);
 
 impl Percentile {
+    pub const P99: Self = Self(2);
+
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (0..PERCENTILES.len()).map(Self)
     }
@@ -42,8 +44,14 @@ impl Percentile {
 }
 
 /// A figure for each percentile. In JSON, each is a field with the percentile's key.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByPercentile<T>([Option<T>; PERCENTILES.len()]);
+
+impl<T> Default for ByPercentile<T> {
+    fn default() -> Self {
+        Self::of(|_| None)
+    }
+}
 
 impl<T> ByPercentile<T> {
     pub fn of(figure: impl Fn(Percentile) -> Option<T>) -> Self {

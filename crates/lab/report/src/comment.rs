@@ -9,7 +9,7 @@ use crate::{
 
 use crate::{
     plural, reason, sentence,
-    tables::{load, metrics},
+    tables::{how_measured, metrics},
 };
 
 /// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
@@ -20,9 +20,8 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
     let cells = metrics.head.iter_mut().chain(metrics.rows.iter_mut().flatten());
     cells.for_each(|cell| *cell = inert(cell));
     text += &metrics.markdown();
-    let pairs = plural(case.pairs, "pair");
-    let [load, caption] = [&load(case), &metrics.caption].map(|it| inert(it));
-    let _ = writeln!(text, "\n{pairs} of runs: {load}. {caption}");
+    let [measured, caption] = [&how_measured(case), &metrics.caption].map(|it| inert(it));
+    let _ = writeln!(text, "\n{measured}. {caption}");
     let notes = notes(case);
     if !notes.is_empty() {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));

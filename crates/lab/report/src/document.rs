@@ -48,7 +48,7 @@ impl Record {
 }
 
 /// The comparison of one case's variants.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CaseRecord {
     /// The name of the case; `compare` for a record of `lab compare`.
     pub case: String,
@@ -99,7 +99,7 @@ pub struct CaseRecord {
 }
 
 /// The baseline over itself: the noise floor of this machine.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Control {
     /// How many runs of the baseline followed another one.
     pub pairs: usize,
@@ -108,7 +108,7 @@ pub struct Control {
 }
 
 /// One variant over all its runs.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct VariantRecord {
     pub variant: String,
     /// Right answers per second: the median run.

@@ -132,10 +132,9 @@ fn contradictions(case: &CaseRecord) -> Vec<Note> {
 /// hide a stall.
 fn tails_apart(case: &CaseRecord) -> Option<Note> {
     let (baseline, candidate) = case.sides()?;
-    let percentile = Percentile::all().rfind(|it| it.metric() == Some("latency-p99"))?;
     let tail = |side: &VariantRecord| {
         let open = side.open_loop.as_ref().filter(|open| open.invalid.is_none())?;
-        open.latency_ms.by.get(percentile).copied()
+        open.latency_ms.by.get(Percentile::P99).copied()
     };
     let (before, after) = (tail(baseline)?, tail(candidate)?);
     let is_apart = before.max(after) >= TAILS * before.min(after);

@@ -4,24 +4,16 @@ use std::fmt::Write as _;
 
 use crate::{CaseRecord, Record, notes};
 use console::style;
-use lab_cases::Case;
 use lab_stats::Verdict;
 
 use crate::{
-    NONE, factor, heading, noted, paragraph, plural, reason,
-    tables::{confidence, load, summary, tables},
+    NONE, factor, heading, noted, paragraph, reason,
+    tables::{confidence, how_measured, summary, tables},
 };
 
 /// One case: its variants layer by layer, then the verdict and the notes.
 pub fn comparison(title: &str, case: &CaseRecord) -> String {
-    let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
-    let mut text = format!(
-        "{}\n{}\n{} of runs, {} s each{layouts}\n\n",
-        heading(&case.case, title),
-        load(case),
-        plural(case.pairs, "pair"),
-        case.measurement_s
-    );
+    let mut text = format!("{}\n{}\n\n", heading(&case.case, title), how_measured(case));
     for table in tables(case) {
         let _ = writeln!(text, "{}\n", table.text());
     }
@@ -32,16 +24,9 @@ pub fn comparison(title: &str, case: &CaseRecord) -> String {
     text
 }
 
-/// All cases, `fixed` against `slow`; `micro` returns Criterion's factor for a case.
-pub fn overview(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Option<f64>) -> String {
-    let micros: Vec<_> = record.cases.iter().map(|case| micro(&case.case)).collect();
-    let mut shown = record.cases.clone();
-    for case in &mut shown {
-        if let Some(about) = cases.iter().find(|about| about.name == case.case) {
-            case.case.clone_from(&about.shown);
-        }
-    }
-    let mut table = summary(&shown).columns(&[0, 5, 1, 3]);
+/// All cases, `fixed` against `slow`, with Criterion's factor for each that has one.
+pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
+    let mut table = summary(&record.cases).columns(&[0, 5, 1, 3]);
     if micros.iter().any(Option::is_some) {
         table.head.push("Criterion".to_owned());
         for (row, micro) in table.rows.iter_mut().zip(micros) {
@@ -55,7 +40,7 @@ pub fn overview(record: &Record, cases: &[Case], micro: impl Fn(&str) -> Option<
     if record.quick {
         text += "  A quick run is short, so its figures are rough. Quote those of a run without --quick.\n";
     }
-    for case in shown.iter().filter(|case| case.verdict != Verdict::Faster) {
+    for case in record.cases.iter().filter(|case| case.verdict != Verdict::Faster) {
         let verdict = format!("{}: {}; {}", case.case, case.verdict, reason(case));
         let _ = writeln!(text, "{}", paragraph(&verdict));
     }

@@ -273,8 +273,15 @@ fn with_percentiles(
     Table::new(caption, head, rows.into_iter().map(row))
 }
 
+/// How a case was measured, in a clause: under its table in the terminal, on its page, and in a comment.
+pub fn how_measured(case: &CaseRecord) -> String {
+    let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
+    let pairs = plural(case.pairs, "pair");
+    format!("{}; {pairs} of runs, {} s each{layouts}", load(case), case.measurement_s)
+}
+
 /// The load in words, with the rate of the background's requests as it was.
-pub fn load(case: &CaseRecord) -> String {
+fn load(case: &CaseRecord) -> String {
     let measured =
         case.background_per_s().map(|rate| format!(" (measured: {})", significant(rate)));
     format!("{}{}", case.load, measured.unwrap_or_default())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Speedup;
 
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The candidate is faster, by more than chance and the machine's noise explain.
@@ -22,6 +22,7 @@ pub enum Verdict {
     /// There may be a difference, but one that is smaller than matters.
     Equivalent,
     /// The runs do not show which of the others is true.
+    #[default]
     Undecided,
 }
 

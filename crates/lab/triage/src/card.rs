@@ -1,13 +1,11 @@
-//! The card: what a triage found, as text, as JSON and as sections of a page.
+//! The card: what a triage found. It is JSON as it is; `text` shows it in a terminal, and `page` adds it to a page.
 
-use console::style;
+mod page;
+mod text;
+
 use lab_model::{Kind, Note};
 use lab_observation::{Function, JIT, Recording, STARVED};
-use lab_pictures::{PicturePage, Section};
-use lab_report::{
-    Table, noted, notes_for_programs, paragraph, percent, plural, significant, time_ms,
-};
-use lab_system::out;
+use lab_report::{Table, notes_for_programs, percent, plural, significant, time_ms};
 use serde::Serialize;
 
 use super::{
@@ -118,72 +116,6 @@ impl Card {
             facts,
             notes: notes.collect(),
         }
-    }
-
-    pub fn print(&self) {
-        // In front of a name are a margin and its share.
-        let width = usize::from(console::Term::stdout().size().1).saturating_sub(12);
-        out!("{}", self.text(width));
-    }
-
-    /// For a terminal that shows names of this width.
-    fn text(&self, width: usize) -> String {
-        let heading = |text: &str| format!("\n  {}", style(text).bold());
-        let mut lines = vec![
-            format!("\n{}", style(&self.server).bold().cyan()),
-            heading(LIMITS),
-            paragraph(&format!("{} {}", self.limited_by, self.shape())),
-            format!("\n{}", self.table().text()),
-            format!("\n{}", self.counted().text()),
-        ];
-        for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
-            let mut functions =
-                self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
-            if functions.peek().is_some() {
-                lines.push(heading(&format!(
-                    "CPU time of the largest functions in {part}, with what they call"
-                )));
-            }
-            for Function { name, share, .. } in functions {
-                let name = console::truncate_str(name, width, "…");
-                lines.push(format!("  {:>6}  {name}", percent(*share)));
-            }
-        }
-        lines.push(heading(&self.headline()));
-        for (index, suspect) in self.suspects.iter().enumerate() {
-            lines.push(format!(
-                "\n  {}",
-                style(format!("{}. {}", index + 1, suspect.title)).yellow()
-            ));
-            if let Some(share) = &suspect.accounts_for {
-                lines.push(paragraph(&format!("Accounts for: {share}")));
-            }
-            let parts = suspect.parts();
-            lines.extend(parts.map(|(name, text)| paragraph(&format!("{name}: {text}"))));
-        }
-        lines.push(String::new());
-        lines.extend(self.notes.iter().map(|note| paragraph(&noted(note))));
-        lines.join("\n")
-    }
-
-    /// Puts the card before the other sections of a page.
-    pub fn add_to(&self, page: &mut PicturePage) {
-        page.question = self.headline();
-        let mut suspects = Vec::new();
-        for (index, suspect) in self.suspects.iter().enumerate() {
-            let title = format!("{}. {}", index + 1, suspect.title);
-            let explains = suspect.accounts_for.as_ref().map(|it| format!("It accounts for {it}."));
-            let mut section = Section::new(&title, explains.unwrap_or_default());
-            let rows = suspect.parts().map(|(name, text)| vec![name.to_owned(), text]).to_vec();
-            section.tables.push(Table::new("", ["", ""], rows));
-            suspects.push(section);
-        }
-        let mut limits = Section::new(LIMITS, format!("{} {}", self.limited_by, self.shape()));
-        limits.tables.push(self.table());
-        limits.tables.push(self.counted());
-        suspects.push(limits);
-        page.sections.splice(0..0, suspects);
-        page.notes.extend(self.notes.clone());
     }
 
     fn headline(&self) -> String {

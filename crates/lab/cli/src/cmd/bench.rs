@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use lab_cases::{Case, FIXED, MINE, SLOW, Workspace, criterion};
+use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::Comparison;
-use lab_practice::Entry;
 use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
-use super::{Places, effort::EffortOptions, interrupted, interruptible, report};
+use super::{Places, effort::EffortOptions, interrupted, interruptible, report, shown};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -92,10 +91,7 @@ fn print(
     if options.json {
         out!("{}", document(record)?);
     } else {
-        let dir = workspace.criterion();
-        let micro = |case: &str| criterion::speedup(&dir, case, SLOW, FIXED);
-        let micro = |case: &str| options.criterion.then(|| micro(case)).flatten();
-        out!("{}", lab_report::overview(record, cases, micro).trim_end());
+        out!("{}", shown::overview(workspace, cases, record, options.criterion).trim_end());
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record.created, &document(record)?)?;
@@ -125,32 +121,16 @@ async fn measure(
         let effort = options.effort.effort(case.decides);
         comparisons.push((case, effort, Comparison::of_case(workspace, case, &variants)?));
     }
-    let runs = comparisons.iter().map(|(_, effort, it)| it.length(*effort));
-    let length = runs.sum();
+    let length = comparisons.iter().map(|(_, effort, it)| it.length(*effort)).sum();
     err!("{}", paragraph(&format!("measuring for about {}", planned(length))));
     let progress = Progress::planned(length);
     for (case, effort, comparison) in &comparisons {
         let mut record = comparison.record(FIXED, *effort, &progress).await?;
-        let promise = case.promise.filter(|promise| promise.metric == effort.metric);
-        record.promised = promise.map(|promise| promise.factor);
-        record.steps_note = case.steps_note.clone();
-        let without_counts = record.clone();
-        let counts = workspace.counts(case).ok();
-        for variant in &mut record.variants {
-            let counts = counts.as_ref().map(|counts| counts.of(&variant.variant));
-            let counts = counts.into_iter().flatten();
-            variant.exact = counts.map(|(name, count)| (name, count as f64)).collect();
-        }
-        if !options.json {
-            // Counts of connections, for example, give the fault away, and the alias is there to hide it.
-            let shown = if case.shown == case.name { &record } else { &without_counts };
-            progress.aside(|| out!("{}", lab_report::comparison(&case.question, shown)));
-            let entry = Entry::of(workspace, case)?;
-            let said = [entry.compare(case, &record.speedup), entry.test(case)];
-            let said = said.into_iter().flatten();
-            progress.aside(|| said.for_each(|said| out!("{}\n", paragraph(&said))));
-        }
         record.case.clone_from(&case.name);
+        if !options.json {
+            let shown = shown::case(workspace, case, &record)?;
+            progress.aside(|| out!("{shown}"));
+        }
         records.push(record);
     }
     Ok(())

@@ -113,8 +113,7 @@ async fn measure(
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
-        err!("{}", noted(&note));
-        comparison.notes.push(note);
+        comparison.note(note);
     }
     let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);

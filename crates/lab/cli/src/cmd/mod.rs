@@ -1,6 +1,7 @@
 //! The verbs of `lab`, a file each.
 
 mod bench;
+mod command_name;
 mod compare;
 mod count;
 mod doctor;
@@ -14,6 +15,7 @@ mod own_server;
 mod places;
 mod practice;
 mod report;
+mod shown;
 mod sides;
 mod supervise;
 mod triage;

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use lab_model::Load;
-use lab_report::noted;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
-use lab_system::{allow_connections, err};
+use lab_system::allow_connections;
 
 use lab_measure::bench::Comparison;
 
@@ -86,6 +85,7 @@ pub async fn comparison_of(
     // Before a server starts.
     allow_connections(load.users)?;
     let notes = learn_answers(&mut subjects, requests).await?;
-    notes.iter().for_each(|note| err!("{}", noted(note)));
-    Ok(Comparison { notes, ..Comparison::new(name, load, subjects)? })
+    let mut comparison = Comparison::new(name, load, subjects)?;
+    notes.into_iter().for_each(|note| comparison.note(note));
+    Ok(comparison)
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     Places,
-    flame::{directory, title},
+    command_name::{directory, title},
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer, comparison_of},
     sides::asks_below,

@@ -1,7 +1,5 @@
 //! From runs to a record: medians, ratios of pairs, and the verdict on them.
 
-use std::collections::BTreeMap;
-
 use anyhow::Context as _;
 use lab_model::{ByPercentile, Latency, Metric, OpenLoop, Outcome, Reason, Speedups};
 use lab_report::{
@@ -48,7 +46,9 @@ impl Comparison {
         let mut variants = Vec::new();
         for Subject { name: variant, .. } in &self.subjects {
             let outcomes = outcomes_of(variant, &open_runs);
+            let exact = self.exact.of(variant).into_iter();
             variants.push(VariantRecord {
+                exact: exact.map(|(name, count)| (name, count as f64)).collect(),
                 open_loop: open.and_then(|open| open_loop(open, &outcomes)),
                 speedup: (variant != baseline).then(|| over_baseline(variant)),
                 ..variant_record(variant, &runs).with_context(|| self.name.clone())?
@@ -70,12 +70,10 @@ impl Comparison {
                 .map(|it| it.layouts.len())
                 .filter(|layouts| *layouts > 0),
             warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
-            notes: self.notes.clone(),
+            notes: self.notes().to_vec(),
             measurement_s: effort.measurement.as_secs_f64(),
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,
-            verdict: Verdict::Undecided,
-            reason: Reason::Unclean,
             variants,
             candidate: Some(candidate.to_owned()),
             speedup: over_baseline(candidate),
@@ -83,10 +81,11 @@ impl Comparison {
                 pairs: control_pairs_of(baseline, paired.unwrap_or(&runs)).len(),
                 speedup: speedups(&|runs| control(baseline, runs)),
             },
-            promised: None,
-            steps_note: None,
+            promised: self.promise.filter(|it| it.metric == effort.metric).map(|it| it.factor),
+            steps_note: self.steps_note.clone(),
             runs,
             open_runs,
+            ..CaseRecord::default()
         };
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
@@ -154,9 +153,7 @@ fn variant_record(variant: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> 
         reopened: outcomes.iter().map(|outcome| outcome.reopened).sum(),
         limited_runs: usize::from(generator_limited.is_some()) + limits.count(),
         generator_limited,
-        open_loop: None,
-        exact: BTreeMap::new(),
-        speedup: None,
+        ..VariantRecord::default()
     })
 }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_cases::{Case, Request, Workspace};
+use lab_cases::{Case, Promise, Reference, Request, Workspace};
 use lab_load::{Fault, Visitor};
 use lab_model::{Arrivals, Ask, Background, Load, LoadPlan, Note, OpenLoop, Outcome, Spacing};
-use lab_report::{Run, plural};
+use lab_report::{Run, noted, plural};
 use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
 use lab_system::{Progress, err, load_average};
@@ -29,8 +29,14 @@ pub struct Comparison {
     pub background: Vec<(f64, Ask)>,
     /// The rate of the open loop, if it is fixed.
     pub arrivals_per_s: Option<f64>,
-    /// What was found before the runs and limits what they show, a sentence each.
-    pub notes: Vec<Note>,
+    /// What was found before the runs and limits what they show.
+    notes: Vec<Note>,
+    /// What the case file promises, of the load that it names.
+    pub promise: Option<Promise>,
+    /// What its steps have in common.
+    pub(super) steps_note: Option<String>,
+    /// The exact counts of each server's visit, as the case's file has them.
+    pub(super) exact: Reference,
 }
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -59,6 +65,9 @@ impl Comparison {
             background: Vec::new(),
             arrivals_per_s: None,
             notes: Vec::new(),
+            promise: None,
+            steps_note: None,
+            exact: Reference::default(),
         })
     }
 
@@ -84,8 +93,25 @@ impl Comparison {
         };
         let subjects = variants.iter().map(subject).collect::<anyhow::Result<_>>()?;
         let comparison = Self::new(&case.shown, case.load, subjects)?;
-        let (visit, arrivals_per_s) = (case.visit.clone(), case.arrivals_per_s);
-        Ok(Self { visit, background, arrivals_per_s, ..comparison })
+        Ok(Self {
+            visit: case.visit.clone(),
+            background,
+            arrivals_per_s: case.arrivals_per_s,
+            promise: case.promise,
+            steps_note: case.steps_note.clone(),
+            exact: workspace.counts(case).unwrap_or_default(),
+            ..comparison
+        })
+    }
+
+    /// Prints a note, and keeps it for the record.
+    pub fn note(&mut self, note: Note) {
+        err!("{}", noted(&note));
+        self.notes.push(note);
+    }
+
+    pub(super) fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// The requests of a visit to the baseline. Those of the others may have other paths.

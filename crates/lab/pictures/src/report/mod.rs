@@ -14,7 +14,7 @@ use lab_report::{
     CaseRecord, Record, code, notes,
     origin::{command_line, day, relative},
     plural, reason,
-    tables::{requests, summary, tables},
+    tables::{how_measured, requests, summary, tables},
     thousands,
 };
 use lab_system::write_whole;
@@ -67,6 +67,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
             p class="case" { (case.case) }
             h2 { (about.map_or(&case.case, |about| &about.title)) }
             @if let Some(about) = about { p { (about.question) } }
+            p { (capital(&how_measured(case))) }
             p class="verdict" {
                 "Verdict: " strong { (case.verdict) } ". " (capital(&reason(case)))
             }
@@ -113,26 +114,26 @@ fn in_short(record: &Record) -> String {
 
 /// What makes all of the figures doubtful, if anything does.
 fn general_notes(record: &Record) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut notes = Vec::new();
     if record.quick {
-        doubts.push(
+        notes.push(
             "This was a quick run: its runs are short and its figures rough. Quote those of a run \
              without `--quick`."
                 .to_owned(),
         );
     }
     if record.build.profile == "debug" {
-        doubts.push("This was a debug build: its figures do not apply to a release build.".into());
+        notes.push("This was a debug build: its figures do not apply to a release build.".into());
     }
     let unclean = record.cases.iter().filter(|case| case.has_faults());
     let unclean: Vec<_> = unclean.map(|case| case.case.as_str()).collect();
     if !unclean.is_empty() {
-        doubts.push(format!(
+        notes.push(format!(
             "Some answers were wrong or missing, in {}: do not use its figures.",
             unclean.join(", ")
         ));
     }
-    doubts
+    notes
 }
 
 /// Where, when and of what the record was made.

@@ -1,0 +1,43 @@
+//! What the terminal shows of a case's record: not its name, if that gives the fault away.
+
+use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
+use lab_practice::Entry;
+use lab_report::{CaseRecord, Record, comparison, paragraph};
+
+/// One case, and what its reader predicted.
+pub fn case(workspace: &Workspace, case: &Case, record: &CaseRecord) -> anyhow::Result<String> {
+    let mut text = comparison(&case.question, &masked(case, record.clone()));
+    let entry = Entry::of(workspace, case)?;
+    for said in [entry.compare(case, &record.speedup), entry.test(case)].into_iter().flatten() {
+        text += &format!("\n{}\n", paragraph(&said));
+    }
+    Ok(text)
+}
+
+/// All cases; with the newest factors of Criterion, if they are wanted.
+pub fn overview(
+    workspace: &Workspace,
+    cases: &[Case],
+    record: &Record,
+    with_criterion: bool,
+) -> String {
+    let dir = workspace.criterion();
+    let micro = |it: &CaseRecord| criterion::speedup(&dir, &it.case, SLOW, FIXED);
+    let micros = record.cases.iter().map(|it| micro(it).filter(|_| with_criterion)).collect();
+    let mut record = record.clone();
+    for shown in &mut record.cases {
+        if let Some(case) = cases.iter().find(|case| case.name == shown.case) {
+            *shown = masked(case, shown.clone());
+        }
+    }
+    lab_report::overview(&record, micros)
+}
+
+/// Under the case's alias, without counts that name the fault, such as those of connections.
+fn masked(case: &Case, mut record: CaseRecord) -> CaseRecord {
+    if case.shown != case.name {
+        record.case.clone_from(&case.shown);
+        record.variants.iter_mut().for_each(|variant| variant.exact.clear());
+    }
+    record
+}
