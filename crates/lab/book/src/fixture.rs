@@ -39,6 +39,11 @@ impl Fixture {
         fixture.write("crates/toy/src/slow.rs", "//! Slow.\n\nfn read() {\n    wait();\n}\n");
         fixture.write("crates/toy/src/fixed.rs", "//! Fixed.\n\nfn read() {}\n");
         fixture.write("docs/src/README.md", "# T\n");
+        let rules = [("It fails", "fault_share"), ("It computes", "json_cpu_share")];
+        let rules = rules.map(|(title, explains)| {
+            format!("[[rule]]\ntitle = \"{title}\"\nexplains = \"{explains}\"\n")
+        });
+        fixture.write("crates/lab/triage/src/rules.toml", &rules.concat());
         let page = "| time | 9 minutes to read, 7 for the commands |\n\n<!-- card -->\n| | |\n|---|---|\n| Trap | [it](toy.md) |\n<!-- /card -->\n";
         fixture.write("docs/src/cases/toy.md", page);
         fixture.write("docs/record/2026-01-01-a/record.json", "an older one, that nobody reads");

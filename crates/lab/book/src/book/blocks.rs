@@ -4,8 +4,9 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
+use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
-use lab_report::{explained, origin::relative};
+use lab_report::{Table, explained, join, origin::relative};
 use lab_stats::md1_wait_ms;
 use minijinja::{Environment, Error, State, Value};
 
@@ -19,6 +20,9 @@ use super::{
     translation,
 };
 
+/// The rules of `lab triage`.
+const RULES: &str = "crates/lab/triage/src/rules.toml";
+
 pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("table", move |kind: &str, of: Option<Value>| {
@@ -30,6 +34,11 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     };
     env.add_function("share", share);
     env.add_function("codes", explained);
+    env.add_function("metrics", || {
+        join(&Metric::all().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
+    });
+    let its = Arc::clone(sources);
+    env.add_function("suspects", move || suspects(&its.root).map_err(failed));
     let its = Arc::clone(sources);
     let cost = move |of: Value, name: &str, kind: Option<&str>| {
         function(&its, &of, name, kind).map(|[own, _]| own)
@@ -158,6 +167,20 @@ fn function(
 /// What a case or a group of benches is called.
 fn text(of: &Value, name: &str) -> Result<String, Error> {
     Ok(of.get_attr(name)?.to_string())
+}
+
+/// What `lab triage` may suspect, in the order of its rules.
+fn suspects(root: &Path) -> anyhow::Result<String> {
+    let rules = std::fs::read_to_string(root.join(RULES))?;
+    let rules: toml::Table = rules.parse().context(RULES)?;
+    let row = |rule: &toml::Value| {
+        let [title, explains] = ["title", "explains"].map(|key| rule[key].as_str());
+        let is_cpu = explains?.ends_with("_cpu_share");
+        let of = if is_cpu { "CPU time" } else { "answers, waiting or connections" };
+        Some(vec![title?.to_owned(), of.to_owned()])
+    };
+    let rows = rules["rule"].as_array().context("there are rules")?.iter().filter_map(row);
+    Ok(Table::new("", ["suspect", "it accounts for"], rows).markdown())
 }
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {

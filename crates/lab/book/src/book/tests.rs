@@ -1,5 +1,7 @@
 //! A small workspace, and a page with every function.
 
+use lab_model::Percentile;
+
 use crate::fixture::Fixture;
 
 /// The page as it should be. `INSTA_UPDATE=always` writes it anew, to be read before it is committed.
@@ -32,6 +34,22 @@ fn the_page_uses_every_function() {
     let names = names.filter(|name| !["codes(", "translates("].contains(&&**name));
     let missing: Vec<_> = names.filter(|it| !PAGE.contains(it)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn the_page_uses_every_filter_and_the_book_names_it() {
+    let text = include_str!("filters.rs");
+    let named = |from: &'static str| text.split(from).skip(1).filter_map(|it| it.split('"').next());
+    let names: Vec<_> =
+        named("        (\"").chain(named("add(env, \"")).chain(named("add_filter(\"")).collect();
+    let percentiles = Percentile::all().filter(|it| it.metric() != Some("latency-p999"));
+    let names: Vec<_> = names.into_iter().chain(percentiles.map(Percentile::key)).collect();
+    let book = include_str!("../../../../../docs/src/adding-a-case.md");
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        assert!(PAGE.contains(&format!("| {name} -->")), "the page lacks {name}");
+        assert!(book.contains(&format!("`{name}`")), "adding-a-case.md lacks {name}");
+    }
 }
 
 #[test]
