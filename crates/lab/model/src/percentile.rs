@@ -104,6 +104,7 @@ mod tests {
 
     #[test]
     fn metrics_and_factors_survive_json() {
+        assert_eq!(Percentile::P99.key(), "p99");
         for metric in Metric::all() {
             let json = serde_json::to_string(&metric).unwrap();
             assert_eq!(serde_json::from_str::<Metric>(&json).unwrap(), metric, "{json}");
