@@ -12,6 +12,7 @@ mod decline;
 mod document;
 mod notes;
 pub mod origin;
+mod screen;
 mod store;
 mod summary;
 mod table;
@@ -31,6 +32,7 @@ pub use document::{
     VariantRecord,
 };
 pub use notes::notes;
+pub use screen::screen;
 pub use store::{Store, read};
 pub use summary::{comparison, overview};
 pub use table::{Table, count_table};

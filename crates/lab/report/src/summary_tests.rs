@@ -5,7 +5,7 @@ use lab_model::{Invalid, Kind, Limit, Metric, Note, Spacing};
 use lab_stats::Speedup;
 
 use super::*;
-use crate::comment;
+use crate::{comment, screen};
 
 fn recorded() -> Record {
     serde_json::from_str(include_str!("../tests/fixtures/record.json")).unwrap()
@@ -73,6 +73,7 @@ fn a_comparison_looks_like_this() {
     {
         let case = &record.cases[0];
         insta::assert_snapshot!(format!("{name}_terminal"), comparison("What is slow?", case));
+        insta::assert_snapshot!(format!("{name}_screen"), screen("double-parse", case, "-v"));
         insta::assert_snapshot!(format!("{name}_comment"), comment(&record, case));
     }
 }

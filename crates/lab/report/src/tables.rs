@@ -136,11 +136,13 @@ pub fn pair(case: &CaseRecord) -> Table {
     let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
         [name.to_owned()].into_iter().chain(factor).chain(figures).collect::<Vec<_>>()
     };
-    let rps = sides.map(|it| significant(it.throughput_rps));
-    let cpu = sides.map(|it| it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)));
     let mut rows = vec![
-        row(&case.short(Metric::Throughput), rps, factor(Metric::Throughput)),
-        row(&format!("CPU per {}", case.visit), cpu, factor(Metric::Cpu)),
+        row(
+            &case.short(Metric::Throughput),
+            figures_of(case, Metric::Throughput),
+            factor(Metric::Throughput),
+        ),
+        row(&format!("CPU per {}", case.visit), figures_of(case, Metric::Cpu), factor(Metric::Cpu)),
     ];
     let closed = sides.map(|it| it.latency_ms);
     let open =
@@ -148,7 +150,7 @@ pub fn pair(case: &CaseRecord) -> Table {
     let at = case
         .arrived_per_s()
         .map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
-    let of_open = matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty();
+    let of_open = is_of_open_loop(case);
     let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
     for (latencies, name, has_factor) in loops {
         let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
@@ -176,6 +178,24 @@ pub fn pair(case: &CaseRecord) -> Table {
         one.variant
     );
     Table::new(caption, [&*case.case, "factor", "A/A", &one.variant, &other.variant], rows)
+}
+
+/// Whether the latencies that have factors are those of random arrivals.
+pub fn is_of_open_loop(case: &CaseRecord) -> bool {
+    matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty()
+}
+
+/// The metric of baseline and candidate; a latency is of the loop that has its factor.
+pub fn figures_of(case: &CaseRecord, metric: Metric) -> [String; 2] {
+    let figure = |it: &VariantRecord| match metric {
+        Metric::Throughput => significant(it.throughput_rps),
+        Metric::Cpu => it.cpu_us_per_request.map_or(NONE.to_owned(), |us| time_ms(us / 1e3)),
+        Metric::Latency(at) if is_of_open_loop(case) => {
+            it.open_loop.as_ref().map_or(NONE.to_owned(), |it| percentile(&it.latencies(), at))
+        }
+        Metric::Latency(at) => percentile(&it.latency_ms, at),
+    };
+    case.sides().map_or_else(Default::default, |(one, other)| [one, other].map(figure))
 }
 
 /// Every request in exactly one column, and how busy the generator was.
@@ -309,7 +329,7 @@ pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
 }
 
 /// The factor of CPU time per request and its noise; for an idle baseline, that it idles.
-fn cpu_cells(case: &CaseRecord) -> [String; 2] {
+pub fn cpu_cells(case: &CaseRecord) -> [String; 2] {
     match (case.idle_baseline(), case.variants.first()) {
         (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
         _ => [

@@ -1,0 +1,225 @@
+//! A comparison in a dozen lines: the answer, one table, and what to know. The rest is in [`comparison`](super::comparison)
+//! and in the report.
+
+use std::fmt::Write as _;
+
+use console::{Color, style};
+use lab_model::{Metric, Note, Percentile};
+use lab_stats::{Speedup, Verdict};
+
+use crate::{
+    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, plus_minus,
+    sentence, significant,
+    tables::{claims, cpu_cells, factor_of, figures_of, how_measured, is_of_open_loop},
+    thousands,
+};
+
+/// How many notes are shown.
+const NOTES: usize = 3;
+/// How many counts of a visit.
+const COUNTS: usize = 3;
+/// What can make a figure wrong comes first, then what disturbed the machine.
+const FIRST: [&str; 14] = [
+    "wrong-answers",
+    "drops-requests",
+    "lost-requests",
+    "wrong-arrivals",
+    "lost-arrivals",
+    "no-answers",
+    "generator-limited",
+    "below-promise",
+    "contradiction",
+    "tails-apart",
+    "throttled",
+    "standstill",
+    "steal",
+    "neighbours",
+];
+
+/// `label` is the name of the case, or empty. `more` says how to see the rest.
+pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
+    let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
+    let _ = writeln!(text, "{}", paragraph(&noise(case)));
+    let notes = in_lines(notes(case));
+    for note in notes.iter().take(NOTES) {
+        let _ = writeln!(text, "  {note}");
+    }
+    let rest = notes.len().saturating_sub(NOTES);
+    let rest =
+        if rest > 0 { format!("and {}: ", plural(rest, "more note")) } else { "more: ".to_owned() };
+    let _ = writeln!(text, "  {rest}{more}");
+    text
+}
+
+/// The verdict in a line; where nothing is decided, why in another one.
+pub fn answer(label: &str, case: &CaseRecord) -> String {
+    let label = if label.is_empty() { String::new() } else { format!("{}  ", style(label).bold()) };
+    let indent = 2 + console::measure_text_width(&label);
+    let line = column(indent, &format!("  {label}"), &verdict(case));
+    match case.verdict {
+        Verdict::Faster | Verdict::Slower | Verdict::SlightlyFaster | Verdict::SlightlySlower => {
+            line
+        }
+        Verdict::Equivalent | Verdict::Undecided => {
+            format!("{line}\n{}", paragraph(&sentence(&case.reason)))
+        }
+    }
+}
+
+/// `fixed is faster: 7.26× the throughput (6.92–7.68)`, in colour.
+pub fn verdict(case: &CaseRecord) -> String {
+    let [_, candidate] = case.names();
+    let verdict = coloured(case.verdict, &case.verdict.to_string());
+    let metric = case.metric;
+    match (case.verdict, case.speedup.of(metric)) {
+        (Verdict::Undecided, _) => format!("{verdict} in {}", metric.name()),
+        (Verdict::Equivalent, _) => format!("{candidate} is {verdict} in {}", metric.name()),
+        (_, Some(found)) => {
+            let bound = if case.speedup.is_bound(metric) { "at least " } else { "" };
+            format!("{candidate} is {verdict}: {bound}{}", amount(metric, found))
+        }
+        (_, None) => format!("{candidate} is {verdict}"),
+    }
+}
+
+/// A verdict's colour. The word is always there, too.
+pub fn coloured(verdict: Verdict, text: &str) -> String {
+    let text = style(text).bold();
+    match verdict {
+        Verdict::Faster | Verdict::SlightlyFaster => text.green(),
+        Verdict::Slower | Verdict::SlightlySlower => text.red(),
+        Verdict::Undecided => text.yellow(),
+        Verdict::Equivalent => text,
+    }
+    .to_string()
+}
+
+/// How much more or less, with the interval: `3.10× the throughput (2.84–3.41)`.
+fn amount(metric: Metric, found: &Speedup) -> String {
+    let &Speedup { estimate, low, high, .. } = found;
+    let name = metric.name();
+    let interval = |low: f64, high: f64| format!("({}–{})", significant(low), significant(high));
+    match metric {
+        Metric::Throughput => format!("{} the {name} {}", factor(estimate), interval(low, high)),
+        // A cost: above 1 is less of it.
+        _ if estimate >= 1.0 => {
+            format!("{name} {} lower {}", factor(estimate), interval(low, high))
+        }
+        _ => {
+            let [estimate, least, most] = [estimate, high, low].map(|it| 1.0 / it);
+            format!("{name} {} as high {}", factor(estimate), interval(least, most))
+        }
+    }
+}
+
+/// Every figure once: a row a metric. Of more than two servers, a row a server.
+pub fn table(case: &CaseRecord) -> Table {
+    let Some((one, other)) = case.sides() else { return Table::default() };
+    if case.variants.len() > 2 {
+        return claims(case);
+    }
+    let over = |metric: Metric| match metric {
+        Metric::Cpu if case.idle_baseline().is_some() => {
+            let [idles, _] = cpu_cells(case);
+            idles
+        }
+        _ if case.speedup.of(metric).is_none() => String::new(),
+        _ => factor_of(&case.speedup, metric),
+    };
+    let decides = |metric: Metric| if metric == case.metric { "decides" } else { "" };
+    let row = |name: String, figures: [String; 2], over: String, decides: &str| {
+        let [one, other] = figures;
+        vec![name, one, other, over, decides.to_owned()]
+    };
+    let mut rows = Vec::new();
+    let shown =
+        |at: &Percentile| ["p50", "p99"].contains(&at.key()) || Metric::Latency(*at) == case.metric;
+    let latencies = Percentile::all().filter(shown).map(Metric::Latency);
+    for metric in [Metric::Throughput, Metric::Cpu].into_iter().chain(latencies) {
+        let figures = figures_of(case, metric);
+        if figures.iter().any(|it| it != crate::NONE) {
+            rows.push(row(case.short(metric), figures, over(metric), decides(metric)));
+        }
+    }
+    let memory = [one, other].map(|it| it.peak_rss_mib.map_or(crate::NONE.to_owned(), significant));
+    rows.push(row("peak MiB".to_owned(), memory, String::new(), ""));
+    let counts =
+        one.exact.keys().filter(|name| other.exact.contains_key(*name) && *name != "bytes");
+    for name in counts.take(COUNTS) {
+        let figures = [one, other].map(|it| thousands(it.exact[name]));
+        rows.push(row(name.replace('_', " "), figures, String::new(), ""));
+    }
+    // Without a decision, no row decides anything.
+    if case.speedup.of(case.metric).is_none() {
+        rows.iter_mut().for_each(|row| row[4].clear());
+    }
+    let loops = if is_of_open_loop(case) { "Latencies under random arrivals. " } else { "" };
+    let caption = format!("{loops}{}.", noise(case));
+    Table::new(caption, ["", &one.variant, &other.variant, "factor", ""], rows)
+}
+
+/// The text of a table, each factor green if it shows that the candidate is better, and red if worse.
+fn in_colour(case: &CaseRecord, table: &Table) -> String {
+    let mut lines: Vec<_> = table.text().lines().map(str::to_owned).collect();
+    for metric in Metric::all() {
+        let (factor, verdict) = (factor_of(&case.speedup, metric), case.judged_by(metric).0);
+        let colour = match verdict {
+            Verdict::Faster | Verdict::SlightlyFaster => Color::Green,
+            Verdict::Slower | Verdict::SlightlySlower => Color::Red,
+            Verdict::Equivalent | Verdict::Undecided => continue,
+        };
+        let name = format!("  {} ", case.short(metric));
+        if let Some(line) = lines.iter_mut().find(|line| line.starts_with(&name)) {
+            *line = line.replacen(&factor, &style(&factor).fg(colour).to_string(), 1);
+        }
+    }
+    lines.join("\n")
+}
+
+/// `noise ±2.4 %: slow against itself, in 4 pairs; 6 pairs, 96.8 % intervals; 4 users, without a pause`
+pub fn noise(case: &CaseRecord) -> String {
+    let [baseline, _] = case.names();
+    let control = case.control.speedup.of(case.metric);
+    let noise = control.map_or("noise unknown".to_owned(), |control| {
+        let pairs = plural(case.control.pairs, "pair");
+        let noise = plus_minus(control.estimate.max(1.0 / control.estimate));
+        format!("noise {noise}: {baseline} against itself, in {pairs}")
+    });
+    let confidence = case.speedup.of(case.metric).map_or(String::new(), |found| {
+        // Rounded down: 94.99 % is not 95 %.
+        format!("; {:.1} % intervals", (found.confidence * 1000.0).floor() / 10.0)
+    });
+    format!("{noise}; {}{confidence}", how_measured(case))
+}
+
+/// A line for each code, with the servers that it is about.
+fn in_lines(notes: Vec<Note>) -> Vec<String> {
+    let rank = |code: &str| FIRST.iter().position(|it| *it == code).unwrap_or(FIRST.len());
+    let mut codes: Vec<(String, Vec<String>)> = Vec::new();
+    let mut others = Vec::new();
+    for note in notes {
+        let Some(code) = code(&note) else {
+            others.push(format!("note: {}", sentence(&note)));
+            continue;
+        };
+        let variant = match note {
+            Note::Known { variant, .. } => variant,
+            Note::Sentence(_) => None,
+        };
+        match codes.iter_mut().find(|(known, _)| *known == code) {
+            Some((_, variants)) => variants.extend(variant),
+            None => codes.push((code, variant.into_iter().collect())),
+        }
+    }
+    codes.sort_by_key(|(code, _)| rank(code));
+    let line = |(code, variants): (String, Vec<String>)| {
+        let meaning = EXPLANATIONS.iter().find(|it| it.code == code).map_or("", |it| it.meaning);
+        let of = if variants.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", crate::join(&variants))
+        };
+        format!("{}: {of}{}", style(format!("note[{code}]")).yellow(), meaning.replace('`', ""))
+    };
+    codes.into_iter().map(line).chain(others).collect()
+}
