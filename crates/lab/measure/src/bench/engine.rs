@@ -12,6 +12,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use lab_cases::lab_itself;
 use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
+use lab_system::process::{CpuTime, peak_rss_mib};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
@@ -34,6 +35,9 @@ const CHECKING: Duration = Duration::from_secs(30);
 /// The longest outcome, in bytes, and the most that is read of what an engine says.
 const LONGEST_OUTCOME: u64 = 64 << 20;
 const LONGEST_WORDS: u64 = 16 << 20;
+/// Lines on standard output with which an engine says that the measurement begins, and that it is over.
+const MEASURING: &str = "measuring";
+const MEASURED: &str = "measured";
 /// Lines on standard error that begin like this are for the user, even if the run succeeds.
 const NOTE: &str = "note: ";
 
@@ -83,7 +87,7 @@ impl Engine {
     }
 
     async fn check_within(&self, limit: Duration) -> anyhow::Result<()> {
-        let checked = timeout(limit, self.process(None, &|_| {})).await;
+        let checked = timeout(limit, self.process(None, None, &|_| {})).await;
         let checked = checked.with_context(|| {
             let limit = limit.as_secs();
             format!("the engine `{}` did not finish its check within {limit} s", self.name)
@@ -116,8 +120,8 @@ impl Engine {
         line["options"] = options;
         let line = format!("{line}\n");
         let began = Instant::now();
-        let process = self.process(Some(&line), note);
-        let printed = if has_limit {
+        let process = self.process(Some(&line), plan.server_pid, note);
+        let (printed, metered) = if has_limit {
             timeout(limit, process).await.ok().with_context(|| {
                 format!("the engine `{name}` did not finish within {} s", limit.as_secs())
             })??
@@ -126,6 +130,12 @@ impl Engine {
         };
         let unreadable = || format!("the outcome of the engine `{name}` cannot be read");
         let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unreadable)?;
+        let mut printed: Value = serde_json::from_str(&printed).with_context(unreadable)?;
+        if let Some(used) = metered {
+            (outcome.server_cpu, outcome.server_peak_rss_mib) = (used.cpu, used.peak_rss_mib);
+            printed["server_cpu_s"] = json!(used.cpu.map(|cpu| cpu.as_secs_f64()));
+            printed["server_peak_rss_mib"] = json!(used.peak_rss_mib);
+        }
         outcome
             .check(plan, began.elapsed())
             .with_context(|| format!("the outcome of the engine `{name}` cannot be true"))?;
@@ -138,12 +148,17 @@ impl Engine {
             outcome.engine.get_or_insert_with(|| lab_model::Engine::named(name));
             make_plain(&mut outcome);
         }
-        Ok((outcome, serde_json::from_str(&printed).with_context(unreadable)?))
+        Ok((outcome, printed))
     }
 
-    /// Starts the engine, and returns what it prints. Its standard input stays open until it has
-    /// ended, because it ends at once when that closes.
-    async fn process(&self, line: Option<&str>, note: &dyn Fn(&str)) -> anyhow::Result<String> {
+    /// Starts the engine, and returns what it prints, and what the server used in its measurement. Its
+    /// standard input stays open until it has ended, because it ends at once when that closes.
+    async fn process(
+        &self,
+        line: Option<&str>,
+        server: Option<u32>,
+        note: &dyn Fn(&str),
+    ) -> anyhow::Result<(String, Option<Used>)> {
         let mut child = Command::new(&self.program)
             .args(self.args)
             .process_group(0)
@@ -163,12 +178,23 @@ impl Engine {
             _ => drop(stdin.take()),
         }
         let outcome = async {
-            let mut printed = String::new();
-            stdout.take(LONGEST_OUTCOME + 1).read_to_string(&mut printed).await?;
-            if printed.len() as u64 > LONGEST_OUTCOME {
+            let mut stdout = BufReader::new(stdout.take(LONGEST_OUTCOME + 1));
+            let (mut printed, mut before, mut metered) = (String::new(), None, None);
+            loop {
+                stdout.read_line(&mut printed).await?;
+                match printed.trim_end() {
+                    MEASURING => before = server.and_then(CpuTime::of),
+                    MEASURED => metered = Some(Used::since(before.take(), server)),
+                    // The outcome follows.
+                    _ => break,
+                }
+                printed.clear();
+            }
+            stdout.read_to_string(&mut printed).await?;
+            if stdout.get_ref().limit() == 0 {
                 return Err(std::io::Error::other("it printed more than 64 MiB"));
             }
-            Ok(printed)
+            Ok((printed, metered))
         };
         let ended = async {
             let status = child.wait().await;
@@ -183,6 +209,23 @@ impl Engine {
             (true, _) => Ok(printed),
             (false, "") => bail!("the engine `{}` failed without a word ({status})", self.name),
             (false, words) => bail!("the engine `{}` failed: {words}", self.name),
+        }
+    }
+}
+
+/// What a server and its children used while an engine measured, as far as the system shows it.
+#[derive(Debug)]
+struct Used {
+    cpu: Option<Duration>,
+    peak_rss_mib: Option<f64>,
+}
+
+impl Used {
+    fn since(before: Option<CpuTime>, server: Option<u32>) -> Self {
+        let cpu = server.and_then(CpuTime::of).zip(before);
+        Self {
+            cpu: cpu.and_then(|(now, before)| now.since(&before)),
+            peak_rss_mib: server.and_then(peak_rss_mib),
         }
     }
 }
