@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from harness.cases import ROOT
+from harness import ROOT
 
 
 @dataclass

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate mongodb`.
 
 The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, 2.0.0-beta.3 an
@@ -20,11 +19,11 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from harness import engines
-from harness.cases import TARGET, Problem
-from harness.processes import allow_connections, run, started, used_by_children, wait_for, wait_for_url
+from harness import TARGET, Problem, engines
+from harness.processes import allow_connections, started, wait_for, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
+from protocol import used_by_children
 
 HERE = Path(__file__).resolve().parent
 OUT = TARGET / "replications"
@@ -359,7 +358,3 @@ def main():
         shutil.copytree(report, kept)
         print(f"Criterion's report on {drivers[AFTER]} against {drivers[BEFORE]}: {os.path.relpath(kept)}/index.html")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures query-per-row with its own SQLite, and with a PostgreSQL server near and far: `just replicate postgres`.
 
 PostgreSQL runs in a private directory and on a free port, and stops at the end. Far means about 1 ms a round trip. A
@@ -19,11 +18,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness import cases, engines
-from harness.cases import Problem
-from harness.processes import free_port, run, started, wait_for_url
+from harness import Problem
+from harness.lab import Session, case, figures, serving
+from harness.processes import free_port, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
-from harness.sessions import Session, serving
 from harness.tools import require
 
 CASE = "query-per-row"
@@ -146,7 +144,7 @@ def measure(name: str, where: int | None, database: Connection, bin_dir: str, se
     with serving(bin_dir, f"{CASE}-{variant}", args=[*pool, *url]) as session:
         counted = statements(session, database) if where else None
         outcome = checked(session.load(seconds, warm_up_s=0.5))
-        return {**engines.figures(outcome), "statements": counted}
+        return {**figures(outcome), "statements": counted}
 
 
 def options():
@@ -157,7 +155,7 @@ def options():
 
 def main():
     chosen = options()
-    case = cases.read(CASE)
+    users = case(CASE, bin_dir=chosen.bin_dir)["load"]["users"]
     (program,) = require("postgres")
     rounds, seconds = 1 if chosen.short else 3, 3
     with ExitStack() as stack:
@@ -188,19 +186,15 @@ def main():
                       number(row["p50_ms"]["median"], 2),
                       percent(row["server_cores"]["median"]), "" if name == "slow" else span(row["over_slow"], 1)])
     shown = ["", "queries", "req/s", "p50 ms", "CPU", "over slow"], lines
-    print(f"\n{CASE}: {case.users} users, without a pause; the median of {rounds} "
+    print(f"\n{CASE}: {users} users, without a pause; the median of {rounds} "
           f"round{'s' * (rounds > 1)}\n\n{table(*shown)}\n")
     notes = [f"PostgreSQL {place}: a query without any work takes {ms:.2f} ms" for place, ms in trips.items()]
     notes += ["queries are those that PostgreSQL executes for a request; CPU is that of our server alone",
               *[SHORT] * chosen.short]
     print("".join(f"note: {note}\n" for note in notes))
     ratios = {PLACES[row["place"]]: row["over_slow"] for row in rows if row["server"] == "fixed"}
-    record = {"users": case.users, "seconds": seconds, "rounds": rounds,
+    record = {"users": users, "seconds": seconds, "rounds": rounds,
               "round_trip_ms": {PLACES[place]: ms for place, ms in trips.items()},
               "rows": rows, "fixed_over_slow": ratios, "notes": notes}
     save("replicate-postgres", record, chosen, ["postgres"], load=shown)
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Loads the article's page in headless Chromium through a Node proxy, ours, and none: `just replicate proxy`."""
 
 import argparse
@@ -18,9 +17,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cases
-from harness.cases import ROOT, TARGET, Problem, find_binary
-from harness.processes import run, started, wait_for_url
+from harness import ROOT, TARGET, Problem
+from harness.lab import case, find_binary
+from harness.processes import started, wait_for_url
 from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table, write
 from harness.tools import TOOLS, require
 from proxy import browser, waterfall
@@ -127,7 +126,7 @@ class Site:
 
     def __init__(self, link, tools, scratch, stack):
         make_certificate(tools["openssl"], scratch)
-        files = [[request.path, request.bytes] for request in cases.read(CASE).requests]
+        files = [[request["path"], request["expected"]["answer"]["digest"]["bytes"]] for request in case(CASE)["requests"]]
         settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
         self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)],
                                                    scratch))
@@ -398,7 +397,3 @@ def main():
     write(picture, waterfall.draw(title, panels))
     print(f"picture: {os.path.relpath(picture)}")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compares Varnish, nginx and our proxies with ab, perf and Criterion: `just replicate varnish`.
 
 The article did so with ab and perf, and planned to with Criterion.
@@ -16,11 +15,11 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness import engines
-from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run, started, used_by_children, wait_for
+from harness import ROOT, Problem, engines
+from harness.processes import allow_connections, started, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
+from protocol import used_by_children
 from varnish import profiles
 from varnish.servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
@@ -274,7 +273,3 @@ def main():
     if any(it["failed"] for row in rows.values() for it in row.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

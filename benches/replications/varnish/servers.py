@@ -14,7 +14,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cases import Problem, find_binary
+from harness import Problem
+from harness.lab import find_binary
 from harness.processes import START_SECONDS, free_port, started, wait_for_url
 
 PAGE_BYTES = 11_321  # as in the article
