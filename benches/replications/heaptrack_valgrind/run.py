@@ -199,6 +199,6 @@ def main():
     print(f"{about['case']} under {name}, {many} visits minus {few}\n\n{report.table(*table)}")
     print("".join(f"\nnote: {note}" for note in notes))
     print(f"\nlook at a whole run: {tool.viewer.format(file=os.path.relpath(TARGET / rows['slow']['file']))}")
-    report.save(f"{name}-{about['case']}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program],
-                counts=table)
+    record = {"visits": [few, many], "rows": rows, "notes": notes}
+    report.save(f"{name}-{about['case']}", record, chosen, [tool.program], counts=table)
     return 0

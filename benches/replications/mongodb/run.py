@@ -1,7 +1,8 @@
 """Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate mongodb`.
 
 The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, 2.0.0-beta.3 an
-intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
+intermediate document. Each version is a package with a Cargo.lock of its own; all share src/. Those of the two later
+betas are copies of beta-1 in which only two versions differ, so cargo keeps all others that its lock file has.
 
 A full run takes four minutes, and before the first one cargo builds about 500 crates.
 """
@@ -29,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 OUT = TARGET / "replications"
 CRITERION = OUT / "criterion"
 PACKAGES = ["beta-1", "beta-2", "beta-3", "today"]
+COPIED = ["beta-2", "beta-3"]
 BEFORE, AFTER = "beta-1", "beta-3"
 # The article's Criterion compared each step with the one before, and its report the last with the first.
 CHANGES = [("beta-2", "beta-1"), ("beta-3", "beta-2"), ("today", "beta-3"), (AFTER, BEFORE)]
@@ -51,18 +53,39 @@ def options():
     return parser.parse_args()
 
 
+def manifest(package):
+    """What is in a package's Cargo.toml."""
+    if package not in COPIED:
+        return (HERE / package / "Cargo.toml").read_text()
+    text = manifest("beta-1").replace("beta-1", package).replace("beta.1", package.replace("-", "."))
+    return text.replace("../src", str(HERE / "src"))
+
+
 def driver(package):
-    """The version of the driver that a package's lock file pins."""
-    return re.search(r'name = "mongodb"\nversion = "(.+)"', (HERE / package / "Cargo.lock").read_text()).group(1)
+    """The version of the driver that a package pins."""
+    return re.search(r'^mongodb = .*"=(.+?)"', manifest(package), re.MULTILINE).group(1)
+
+
+def directory_of(package):
+    if package not in COPIED:
+        return HERE / package
+    place, text = OUT / package, manifest(package)
+    copy = place / "Cargo.toml"
+    if not copy.exists() or copy.read_text() != text:
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "beta-1" / "Cargo.lock", place)
+        copy.write_text(text)
+    return place
 
 
 def build(cargo, package):
     """The paths of a package's program and of its bench."""
-    command = [cargo, "build", "--locked", "--release", "--bins", "--benches", "--message-format",
+    locked = [] if package in COPIED else ["--locked"]
+    command = [cargo, "build", *locked, "--release", "--bins", "--benches", "--message-format",
                "json-render-diagnostics"]
     # The betas are older than rules that Rust will enforce one day.
     command += ["--config", "future-incompat-report.frequency='never'"]
-    done = subprocess.run([*command, "--manifest-path", HERE / package / "Cargo.toml", "--target-dir", OUT],
+    done = subprocess.run([*command, "--manifest-path", directory_of(package) / "Cargo.toml", "--target-dir", OUT],
                           stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise Problem(f"cargo did not build find-{package}; its message is above")

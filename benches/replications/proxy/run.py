@@ -126,7 +126,7 @@ class Site:
 
     def __init__(self, link, tools, scratch, stack):
         make_certificate(tools["openssl"], scratch)
-        files = [[request["path"], request["expected"]["answer"]["digest"]["bytes"]] for request in case(CASE)["requests"]]
+        files = [[it["path"], it["expected"]["answer"]["digest"]["bytes"]] for it in case(CASE)["requests"]]
         settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
         self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)],
                                                    scratch))
