@@ -5,7 +5,6 @@ With `--stalls`, the server stops for one second in every ten, and the table sho
 
 import argparse
 import contextlib
-import os
 import statistics
 from collections.abc import Callable, Iterator
 
@@ -13,7 +12,7 @@ from crosscheck import stall
 from harness import Problem
 from harness.lab import case, connections, figures, serving
 from harness.processes import allow_connections
-from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio
+from harness.report import SHORT, add_options, in_turn, number, percent, positive, ratio
 from harness.report import save, say, span, spread, table
 from harness.tools import TOOLS
 
@@ -100,23 +99,15 @@ def outside(result, by_lab):
     return [key for key, range_ in by_lab.items() if not range_["lowest"] <= result[key]["median"] <= range_["highest"]]
 
 
-def note(name, result):
-    own, server = result["generator_cores"] or 0, result["server_cores"] or 0
-    if (result["busiest_cores"] or 0) >= LIMIT:
-        return f"{name} is the limit, not the server: it uses {percent(own)} of a core"
-    if own + server >= LIMIT * os.cpu_count():
-        return f"the machine is saturated: {name} takes {percent(own)} of a core from the server"
-    return None
-
-
 def crosscheck(about, chosen, names):
-    runs, notes = {name: [] for name in names}, {}
+    runs, notes, limits = {name: [] for name in names}, {}, {}
     with target(about, chosen) as measure:
         for turn in range(chosen.rounds):
             say(f"round {turn + 1} of {chosen.rounds}")
             for name in in_turn(names, turn):
                 outcome = measure(name)
                 runs[name].append(figures(outcome))
+                limits[name] = outcome["limited_by"] or limits.get(name)
                 notes[name] = (outcome.get("engine") or {}).get("notes", [])
     results = {name: summary(measured, runs["lab"]) for name, measured in runs.items()}
     by_lab = {key: results["lab"][key] for key, _ in SHOWN}
@@ -135,7 +126,8 @@ def crosscheck(about, chosen, names):
     ]
     remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"]
                                                                            for it in results.values()) else []
-    remarks += [remark for name in names for remark in [note(name, results[name]), *notes[name]] if remark]
+    remarks += [remark for name in names for remark in [limits[name] and f"{name}: {limits[name]}", *notes[name]]
+                if remark]
     remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that "
                    "hides")
     return f"{chosen.rounds} rounds of {chosen.seconds} s", (head, rows), remarks, results, {"runs": runs}

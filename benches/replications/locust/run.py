@@ -12,7 +12,7 @@ from harness import ROOT, Problem
 from harness.engines import RAMP
 from harness.lab import case, figures, serving
 from harness.processes import allow_connections, free_port
-from harness.report import LIMIT, SHORT, add_options, number, percent, positive, save, say, table
+from harness.report import SHORT, add_options, number, percent, positive, save, say, table
 from harness.tools import require
 
 # What the article says. Its users wait 0.5 s, as the case's users do.
@@ -95,7 +95,7 @@ def as_row(variant, client, workers, outcome):
         "variant": variant, "client": client, "workers": workers, **{key: shown[key]
             for key in ("req_per_s", "p50_ms", "p99_ms", "server_cores")},
         "master_cores": outcome["master_cpu_s"] / seconds, "seconds": seconds, "answers": outcome["ok"],
-        "lost": outcome["invalid"],
+        "lost": outcome["invalid"], "limited_by": outcome["limited_by"],
         "generator_cores": sum(process["cores"]
                                for process in processes), "processes": processes, "unfinished": outcome["unfinished"],
     }
@@ -111,14 +111,10 @@ def notes(row, load, lab):
     name = name_of(row)
     if row["lost"]:
         yield f"{name}: {row['lost']}; do not compare this row"
-    busiest = max(row["processes"], key=lambda process: process["cores"] + process["waited"])
-    if busiest["cores"] + busiest["waited"] >= LIMIT:
+    elif row["limited_by"]:
         other = lab.get(row["variant"])
-        used = f"one of its processes uses {percent(busiest['cores'])} of a core"
-        yield f"{name}: Locust is the limit, not the server: {used}" + (
-            f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
-            f"; lab gets {number(other['req_per_s'])} req/s from this server with "
-            f"{percent(other['generator_cores'])}" if other else "")
+        yield f"{name}: {row['limited_by']}" + (f"; lab gets {number(other['req_per_s'])} req/s from this server with "
+                                                f"{percent(other['generator_cores'])} of a core" if other else "")
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if answer > 1.5 * row["p99_ms"] / 1000:
         yield (f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes "

@@ -2,8 +2,8 @@
 //!
 //! Prints where the server is, as a line of JSON. Each line of standard input is then a load plan without what
 //! the server and its case decide; it may name an `engine`. The answer is a line with what that engine printed.
-//! Its `figures` are the same for every engine. A line such as `{"visits":3}` asks for visits of one request
-//! at a time.
+//! Its `figures` are the same for every engine, and `limited_by` says why they measure the generator, if so.
+//! A line such as `{"visits":3}` asks for visits of one request at a time.
 //!
 //! With a case in place of a server, it prints what `case.toml` and `counts.toml` say, and ends.
 
@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
 use lab_measure::{bench::Engine, count::visit_in_steps};
 use lab_model::{Arrivals, Ask, LoadPlan, Outcome};
+use lab_report::sentence;
 use lab_servers::{Launch, Running, current};
 use lab_system::{Build, err, out};
 use serde_json::{Value, json};
@@ -135,6 +136,7 @@ async fn answer(
     let plan: LoadPlan = serde_json::from_value(whole).context("the load plan is invalid")?;
     let (outcome, mut printed) = engine.run_with(&plan, options, &|note| err!("{note}")).await?;
     printed["figures"] = figures(&outcome, &printed);
+    printed["limited_by"] = json!(outcome.limited_by_generator().map(|why| sentence(&why)));
     printed["lost"] = outcome.lost.into();
     printed["panic"] = json!(running.server.panic());
     Ok(printed)

@@ -223,6 +223,7 @@ fn a_program_loads_a_server_of_a_case_as_often_as_it_wants() {
     assert_eq!((&outcome["surplus"], &outcome["lost"]), (&json!(1), &json!(0)));
     let figures = &outcome["figures"];
     assert_eq!((&figures["throughput_rps"], &figures["p99_ms"]), (&json!(196.0), &Value::Null));
+    assert_eq!(outcome["limited_by"], Value::Null);
     let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
     assert_eq!((&plan["options"], &plan["requests"][0]["path"]), (&options, &json!("/")));
     assert_eq!(ask(json!({ "visits": 2 })), json!({}));
