@@ -307,19 +307,13 @@ def show(record):
     tables["ratios"] = ["ratio (lowest to highest round)", "article", "time", "client CPU"], rows
     print("\n" + table(*tables["ratios"]))
 
-    print("\nCriterion: mean and 95 % interval\n")
-    tables["criterion"] = ["driver", "article ms", "ms", "interval"], [
-        [drivers[package], number(article["find_ms"].get(package)), number(it["ms"]),
-         f"{number(it['low'])} to {number(it['high'])}"]
-        for package, it in record["criterion"].items()
-    ]
-    print(table(*tables["criterion"]))
+    print("\nCriterion's verdict on each change\n")
     was = {names: f"{100 * change:+.1f} %" for names, change in article["change"].items()}
     tables["changes"] = ["change", "article", "ours", "Criterion's verdict"], [
         [pair(names), was.get(names, "-"), f"{100 * it['change']:+.1f} %",
          it["verdict"]] for names, it in record["changes"].items()
     ]
-    print("\n" + table(*tables["changes"]))
+    print(table(*tables["changes"]))
 
     print(f"\nwrk {' '.join(record['wrk'])}, a find of 16 documents per request; rounds {record['web_rounds']}, "
           f"medians; CPU of one core\n")
