@@ -109,12 +109,17 @@ def used_by_children():
     return used.ru_utime + used.ru_stime
 
 
-def about(name, program, *arguments, notes=(), workers=None):
-    """Who measured. Some tools print their version to stderr, and some exit with an error after it."""
+def version(program, *arguments):
+    """The version that a tool prints. Some print it to stderr, and some exit with an error after it."""
     printed = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True)
-    version = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout)
-    return {"name": name, "version": version.group() if version else "", "workers": workers, "notes": list(notes)}
+                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=60)
+    found = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout)
+    return found.group() if found else ""
+
+
+def about(name, program, *arguments, notes=(), workers=None):
+    """Who measured."""
+    return {"name": name, "version": version(program, *arguments), "workers": workers, "notes": list(notes)}
 
 
 def counts(ok, wrong=0, failed=0, unfinished=0, **others):

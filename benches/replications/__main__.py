@@ -14,7 +14,7 @@ from harness.tools import TOOLS, version
 # tools. A tool in brackets is only needed for a part.
 REPLICATIONS = {
     "locust": ("locust", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
-    "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies",
+    "proxy": ("proxy", [], "2 min", "load a page in Chromium through four proxies",
               "node npm chromium openssl (strace)"),
     "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
     "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver",

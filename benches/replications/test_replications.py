@@ -410,7 +410,7 @@ class Processes(unittest.TestCase):
     def test_a_server_that_dies_ends_the_load(self):
         with self.run_shell("exec sleep 60") as load, self.run_shell("exit 3") as server:
             with self.assertRaisesRegex(Problem, "server died with status 3"):
-                wait_for([load], [server], 60)
+                wait_for(load, [server], 60)
         self.assertFalse(load.running())
 
     def test_a_killed_master_leaves_no_workers(self):

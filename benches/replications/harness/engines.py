@@ -7,9 +7,6 @@ from types import ModuleType
 import protocol
 from harness import ENGINES, Problem
 
-# Locust starts so many users a second.
-RAMP = 100
-
 
 def script(name: str) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(f"engine_{name}", str(ENGINES / name))

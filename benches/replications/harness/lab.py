@@ -31,7 +31,7 @@ def lab(bin_dir: str | Path, *arguments: str, codes: Sequence[int] = (0,)) -> di
     """The JSON document that `lab` prints."""
     with tempfile.TemporaryDirectory() as scratch:
         with started("lab", command(bin_dir, *arguments), Path(scratch)) as process:
-            wait_for([process], [], PATIENCE)
+            wait_for(process, [], PATIENCE)
             if process.child.returncode not in codes:
                 said = [line for line in process.err.read_text(errors="replace").splitlines()
                         if line.startswith("error:")]

@@ -130,23 +130,29 @@ def wait_for_url(server: Process) -> str:
     raise Problem(f"{server.name} did not print `listening on URL` within {START_SECONDS} s")
 
 
-def wait_for(load: list[Process], servers: list[Process], seconds: float) -> None:
-    """Waits for the first of the processes `load` to finish; any other death on the way is an error."""
+def wait_for(process: Process, servers: list[Process], seconds: float) -> None:
+    """Waits until a process ends; if one of its servers ends first, that is an error."""
     end = time.monotonic() + seconds
     while True:
         # Check the servers first: what the generator complains about is only a consequence.
         for server in servers:
             if not server.running():
                 raise Problem(server.died())
-        if not load[0].running():
+        if not process.running():
             return
-        for worker in load[1:]:
-            # At the end, workers leave with status 0 before their master does.
-            if not worker.running() and worker.child.returncode:
-                raise Problem(worker.died())
         if time.monotonic() > end:
-            raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
+            raise Problem(f"{process.name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)
+
+
+def output_of(name: str, command: list, scratch: Path, servers: list[Process], seconds: float = 180,
+              env: dict | None = None) -> str:
+    """What a program prints. That it fails, or that one of its servers ends first, is an error."""
+    with started(name, command, scratch, env) as process:
+        wait_for(process, servers, seconds)
+        if process.child.returncode:
+            raise Problem(process.died())
+        return process.output()
 
 
 def free_port(wanted: int = 0) -> int:

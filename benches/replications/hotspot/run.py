@@ -48,7 +48,7 @@ def main():
                 if outcome["first_fault"]:
                     raise Problem(f"{name}: {outcome['first_fault']}")
                 recorder.child.send_signal(signal.SIGINT)
-                wait_for([recorder], [], 60)
+                wait_for(recorder, [], 60)
         answers = outcome["ok"]
         script = [perf, "script", "-i", str(half), "-F", "comm,ip,sym"]
         shown = subprocess.run(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -9,7 +9,6 @@ import json
 import re
 
 from harness import ROOT, Problem
-from harness.engines import RAMP
 from harness.lab import case, figures, serving
 from harness.processes import allow_connections, free_port
 from harness.report import SHORT, add_options, number, percent, positive, save, say, table
@@ -18,6 +17,8 @@ from harness.tools import require
 # What the article says. Its users wait 0.5 s, as the case's users do.
 ARTICLE = {"lock-scope": {"users": 3000, "slow": 19.5, "fixed": 820, "speedup": 40}}
 WEB_PORT = 8089
+# Users that Locust starts per second and process.
+RAMP = 100
 
 
 def plural(count, thing):

@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 
 from harness import TARGET, Problem, engines
-from harness.processes import allow_connections, started, wait_for, wait_for_url
+from harness.processes import allow_connections, output_of, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
 from protocol import used_by_children
@@ -110,19 +110,10 @@ def fetch_server(mvn):
     return jars
 
 
-def call(name, command, server, scratch, env=None):
-    """Runs a program to its end and returns what it prints."""
-    with started(name, command, scratch, env) as program:
-        wait_for([program], [server], 180)
-        if program.child.returncode:
-            raise Problem(program.died())
-        return program.output()
-
-
 def measure_find(package, program, count, server, url, scratch, env=None):
     """What one find costs, in milliseconds."""
     before = server.cpu_seconds()
-    result = json.loads(call(f"find-{package}", [program, "find", url, str(count)], server, scratch, env))
+    result = json.loads(output_of(f"find-{package}", [program, "find", url, str(count)], scratch, [server], env=env))
     result["server_cpu_ms"] = None if before is None else 1000 * (server.cpu_seconds() - before) / (count + WARM_UP)
     return result
 
@@ -143,12 +134,13 @@ def criterion(benches, short, server, url, scratch):
     times, changes = {}, {}
     for package, bench in benches.items():
         say(f"Criterion: {driver(package)}")
-        call(f"bench-{package}", [bench, "--bench", "--save-baseline", package, *settings], server, scratch, env)
+        output_of(f"bench-{package}", [bench, "--bench", "--save-baseline", package, *settings], scratch, [server],
+                  env=env)
         times[package] = dict(zip(("ms", "low", "high"), (value / 1e6 for value in estimate(package))))
     for new, old in CHANGES:
         # Only compares two saved measurements, and writes the report.
-        said = call("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings], server,
-                    scratch, env)
+        said = output_of("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings],
+                         scratch, [server], env=env)
         verdict = re.search(r"(Performance has \w+|Change within noise threshold|No change in performance detected)",
                             said).group(1)
         changes[f"{new}/{old}"] = dict(zip(("change", "low", "high"), estimate("change")), verdict=verdict)
@@ -176,11 +168,8 @@ def check_answer(url):
 def measure_web(wrk, seconds, web, url, mongo, scratch):
     """One run of wrk, with the CPU time of all three in cores."""
     children, before = used_by_children(), [server.cpu_seconds() for server in (web, mongo)]
-    with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", "60s", url], scratch) as load:
-        wait_for([load], [web, mongo], seconds + 90)
-        if load.child.returncode:
-            raise Problem(load.died())
-        result = engines.parsed("wrk", load.output())
+    command = [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", "60s", url]
+    result = engines.parsed("wrk", output_of("wrk", command, scratch, [web, mongo]))
     if result["failed"]:
         raise Problem(f"{web.name}: {result['failed']} requests failed")
     result["wrk_cores"] = (used_by_children() - children) / seconds
@@ -222,7 +211,7 @@ def measure(programs, benches, java, jars, wrk, short):
         command = [java, "-Xmx1g", "-Dslf4j.internal.verbosity=ERROR", "-cp", f"{jars}/*", str(HERE / "Server.java")]
         mongo = stack.enter_context(started("mongo-java-server", command, scratch))
         url = wait_for_url(mongo)
-        call("seed", [programs["today"], "seed", url], mongo, scratch)
+        output_of("seed", [programs["today"], "seed", url], scratch, [mongo])
 
         def find(package, trim):
             return measure_find(package, programs[package], count, mongo, url, scratch, None if trim else NO_TRIM)

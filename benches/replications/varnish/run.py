@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from harness import ROOT, Problem, engines
-from harness.processes import allow_connections, started, wait_for
+from harness.processes import allow_connections, output_of, started, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
 from protocol import used_by_children
@@ -58,13 +58,9 @@ def measure(server, setting, requests, servers, scratch):
     backend, processes = servers[0], [it.process for it in servers]
     counts = backend_counts(backend)
     before = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
-    with started("ab", ab(requests, setting, server.url, scratch), scratch) as tool:
-        wait_for([tool], processes, 120)
-        output = tool.output()
+    output = output_of("ab", ab(requests, setting, server.url, scratch), scratch, processes)
     after = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
     check_family(server)
-    if tool.child.returncode:
-        raise Problem(tool.died())
     own, proxy, behind = (None if a is None else 1e6 * (b - a) / requests for a, b in zip(before, after, strict=True))
     # The second question of the two is part of its own answer.
     connections, arrived = (b - a - 1 for a, b in zip(counts, backend_counts(backend), strict=True))
@@ -84,8 +80,7 @@ def summary(runs):
 
 def warm_up(servers, scratch):
     for server in servers:
-        with started("ab", ab(CONNECTIONS, "with_k", server.url, scratch), scratch) as tool:
-            wait_for([tool], [it.process for it in servers], 120)
+        output_of("ab", ab(CONNECTIONS, "with_k", server.url, scratch), scratch, [it.process for it in servers])
         server.family = server.process.family()
 
 
@@ -130,7 +125,7 @@ def criterion(servers, scratch, short):
     command = [*BENCH, "--", "--noplot", *(["--quick"] if short else [])]
     say("cargo bench: about a minute")
     with started("cargo bench", command, scratch, env) as bench:
-        wait_for([bench], [it.process for it in servers], 600)
+        wait_for(bench, [it.process for it in servers], 600)
     if bench.child.returncode:
         reason = re.search(r"panicked at .*\n(.*)", bench.err.read_text(errors="replace"))
         raise Problem(f"cargo bench failed: {reason[1]}" if reason else bench.died())

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from harness import TARGET, Problem, engines, tools
 from harness.lab import lab
-from harness.processes import free_port, started, wait_for
+from harness.processes import free_port, output_of, started
 from harness.report import SHORT, add_options, number, save, say, table
 from harness.tools import TOOLS, require
 from wild import data
@@ -127,12 +127,10 @@ def wanted_seconds(process):
 def wrk(url, connections, seconds, process, scratch):
     """What wrk measures, and how many cores the server wanted meanwhile."""
     before = wanted_seconds(process)
-    with started("wrk", ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url],
-                 scratch) as load:
-        wait_for([load], [process], seconds + 60)
-        figures = engines.parsed("wrk", load.output())
-        answers = int(re.search(r"(\d+) requests in", load.output()).group(1))
-    return {**figures, "answers": answers, "cores": (wanted_seconds(process) - before) / seconds}
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url]
+    printed = output_of("wrk", command, scratch, [process], seconds + 60)
+    answers = int(re.search(r"(\d+) requests in", printed).group(1))
+    return {**engines.parsed("wrk", printed), "answers": answers, "cores": (wanted_seconds(process) - before) / seconds}
 
 
 def system_calls(text):
