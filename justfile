@@ -246,7 +246,7 @@ docs *FLAGS:
 [group('replicate')]
 [positional-arguments]
 replicate *NAME_AND_FLAGS:
-    @{{ if NAME_AND_FLAGS =~ '^(|-.*|mongodb.*)$' { '' } else { 'cargo build ' + release } }}
+    @{{ if NAME_AND_FLAGS =~ '^(|-.*)$' { '' } else { 'cargo build ' + release } }}
     @{{ if NAME_AND_FLAGS =~ '^postgres' { 'cargo build ' + release + ' ' + with_postgres } else { '' } }}
     @{{ replications }} "$@"
 
