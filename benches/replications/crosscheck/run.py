@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from crosscheck import stall
 from harness import Problem
 from harness.lab import case, connections, figures, serving
-from harness.processes import allow_connections
 from harness.report import SHORT, add_options, in_turn, number, percent, positive, ratio
 from harness.report import save, say, span, spread, table
 from harness.tools import TOOLS
@@ -62,7 +61,7 @@ def target(about: dict, chosen: argparse.Namespace) -> Iterator[Callable[..., di
     """A server, as a function that loads it with an engine. `lab` checks its answers before and after, because some
     engines check little."""
     # With stalls, the answers take so little time that a slow answer is a stall.
-    flags = ["--first", *["--counted"] * chosen.stalls]
+    flags = ["--first", "--connections", str(chosen.connections), *["--counted"] * chosen.stalls]
     with serving(chosen.bin_dir, f"{about['case']}-{chosen.variant}", *flags) as session:
 
         def measure(engine, rate=None, options=None, users=chosen.connections, seconds=chosen.seconds):
@@ -172,7 +171,6 @@ def main():
         print("skipped: none of the tools is installed")
         return 0
     chosen.connections = chosen.connections or min(connections(about), CONNECTIONS)
-    allow_connections(chosen.connections)
 
     how, shown, remarks, results, more = (stalls if chosen.stalls else crosscheck)(about, chosen, names)
     requests = about["counted_requests" if chosen.stalls else "requests"]

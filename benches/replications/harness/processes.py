@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -165,18 +164,6 @@ def free_port(wanted: int = 0) -> int:
         except OSError as error:
             raise Problem(f"port {wanted} is in use; stop what uses it") from error
         return probe.getsockname()[1]
-
-
-def allow_connections(count: int) -> None:
-    """Raises the limit on open files, which the servers and the generators inherit."""
-    # A proxy has two sockets per connection; the rest is for files.
-    needed = 2 * count + 100
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed: `ulimit -Hn "
-                      f"{needed}`")
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def run(main: Callable[[], int]) -> None:

@@ -10,7 +10,7 @@ import re
 
 from harness import ROOT, Problem
 from harness.lab import case, figures, serving
-from harness.processes import allow_connections, free_port
+from harness.processes import free_port
 from harness.report import SHORT, add_options, number, percent, positive, save, say, table
 from harness.tools import require
 
@@ -199,7 +199,8 @@ def measure(name, variant, chosen, load, options):
     arrivals = {"closed_loop": {key: load[key] for key in ("users", "think_ms", "connections")}}
     # Other machines reach the server at this address; without one, only this machine reaches it.
     where = ["--addr", f"{chosen.listen}:0"] if chosen.listen else []
-    with serving(chosen.bin_dir, f"{name}-{variant}", args=where) as session:
+    with serving(chosen.bin_dir, f"{name}-{variant}", "--connections", str(load["users"] * load["connections"]),
+                 args=where) as session:
         outcome = session.load(load["seconds"], engine="locust", arrivals=arrivals, grace_s=0, options=options)
     if outcome["first_fault"]:
         raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: "
@@ -219,7 +220,6 @@ def main():
     load["users"] = chosen.users or load["users"]
     if chosen.short:
         load.update(users=min(load["users"], 200), seconds=2)
-    allow_connections(load["users"] * load["connections"])
     if chosen.ui:
         print(f"Locust's web UI is at http://127.0.0.1:{free_port(WEB_PORT)} during each run", flush=True)
 

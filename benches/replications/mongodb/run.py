@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 
 from harness import TARGET, Problem, engines
-from harness.processes import allow_connections, output_of, started, wait_for_url
+from harness.processes import output_of, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
 from protocol import used_by_children
@@ -332,7 +332,6 @@ def main():
     chosen = options()
     cargo, wrk, mvn, javac = require("cargo", "wrk", "mvn", "javac")
     rounds, count, turns, seconds = effort(chosen.short)
-    allow_connections(100)
     drivers = {package: driver(package) for package in PACKAGES}
     programs, benches = {}, {}
     for package in PACKAGES:

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import ROOT, Problem
-from harness.lab import Session, case, connections, serving
-from harness.processes import allow_connections
+from harness.lab import Session, case, serving
 from harness.report import SHORT, add_options, number, positive, save, say, table
 from soak import broken
 from soak.troubles import Troubles
@@ -158,7 +157,6 @@ async def soak(chosen, directory, windows, window):
         soaked = []
         for name in sorted(file.parent.name for file in (ROOT / "crates").glob("*/case.toml")):
             about = case(name, bin_dir=chosen.bin_dir)
-            allow_connections(connections(about))
             soaked.append(Soaked(about, stack.enter_context(serving(chosen.bin_dir, f"{name}-fixed"))))
         troubles = Troubles(str(chosen.bin_dir), directory)
         stack.callback(troubles.stopped.set)

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from harness import ROOT, Problem, engines
-from harness.processes import allow_connections, output_of, started, wait_for
+from harness.processes import output_of, started, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
 from protocol import used_by_children
@@ -221,7 +221,6 @@ def remarks(rows, left_out, chosen):
 def main():
     chosen = options()
     nginx, varnishd, _ = require("nginx", "varnishd", "ab")
-    allow_connections(CONNECTIONS)
     requests, rounds = (1_000, 1) if chosen.short else (REQUESTS, chosen.rounds)
     say("building the bench")
     built = subprocess.run([*BENCH, "--no-run"], stdin=subprocess.DEVNULL)

@@ -15,7 +15,7 @@ use lab_measure::{bench::Engine, count::visit_in_steps};
 use lab_model::{Arrivals, Ask, LoadPlan, Outcome};
 use lab_report::sentence;
 use lab_servers::{Launch, Running, current};
-use lab_system::{Build, err, out};
+use lab_system::{Build, allow_connections, err, out};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
@@ -31,6 +31,9 @@ pub struct Options {
     /// Leave out all but the first request of a visit
     #[arg(long)]
     pub first: bool,
+    /// How many connections a line may ask for, if more than the case has
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub connections: usize,
     /// The command of a tool that runs the server
     #[arg(long, value_name = "COMMAND")]
     pub under: Option<String>,
@@ -53,6 +56,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         let wanted = [(&case, vec![variant.clone()])];
         places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
         let case = if options.counted { case.counted() } else { case.clone() };
+        // The server inherits the limit.
+        allow_connections(options.connections.max(case.load.users * case.load.connections))?;
         let mut launch = Launch::of_case(&workspace, &case, &variant)?;
         launch.args.extend(options.args.iter().cloned());
         if let Some(under) = &options.under {
