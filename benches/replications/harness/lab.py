@@ -48,8 +48,8 @@ def case(name: str, *variants: str, bin_dir: str | Path = BIN_DIR) -> dict:
     return found
 
 
-def connections(case: dict) -> int:
-    return case["load"]["users"] * case["load"]["connections"]
+def connections(about: dict) -> int:
+    return about["load"]["users"] * about["load"]["connections"]
 
 
 def figures(outcome: dict) -> dict:
