@@ -8,7 +8,7 @@ shared := "--workspace --exclude lock-scope --exclude quotes --exclude lab-load"
 apart := "--config profile.release.package.lab-load.opt-level=0 " + \
     "--package lock-scope --package quotes --package lab-load --package case-probe --package benches --features case-probe/count-allocations,case-probe/profile-heap"
 with_postgres := "--features query-per-row/postgres --bin query-per-row-slow --bin query-per-row-in-list --bin query-per-row-fixed"
-python := "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=benches/replications:benches/engines python3"
+python := "PYTHONDONTWRITEBYTECODE=1 python3"
 replications := python + " benches/replications"
 _list:
     @{{ just_executable() }} --list --unsorted
@@ -247,27 +247,27 @@ docs *FLAGS:
 [group('replicate')]
 [positional-arguments]
 replicate *NAME_AND_FLAGS:
-    @{{ if NAME_AND_FLAGS =~ '^(|-.*|mongodb.*)$' { '' } else { 'cargo build ' + release } }}
+    @{{ if NAME_AND_FLAGS =~ '^(|-.*)$' { '' } else { 'cargo build ' + release } }}
     @{{ if NAME_AND_FLAGS =~ '^postgres' { 'cargo build ' + release + ' ' + with_postgres } else { '' } }}
     @{{ replications }} "$@"
 
 # Load one server with every load generator in turn
 [group('replicate')]
 crosscheck CASE *FLAGS: _build
-    @{{ python }} benches/replications/crosscheck/run.py {{ CASE }} {{ FLAGS }}
+    @{{ replications }} crosscheck {{ CASE }} {{ FLAGS }}
 
 # Load all fixed servers for an hour, next to broken clients
 [group('check')]
 soak *MINUTES_AND_FLAGS: _build
-    @{{ python }} benches/replications/soak/run.py {{ MINUTES_AND_FLAGS }}
+    @{{ replications }} soak {{ MINUTES_AND_FLAGS }}
 
 # Fail one system call in each run of `lab`, and more: 15 minutes
 [group('check')]
 torture *MINUTES_AND_FLAGS: _build
-    @{{ python }} benches/replications/torture/run.py {{ MINUTES_AND_FLAGS }}
+    @{{ replications }} torture {{ MINUTES_AND_FLAGS }}
 
 # What the replications compute, without their tools.
-_replication-tests:
+_replication-tests: _lab
     cargo test --release {{ shared }} --features benches/replications --quiet --test request_counts
     @{{ python }} benches/replications/test_replications.py
 

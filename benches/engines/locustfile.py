@@ -223,11 +223,11 @@ def timeline(environment, is_alive):
     gevent.sleep(max(PLAN["warm_up_s"], 2 * THINK))
     WINDOW.begin = clocks()
     if not is_worker:
-        print("window opens", flush=True)
+        print("measuring", flush=True)
     gevent.sleep(PLAN["measurement_s"])
     WINDOW.end = clocks()
     if not is_worker:
-        print("window closes", flush=True)
+        print("measured", flush=True)
     grace = time.monotonic() + PLAN["grace_s"]
     while WINDOW.in_flight and time.monotonic() < grace:
         gevent.sleep(0.01)

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""The articles' own tools, run against the cases: `just replicate` lists them, `just replicate NAME` runs one."""
+"""The articles' own tools, run against the cases: `just replicate` lists them, `just replicate NAME` runs one.
 
-import runpy
+`just crosscheck`, `soak` and `torture` start here, too.
+"""
+
+import importlib
 import sys
-from pathlib import Path
 
+from harness.processes import run
 from harness.tools import TOOLS, version
 
-HERE = Path(__file__).parent
-# By name: the script and the arguments that it gets first, about how long it takes, what it does, and its tools. A tool
-# in brackets is only needed for a part.
+# By name: the directory and the arguments that its script gets first, about how long it takes, what it does, and its
+# tools. A tool in brackets is only needed for a part.
 REPLICATIONS = {
-    "locust": ("swarm", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
-    "proxy": ("proxy", [], "4 min", "load a page in Chromium through four proxies",
+    "locust": ("locust", [], "3 min", "load CASE with Locust, from one process or several", "locust"),
+    "proxy": ("proxy", [], "2 min", "load a page in Chromium through four proxies",
               "node npm chromium openssl (strace)"),
     "varnish": ("varnish", [], "4 min", "compare Varnish, nginx and our proxy with ab", "varnishd nginx ab (perf)"),
     "mongodb": ("mongodb", [], "4 min, and 10 to build", "measure four versions of the MongoDB driver",
@@ -22,11 +24,15 @@ REPLICATIONS = {
     "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
                  "postgres"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
-    "heaptrack": ("memory", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts", "heaptrack"),
-    "dhat": ("memory", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
-    "cachegrind": ("memory", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind", "valgrind"),
+    "heaptrack": ("heaptrack_valgrind", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts",
+                  "heaptrack"),
+    "dhat": ("heaptrack_valgrind", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
+    "cachegrind": ("heaptrack_valgrind", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind",
+                   "valgrind"),
     "hotspot": ("hotspot", [], "10 s", "record CASE with perf, for Hotspot", "perf (hotspot)"),
 }
+# Those with a recipe of their own.
+OTHERS = ("crosscheck", "soak", "torture")
 
 
 def show():
@@ -48,13 +54,13 @@ def show():
 def main():
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         return show()
-    name = sys.argv[1]
-    if name not in REPLICATIONS:
+    name, *arguments = sys.argv[1:]
+    if name not in REPLICATIONS and name not in OTHERS:
         sys.exit(f"error: no replication is named `{name}`; `just replicate` lists them")
-    directory, first, *_ = REPLICATIONS[name]
-    script = HERE / directory / "run.py"
-    sys.argv = [str(script), *first, *sys.argv[2:]]
-    runpy.run_path(str(script), run_name="__main__")
+    directory, first, *_ = REPLICATIONS.get(name, (name, []))
+    script = importlib.import_module(f"{directory}.run")
+    sys.argv = [script.__file__, *first, *arguments]
+    run(script.main)
 
 
 if __name__ == "__main__":

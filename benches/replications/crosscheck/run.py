@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures one server of a case with several engines in alternating rounds: `just crosscheck CASE`.
 
 With `--stalls`, the server stops for one second in every ten, and the table shows which engines report it.
@@ -6,17 +5,14 @@ With `--stalls`, the server stops for one second in every ten, and the table sho
 
 import argparse
 import contextlib
-import os
 import statistics
 from collections.abc import Callable, Iterator
 
 from crosscheck import stall
-from harness import cases, engines
-from harness.cases import Problem, find_binary
-from harness.processes import allow_connections, run
-from harness.report import LIMIT, SHORT, add_options, in_turn, number, percent, positive, ratio
+from harness import Problem
+from harness.lab import case, connections, figures, serving
+from harness.report import SHORT, add_options, in_turn, number, percent, positive, ratio
 from harness.report import save, say, span, spread, table
-from harness.sessions import serving
 from harness.tools import TOOLS
 
 ENGINES = ["wrk", "oha", "ab", "k6", "lab"]
@@ -61,14 +57,14 @@ def options():
 
 
 @contextlib.contextmanager
-def target(case: cases.Case, chosen: argparse.Namespace, connections: int) -> Iterator[Callable[..., dict]]:
+def target(about: dict, chosen: argparse.Namespace) -> Iterator[Callable[..., dict]]:
     """A server, as a function that loads it with an engine. `lab` checks its answers before and after, because some
     engines check little."""
     # With stalls, the answers take so little time that a slow answer is a stall.
-    flags = ["--first", *["--counted"] * chosen.stalls]
-    with serving(chosen.bin_dir, f"{case.name}-{chosen.variant}", *flags) as session:
+    flags = ["--first", "--connections", str(chosen.connections), *["--counted"] * chosen.stalls]
+    with serving(chosen.bin_dir, f"{about['case']}-{chosen.variant}", *flags) as session:
 
-        def measure(engine, rate=None, options=None, users=connections, seconds=chosen.seconds):
+        def measure(engine, rate=None, options=None, users=chosen.connections, seconds=chosen.seconds):
             arrivals = {"closed_loop": {"users": users}}
             if rate:
                 spacing = {} if engine == "lab" else {"spacing": "even"}
@@ -102,23 +98,15 @@ def outside(result, by_lab):
     return [key for key, range_ in by_lab.items() if not range_["lowest"] <= result[key]["median"] <= range_["highest"]]
 
 
-def note(name, result):
-    own, server = result["generator_cores"] or 0, result["server_cores"] or 0
-    if (result["busiest_cores"] or 0) >= LIMIT:
-        return f"{name} is the limit, not the server: it uses {percent(own)} of a core"
-    if own + server >= LIMIT * os.cpu_count():
-        return f"the machine is saturated: {name} takes {percent(own)} of a core from the server"
-    return None
-
-
-def crosscheck(case, chosen, connections, names):
-    runs, notes = {name: [] for name in names}, {}
-    with target(case, chosen, connections) as measure:
+def crosscheck(about, chosen, names):
+    runs, notes, limits = {name: [] for name in names}, {}, {}
+    with target(about, chosen) as measure:
         for turn in range(chosen.rounds):
             say(f"round {turn + 1} of {chosen.rounds}")
             for name in in_turn(names, turn):
                 outcome = measure(name)
-                runs[name].append(engines.figures(outcome))
+                runs[name].append(figures(outcome))
+                limits[name] = outcome["limited_by"] or limits.get(name)
                 notes[name] = (outcome.get("engine") or {}).get("notes", [])
     results = {name: summary(measured, runs["lab"]) for name, measured in runs.items()}
     by_lab = {key: results["lab"][key] for key, _ in SHOWN}
@@ -137,21 +125,22 @@ def crosscheck(case, chosen, connections, names):
     ]
     remarks = ["* outside lab's lowest to highest of these rounds"] if any(it["outside_lab"]
                                                                            for it in results.values()) else []
-    remarks += [remark for name in names for remark in [note(name, results[name]), *notes[name]] if remark]
+    remarks += [remark for name in names for remark in [limits[name] and f"{name}: {limits[name]}", *notes[name]]
+                if remark]
     remarks.append("all of these wait for an answer before they send the next request; `--stalls` shows what that "
                    "hides")
     return f"{chosen.rounds} rounds of {chosen.seconds} s", (head, rows), remarks, results, {"runs": runs}
 
 
-def stalls(case, chosen, connections, names):
+def stalls(about, chosen, names):
     """Runs each engine once on a fresh server that stalls: first the closed loops, then the open loops at one rate."""
     rate, results = None, {}
     for name, (engine, is_open, options, _) in STALLED.items():
         if engine not in names:
             continue
         say(f"{name}: {chosen.seconds} s")
-        with target(case, chosen, connections) as measure:
-            results[name] = engines.figures(measure(engine, rate if is_open else None, options))
+        with target(about, chosen) as measure:
+            results[name] = figures(measure(engine, rate if is_open else None, options))
         rate = rate or min(results[name]["req_per_s"] / 2, RATE)
     head = ["", "req/s", "p50 ms", "p99 ms", "own CPU", "failed"]
     rows = [
@@ -171,13 +160,9 @@ def stalls(case, chosen, connections, names):
 
 def main():
     chosen = options()
-    case = cases.read(chosen.case)
-    case.check_variants(chosen.variant)
-    find_binary(chosen.bin_dir, "lab")
+    about = case(chosen.case, chosen.variant, bin_dir=chosen.bin_dir)
+    server = f"{about['case']}-{chosen.variant}"
     wanted = dict.fromkeys([*(chosen.engine or ENGINES), "lab"])
-    for name in wanted:
-        if name != "lab" and not (engines.ENGINES / name).is_file():
-            raise Problem(f"there is no engine `{name}` in {engines.ENGINES}")
     missing = [name for name in wanted if name in TOOLS and not TOOLS[name].find(name)]
     for name in missing:
         print(f"left out: no {name}; {TOOLS[name].install}")
@@ -185,30 +170,22 @@ def main():
     if names == ["lab"]:
         print("skipped: none of the tools is installed")
         return 0
-    connections = chosen.connections or min(case.users * case.connections, CONNECTIONS)
-    allow_connections(connections)
+    chosen.connections = chosen.connections or min(connections(about), CONNECTIONS)
 
-    run_all = stalls if chosen.stalls else crosscheck
-    how, shown, remarks, results, more = run_all(case, chosen, connections, names)
-    path = case.requests[0].path
-    if chosen.stalls and "request" in case.count:
-        path = case.count["request"][0]["path"]
-    print(f"\n{case.name}-{chosen.variant}: {case.requests[0].method} {path}, {connections} connections, {how}\n\n"
+    how, shown, remarks, results, more = (stalls if chosen.stalls else crosscheck)(about, chosen, names)
+    requests = about["counted_requests" if chosen.stalls else "requests"]
+    print(f"\n{server}: {requests[0]['method']} {requests[0]['path']}, {chosen.connections} connections, {how}\n\n"
           f"{table(*shown)}")
     if chosen.short:
         remarks.append(SHORT)
-    if len(case.requests) > 1:
-        remarks.append(f"this is the first of the case's {len(case.requests)} requests; these tools load no whole page")
+    if len(about["requests"]) > 1:
+        remarks.append(f"this is the first of the case's {len(about['requests'])} requests; these tools load no whole "
+                       f"page")
     print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"server": f"{case.name}-{chosen.variant}", "connections": connections, "seconds": chosen.seconds,
-              "results": results, **more,
-              "left_out": missing, "notes": remarks}
-    name = f"crosscheck-stalls-{case.name}" if chosen.stalls else f"crosscheck-{case.name}"
-    save(name, record, chosen, [name for name in names if name in TOOLS], load=shown)
+    record = {"server": server, "connections": chosen.connections, "seconds": chosen.seconds, "results": results,
+              **more, "left_out": missing, "notes": remarks}
+    save(f"crosscheck-{'stalls-' * chosen.stalls}{about['case']}", record, chosen,
+         [name for name in names if name in TOOLS], load=shown)
     if any(it["failed"] for it in results.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,6 +1,19 @@
-"""What all replications share: the cases, processes that stop, tools that may be missing, and records."""
+"""What the replications share: `lab`, processes that stop, tools that may be missing, and records."""
 
+import os
 import sys
+from pathlib import Path
 
 if sys.version_info < (3, 11):
     sys.exit(f"error: the replications need Python 3.11 or newer, and this is {sys.version.split()[0]}")
+
+ROOT = Path(__file__).resolve().parents[3]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").absolute()
+BIN_DIR = TARGET / "release"
+ENGINES = ROOT / "benches" / "engines"
+# The engines import `protocol`. Not in PYTHONPATH: Locust would inherit it.
+sys.path.append(str(ENGINES))
+
+
+class Problem(Exception):
+    """What went wrong and what to do, in one line for the user."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -11,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.cases import Problem
+from harness import Problem
 
 # Loading the certificate authorities takes a debug build a second; nothing takes this long.
 START_SECONDS = 30
@@ -46,17 +45,22 @@ class Process:
 
     def family(self) -> list[int]:
         """The ids of the child and of all processes below it, such as the workers of a master. Empty without /proc."""
-        parents = {int(path.name): int(fields[1]) for path in Path("/proc").glob("[0-9]*")
-                   if (fields := stat_fields(path.name))}
-        family = [self.child.pid] if self.child.pid in parents else []
+        family = [self.child.pid] if Path(f"/proc/{self.child.pid}").exists() else []
         for member in family:
-            family += [pid for pid, parent in parents.items() if parent == member]
+            for children in Path(f"/proc/{member}/task").glob("*/children"):
+                # A thread may end meanwhile.
+                with contextlib.suppress(OSError):
+                    family += map(int, children.read_text().split())
         return family
 
     def cpu_seconds(self) -> float | None:
         """The CPU time of the family so far, or None on a system without /proc."""
-        used = [fields for pid in self.family() if (fields := stat_fields(pid))]
-        return sum(int(fields[11]) + int(fields[12]) for fields in used) / os.sysconf("SC_CLK_TCK") if used else None
+        used = []
+        for member in self.family():
+            with contextlib.suppress(OSError):
+                # The clock of another process, in nanoseconds and with its ended threads.
+                used.append(time.clock_gettime(~member << 3 | 2))
+        return sum(used) if used else None
 
     def stop(self) -> None:
         try:
@@ -74,20 +78,6 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.child.pid, signal.SIGKILL)
             self.child.stdin.close()
-
-
-def used_by_children() -> float:
-    """The CPU time of all children that ended so far, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def stat_fields(pid: int | str) -> list[str] | None:
-    """What /proc says about a process, from its state on; None if it is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return None
 
 
 def below(variable, value):
@@ -139,23 +129,29 @@ def wait_for_url(server: Process) -> str:
     raise Problem(f"{server.name} did not print `listening on URL` within {START_SECONDS} s")
 
 
-def wait_for(load: list[Process], servers: list[Process], seconds: float) -> None:
-    """Waits for the first of the processes `load` to finish; any other death on the way is an error."""
+def wait_for(process: Process, servers: list[Process], seconds: float) -> None:
+    """Waits until a process ends; if one of its servers ends first, that is an error."""
     end = time.monotonic() + seconds
     while True:
         # Check the servers first: what the generator complains about is only a consequence.
         for server in servers:
             if not server.running():
                 raise Problem(server.died())
-        if not load[0].running():
+        if not process.running():
             return
-        for worker in load[1:]:
-            # At the end, workers leave with status 0 before their master does.
-            if not worker.running() and worker.child.returncode:
-                raise Problem(worker.died())
         if time.monotonic() > end:
-            raise Problem(f"{load[0].name} did not finish within {seconds:.0f} s")
+            raise Problem(f"{process.name} did not finish within {seconds:.0f} s")
         time.sleep(0.1)
+
+
+def output_of(name: str, command: list, scratch: Path, servers: list[Process], seconds: float = 180,
+              env: dict | None = None) -> str:
+    """What a program prints. That it fails, or that one of its servers ends first, is an error."""
+    with started(name, command, scratch, env) as process:
+        wait_for(process, servers, seconds)
+        if process.child.returncode:
+            raise Problem(process.died())
+        return process.output()
 
 
 def free_port(wanted: int = 0) -> int:
@@ -168,18 +164,6 @@ def free_port(wanted: int = 0) -> int:
         except OSError as error:
             raise Problem(f"port {wanted} is in use; stop what uses it") from error
         return probe.getsockname()[1]
-
-
-def allow_connections(count: int) -> None:
-    """Raises the limit on open files, which the servers and the generators inherit."""
-    # A proxy has two sockets per connection; the rest is for files.
-    needed = 2 * count + 100
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise Problem(f"{count} connections need {needed} open files and only {hard} are allowed: `ulimit -Hn "
-                      f"{needed}`")
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def run(main: Callable[[], int]) -> None:

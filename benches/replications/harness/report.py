@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -11,8 +10,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness import tools
-from harness.cases import BIN_DIR, ROOT, TARGET, Problem
+from harness import BIN_DIR, ROOT, TARGET, Problem, tools
+from harness.lab import lab
 
 # A generator that is this busy answers itself late, well before it uses the whole core.
 LIMIT = 0.8
@@ -92,16 +91,6 @@ def git(*command):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def cpu():
-    """The processor's name, where Linux says it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
-                platform.processor())
-
-
 def save(name: str, record: dict, chosen: argparse.Namespace, used: list[str], **tables: tuple) -> Path:
     """Writes a record whole or not at all, and returns its path.
 
@@ -114,13 +103,15 @@ def save(name: str, record: dict, chosen: argparse.Namespace, used: list[str], *
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     command = " ".join([chosen.recipe, *(argument for argument in sys.argv[1:] if argument != "--publish")])
     versions = {tool: tools.version(tool) for tool in used}
+    machine = lab(chosen.bin_dir, "doctor", "--json")["machine"]
     made_with = " with " * bool(used) + ", ".join(f"{tool} {version}" for tool, version in versions.items())
-    origin = f"Made by `{command}`{made_with} on {cpu()} ({os.cpu_count()} cores), {date[:10]}."
+    where = f"{machine['cpu'] or machine['arch']} ({machine['cores']} cores)"
+    origin = f"Made by `{command}`{made_with} on {where}, {date[:10]}."
     record = {
         "date": date,
         "command": command,
         "short": chosen.short,
-        "machine": {"system": platform.system(), "release": platform.release(), "cpu": cpu(), "cores": os.cpu_count()},
+        "machine": machine,
         # Pages and other records change nothing that is measured.
         "commit": commit and commit + ("+changes"
             if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""),

@@ -1,13 +1,12 @@
 """The programs that the replications use: how each one says its version, and how to install it."""
 
 import glob
-import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 
-from harness.cases import ROOT
+import protocol
+from harness import ROOT
 
 
 @dataclass
@@ -69,11 +68,7 @@ def version(name: str) -> str | None:
     program = tool.find(name)
     if program is None:
         return None
-    # Some tools print their version to stderr, and some exit with an error after it.
-    printed = subprocess.run([program, *tool.version], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, timeout=60)
-    found = re.search(r"\d+(\.\d+)+[\w.+-]*", printed.stdout.decode(errors="replace"))
-    return found.group() if found else "unknown"
+    return protocol.version(program, *tool.version) or "unknown"
 
 
 def require(*names: str) -> list[str]:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Records a loaded server with perf in a file that Hotspot opens: `just replicate hotspot CASE`."""
 
 import argparse
@@ -9,11 +8,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import cases
-from harness.cases import TARGET, Problem
-from harness.processes import run, started, wait_for
+from harness import TARGET, Problem
+from harness.lab import case, connections, serving
+from harness.processes import started, wait_for
 from harness.report import add_options, positive, save, say
-from harness.sessions import serving
 from harness.tools import TOOLS, require
 
 CONNECTIONS = 100  # at most
@@ -32,26 +30,25 @@ def options():
 
 def main():
     chosen = options()
-    case = cases.read(chosen.case)
-    case.check_variants(chosen.variant)
+    about = case(chosen.case, chosen.variant, bin_dir=chosen.bin_dir)
     (perf,) = require("perf")
     seconds = 2 if chosen.short else chosen.seconds
-    connections = min(case.users * case.connections, CONNECTIONS)
-    name = f"{case.name}-{chosen.variant}"
-    file = TARGET / "lab" / "replications" / f"hotspot-{case.name}" / f"{name}.perf.data"
+    users = min(connections(about), CONNECTIONS)
+    name = f"{about['case']}-{chosen.variant}"
+    file = TARGET / "lab" / "replications" / f"hotspot-{about['case']}" / f"{name}.perf.data"
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         half = Path(directory) / "perf.data"
         with serving(chosen.bin_dir, name) as session:
-            say(f"{name}: {seconds} s over {connections} connections")
+            say(f"{name}: {seconds} s over {users} connections")
             command = [perf, "record", "--quiet", "-F", str(RATE), "--call-graph", f"dwarf,{STACK}", "-o", str(half)]
             with started("perf", [*command, "-p", str(session.servers[0].pid)], Path(directory)) as recorder:
-                arrivals = {"closed_loop": {"users": connections}}
+                arrivals = {"closed_loop": {"users": users}}
                 outcome = session.load(seconds, arrivals=arrivals)
                 if outcome["first_fault"]:
                     raise Problem(f"{name}: {outcome['first_fault']}")
                 recorder.child.send_signal(signal.SIGINT)
-                wait_for([recorder], [], 60)
+                wait_for(recorder, [], 60)
         answers = outcome["ok"]
         script = [perf, "script", "-i", str(half), "-F", "comm,ip,sym"]
         shown = subprocess.run(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -66,9 +63,9 @@ def main():
     print(f"open it with: hotspot {os.path.relpath(file)}")
     if not TOOLS["hotspot"].find("hotspot"):
         print(f"to install hotspot: {TOOLS['hotspot'].install}")
-    record = {"server": name, "connections": connections, "seconds": seconds, "answers": answers, "samples": samples,
+    record = {"server": name, "connections": users, "seconds": seconds, "answers": answers, "samples": samples,
               "frames_per_sample": frames / samples, "bytes": size}
-    save(f"hotspot-{case.name}", record, chosen, ["perf"])
+    save(f"hotspot-{about['case']}", record, chosen, ["perf"])
     return 0
 
 
@@ -77,7 +74,3 @@ def count_stacks(script):
     lines = script.splitlines()
     frames = sum(line.startswith((" ", "\t")) and bool(line.strip()) for line in lines)
     return sum(bool(line.strip()) for line in lines) - frames, frames
-
-
-if __name__ == "__main__":
-    run(main)

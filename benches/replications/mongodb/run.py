@@ -1,8 +1,8 @@
-#!/usr/bin/env python3
 """Measures a find of 10,000 documents with four versions of MongoDB's driver: `just replicate mongodb`.
 
 The article made the `mongodb` crate faster in two releases: 2.0.0-beta.2 removed a clone of the answer, 2.0.0-beta.3 an
-intermediate document. Each version is a package with a Cargo.lock of its own; all share src/.
+intermediate document. Each version is a package with a Cargo.lock of its own; all share src/. Those of the two later
+betas are copies of beta-1 in which only two versions differ, so cargo keeps all others that its lock file has.
 
 A full run takes four minutes, and before the first one cargo builds about 500 crates.
 """
@@ -20,16 +20,17 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from harness import engines
-from harness.cases import TARGET, Problem
-from harness.processes import allow_connections, run, started, used_by_children, wait_for, wait_for_url
+from harness import TARGET, Problem, engines
+from harness.processes import output_of, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
 from harness.tools import require
+from protocol import used_by_children
 
 HERE = Path(__file__).resolve().parent
 OUT = TARGET / "replications"
 CRITERION = OUT / "criterion"
 PACKAGES = ["beta-1", "beta-2", "beta-3", "today"]
+COPIED = ["beta-2", "beta-3"]
 BEFORE, AFTER = "beta-1", "beta-3"
 # The article's Criterion compared each step with the one before, and its report the last with the first.
 CHANGES = [("beta-2", "beta-1"), ("beta-3", "beta-2"), ("today", "beta-3"), (AFTER, BEFORE)]
@@ -52,18 +53,39 @@ def options():
     return parser.parse_args()
 
 
+def manifest(package):
+    """What is in a package's Cargo.toml."""
+    if package not in COPIED:
+        return (HERE / package / "Cargo.toml").read_text()
+    text = manifest("beta-1").replace("beta-1", package).replace("beta.1", package.replace("-", "."))
+    return text.replace("../src", str(HERE / "src"))
+
+
 def driver(package):
-    """The version of the driver that a package's lock file pins."""
-    return re.search(r'name = "mongodb"\nversion = "(.+)"', (HERE / package / "Cargo.lock").read_text()).group(1)
+    """The version of the driver that a package pins."""
+    return re.search(r'^mongodb = .*"=(.+?)"', manifest(package), re.MULTILINE).group(1)
+
+
+def directory_of(package):
+    if package not in COPIED:
+        return HERE / package
+    place, text = OUT / package, manifest(package)
+    copy = place / "Cargo.toml"
+    if not copy.exists() or copy.read_text() != text:
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "beta-1" / "Cargo.lock", place)
+        copy.write_text(text)
+    return place
 
 
 def build(cargo, package):
     """The paths of a package's program and of its bench."""
-    command = [cargo, "build", "--locked", "--release", "--bins", "--benches", "--message-format",
+    locked = [] if package in COPIED else ["--locked"]
+    command = [cargo, "build", *locked, "--release", "--bins", "--benches", "--message-format",
                "json-render-diagnostics"]
     # The betas are older than rules that Rust will enforce one day.
     command += ["--config", "future-incompat-report.frequency='never'"]
-    done = subprocess.run([*command, "--manifest-path", HERE / package / "Cargo.toml", "--target-dir", OUT],
+    done = subprocess.run([*command, "--manifest-path", directory_of(package) / "Cargo.toml", "--target-dir", OUT],
                           stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise Problem(f"cargo did not build find-{package}; its message is above")
@@ -88,19 +110,10 @@ def fetch_server(mvn):
     return jars
 
 
-def call(name, command, server, scratch, env=None):
-    """Runs a program to its end and returns what it prints."""
-    with started(name, command, scratch, env) as program:
-        wait_for([program], [server], 180)
-        if program.child.returncode:
-            raise Problem(program.died())
-        return program.output()
-
-
 def measure_find(package, program, count, server, url, scratch, env=None):
     """What one find costs, in milliseconds."""
     before = server.cpu_seconds()
-    result = json.loads(call(f"find-{package}", [program, "find", url, str(count)], server, scratch, env))
+    result = json.loads(output_of(f"find-{package}", [program, "find", url, str(count)], scratch, [server], env=env))
     result["server_cpu_ms"] = None if before is None else 1000 * (server.cpu_seconds() - before) / (count + WARM_UP)
     return result
 
@@ -121,12 +134,13 @@ def criterion(benches, short, server, url, scratch):
     times, changes = {}, {}
     for package, bench in benches.items():
         say(f"Criterion: {driver(package)}")
-        call(f"bench-{package}", [bench, "--bench", "--save-baseline", package, *settings], server, scratch, env)
+        output_of(f"bench-{package}", [bench, "--bench", "--save-baseline", package, *settings], scratch, [server],
+                  env=env)
         times[package] = dict(zip(("ms", "low", "high"), (value / 1e6 for value in estimate(package))))
     for new, old in CHANGES:
         # Only compares two saved measurements, and writes the report.
-        said = call("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings], server,
-                    scratch, env)
+        said = output_of("compare", [benches[new], "--bench", "--load-baseline", new, "--baseline", old, *settings],
+                         scratch, [server], env=env)
         verdict = re.search(r"(Performance has \w+|Change within noise threshold|No change in performance detected)",
                             said).group(1)
         changes[f"{new}/{old}"] = dict(zip(("change", "low", "high"), estimate("change")), verdict=verdict)
@@ -154,11 +168,8 @@ def check_answer(url):
 def measure_web(wrk, seconds, web, url, mongo, scratch):
     """One run of wrk, with the CPU time of all three in cores."""
     children, before = used_by_children(), [server.cpu_seconds() for server in (web, mongo)]
-    with started("wrk", [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", "60s", url], scratch) as load:
-        wait_for([load], [web, mongo], seconds + 90)
-        if load.child.returncode:
-            raise Problem(load.died())
-        result = engines.parsed("wrk", load.output())
+    command = [wrk, *WRK, f"-d{seconds}s", "--latency", "--timeout", "60s", url]
+    result = engines.parsed("wrk", output_of("wrk", command, scratch, [web, mongo]))
     if result["failed"]:
         raise Problem(f"{web.name}: {result['failed']} requests failed")
     result["wrk_cores"] = (used_by_children() - children) / seconds
@@ -200,7 +211,7 @@ def measure(programs, benches, java, jars, wrk, short):
         command = [java, "-Xmx1g", "-Dslf4j.internal.verbosity=ERROR", "-cp", f"{jars}/*", str(HERE / "Server.java")]
         mongo = stack.enter_context(started("mongo-java-server", command, scratch))
         url = wait_for_url(mongo)
-        call("seed", [programs["today"], "seed", url], mongo, scratch)
+        output_of("seed", [programs["today"], "seed", url], scratch, [mongo])
 
         def find(package, trim):
             return measure_find(package, programs[package], count, mongo, url, scratch, None if trim else NO_TRIM)
@@ -285,19 +296,13 @@ def show(record):
     tables["ratios"] = ["ratio (lowest to highest round)", "article", "time", "client CPU"], rows
     print("\n" + table(*tables["ratios"]))
 
-    print("\nCriterion: mean and 95 % interval\n")
-    tables["criterion"] = ["driver", "article ms", "ms", "interval"], [
-        [drivers[package], number(article["find_ms"].get(package)), number(it["ms"]),
-         f"{number(it['low'])} to {number(it['high'])}"]
-        for package, it in record["criterion"].items()
-    ]
-    print(table(*tables["criterion"]))
+    print("\nCriterion's verdict on each change\n")
     was = {names: f"{100 * change:+.1f} %" for names, change in article["change"].items()}
     tables["changes"] = ["change", "article", "ours", "Criterion's verdict"], [
         [pair(names), was.get(names, "-"), f"{100 * it['change']:+.1f} %",
          it["verdict"]] for names, it in record["changes"].items()
     ]
-    print("\n" + table(*tables["changes"]))
+    print(table(*tables["changes"]))
 
     print(f"\nwrk {' '.join(record['wrk'])}, a find of 16 documents per request; rounds {record['web_rounds']}, "
           f"medians; CPU of one core\n")
@@ -327,7 +332,6 @@ def main():
     chosen = options()
     cargo, wrk, mvn, javac = require("cargo", "wrk", "mvn", "javac")
     rounds, count, turns, seconds = effort(chosen.short)
-    allow_connections(100)
     drivers = {package: driver(package) for package in PACKAGES}
     programs, benches = {}, {}
     for package in PACKAGES:
@@ -359,7 +363,3 @@ def main():
         shutil.copytree(report, kept)
         print(f"Criterion's report on {drivers[AFTER]} against {drivers[BEFORE]}: {os.path.relpath(kept)}/index.html")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """`lab triage` on mystery servers, whose faults are known: `just replicate mystery`. Takes about ten minutes.
 
 Each fault alone, the healthy server, and some pairs. A suspect that names a planted fault is right, and any other
@@ -8,13 +7,10 @@ one is a false alarm.
 import argparse
 import json
 import subprocess
-import tempfile
-from pathlib import Path
 
-from harness.cases import Problem, find_binary
-from harness.processes import run
+from harness import Problem
+from harness.lab import find_binary, lab
 from harness.report import SHORT, add_options, number, save, say, table
-from harness.verbs import lab
 
 # By the planted fault: the rules whose first fix removes it.
 NAMED_BY = {
@@ -41,8 +37,6 @@ def options():
     parser = argparse.ArgumentParser(prog="just replicate mystery", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="FAULT",
                         help="only these servers, such as `lock`, `healthy` or `lock+log`")
-    parser.add_argument("--before", action="store_true",
-                        help="save it as the record of an older `lab`, which is in --bin-dir")
     add_options(parser, f"only {', '.join(QUICK)}")
     chosen = parser.parse_args()
     if chosen.publish and chosen.names:
@@ -53,12 +47,9 @@ def options():
 def judged(planted, suspects):
     """What the suspects of a card, in their order, say about the planted faults."""
     right = [name for fault in planted for name in NAMED_BY[fault]]
-    ranks = {fault: next((rank for rank, it in enumerate(suspects) if it in NAMED_BY[fault]), None)
-             for fault in planted}
     return {
-        "planted": planted, "suspects": suspects, "ranks": ranks,
-        "first": bool(suspects) and suspects[0] in right,
-        "named": [fault for fault, rank in ranks.items() if rank is not None],
+        "planted": planted, "suspects": suspects, "first": bool(suspects) and suspects[0] in right,
+        "named": [fault for fault in planted if set(NAMED_BY[fault]) & set(suspects)],
         "false_alarms": [it for it in suspects if it not in right],
     }
 
@@ -73,41 +64,34 @@ def result(it):
     return "named first" if it["first"] else "named" if named else "missed"
 
 
-def examine(name, seed, chosen):
-    server = f"{find_binary(chosen.bin_dir, 'mystery')} --seed {seed} --addr 127.0.0.1:{{port}}"
-    with tempfile.TemporaryDirectory() as scratch:
-        card = lab(chosen, Path(scratch), "triage", server, "--get", "/orders/7")
+def examine(name, seed, bin_dir):
+    server = f"{find_binary(bin_dir, 'mystery')} --seed {seed} --addr 127.0.0.1:{{port}}"
+    card = lab(bin_dir, "triage", server, "--get", "/orders/7", "--json")
     level = next(it for it in card["levels"] if it["users"] == USERS)
     planted = [] if name == HEALTHY else name.split("+")
     return {
         "seed": seed, **judged(planted, [it["id"] for it in card["suspects"]]),
-        **{key: card[key] for key in ("limit", "limited_by", "levels", "facts", "notices")},
+        **{key: card[key] for key in ("limit", "limited_by", "levels", "facts", "notes")},
         "evidence": {it["id"]: it["evidence"] for it in card["suspects"]},
         "req_per_s": level["throughput_rps"], "p99_ms": level["p99_ms"], "cpu_us": level["cpu_us_per_request"],
     }
 
 
 def totals(results):
-    alone = [it for it in results.values() if len(it["planted"]) == 1]
-    pairs = [it for it in results.values() if len(it["planted"]) == 2]
+    alone, pairs = ([it for it in results.values() if len(it["planted"]) == count] for count in (1, 2))
     return {
-        "alone": len(alone), "first": sum(it["first"] for it in alone), "named": sum(len(it["named"]) for it in alone),
-        "missed": sum(not it["named"] for it in alone), "pairs": len(pairs), "of_pairs": 2 * len(pairs),
-        "named_of_pairs": sum(len(it["named"]) for it in pairs), "both_named": sum(len(it["named"]) == 2
-                                                                                   for it in pairs),
+        "alone": len(alone), "first": sum(it["first"] for it in alone), "missed": sum(not it["named"] for it in alone),
+        "pairs": len(pairs), "of_pairs": 2 * len(pairs), "named_of_pairs": sum(len(it["named"]) for it in pairs),
         "servers": len(results), "false_alarms": sum(len(it["false_alarms"]) for it in results.values()),
     }
 
 
 def shown(results):
-    def listed(names):
-        return ", ".join(names) or "none"
-
-    rows = [[name.replace("+", ", "), result(it), listed(it["suspects"]), listed(it["false_alarms"]),
-             number(it["req_per_s"], 0),
-             number(it["p99_ms"]), number(it["cpu_us"], 0)] for name, it in results.items()]
-    return ["planted", "result", "suspects, likeliest first", "false alarms", f"req/s, {USERS} users", "p99, ms",
-            "CPU, µs"], rows
+    head = ["planted", "result", "suspects, likeliest first", "false alarms", f"req/s, {USERS} users", "p99, ms",
+            "CPU, µs"]
+    return head, [[name.replace("+", ", "), result(it), ", ".join(it["suspects"]) or "none",
+                   ", ".join(it["false_alarms"]) or "none", number(it["req_per_s"], 0), number(it["p99_ms"]),
+                   number(it["cpu_us"], 0)] for name, it in results.items()]
 
 
 def main():
@@ -123,14 +107,9 @@ def main():
     results = {}
     for name in names:
         say(f"{name}: triage of seed {seeds[name]}")
-        results[name] = examine(name, seeds[name], chosen)
+        results[name] = examine(name, seeds[name], chosen.bin_dir)
         say(f"  {result(results[name])}: {', '.join(results[name]['suspects']) or 'no suspect'}")
     count, servers = totals(results), shown(results)
     print(f"\n{table(*servers)}\n\n{json.dumps(count)}")
-    name = "replicate-mystery-before" if chosen.before else "replicate-mystery"
-    save(name, {"totals": count, "servers": results}, chosen, ["perf"], servers=servers)
+    save("replicate-mystery", {"totals": count, "servers": results}, chosen, ["perf"], servers=servers)
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

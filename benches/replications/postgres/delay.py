@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A network in between: passes bytes to a port of this machine and back, each later by so many milliseconds.
 
 Every direction of a connection has a thread that reads and one that writes once the time has come, so bytes wait side

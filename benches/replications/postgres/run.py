@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures query-per-row with its own SQLite, and with a PostgreSQL server near and far: `just replicate postgres`.
 
 PostgreSQL runs in a private directory and on a free port, and stops at the end. Far means about 1 ms a round trip. A
@@ -9,21 +8,19 @@ import argparse
 import os
 import pwd
 import shutil
-import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cases, engines
-from harness.cases import Problem
-from harness.processes import free_port, run, started, wait_for_url
+from harness import Problem
+from harness.lab import Session, case, figures, serving
+from harness.processes import free_port, started, wait_for_url
 from harness.report import SHORT, add_options, in_turn, number, percent, ratio, save, say, span, spread, table
-from harness.sessions import Session, serving
 from harness.tools import require
 
 CASE = "query-per-row"
@@ -44,44 +41,25 @@ SETTINGS = {"shared_preload_libraries": "pg_stat_statements", "fsync": "off", "l
             "max_connections": "40"}
 
 
-class Connection:
-    """A connection to PostgreSQL in its own protocol, for a handful of queries."""
+@dataclass
+class Database:
+    """A port of PostgreSQL, which psql asks."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.stream = self.socket.makefile("rb")
-        self.send(struct.pack("!i", 196608) + b"user\0postgres\0database\0postgres\0\0")
-        self.answer()
+    psql: str
+    port: int
 
-    def send(self, message, kind=b""):
-        self.socket.sendall(kind + struct.pack("!i", len(message) + 4) + message)
-
-    def answer(self):
-        """The first column of the answer's rows."""
-        rows, kind = [], b""
-        while kind != b"Z":
-            kind, length = struct.unpack("!ci", self.stream.read(5))
-            body = self.stream.read(length - 4)
-            if kind == b"E":
-                raise Problem("PostgreSQL: " + next(part[1:].decode() for part in body.split(b"\0")
-                                                    if part[:1] == b"M"))
-            if kind == b"D":
-                (size,) = struct.unpack("!i", body[2:6])
-                rows.append(body[6:6 + size].decode())
-        return rows
-
-    def ask(self, sql):
-        self.send(sql.encode() + b"\0", b"Q")
-        return self.answer()
+    def ask(self, *statements):
+        """The lines that psql prints."""
+        command = [self.psql, "-X", "-A", "-t", "-q", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres"]
+        done = subprocess.run([*command, *(part for it in statements for part in ("-c", it))], capture_output=True,
+                              text=True)
+        if done.returncode:
+            raise Problem(f"PostgreSQL: {done.stderr.strip()}")
+        return done.stdout.splitlines()
 
     def round_trip_ms(self):
-        times = []
-        for _ in range(50):
-            start = time.monotonic()
-            self.ask("SELECT 1")
-            times.append(1000 * (time.monotonic() - start))
-        return statistics.median(times)
+        return statistics.median(float(line.split()[1]) for line in self.ask(r"\timing", *50 * ["SELECT 1"])
+                                 if line.startswith("Time: "))
 
 
 def as_user(directory):
@@ -99,7 +77,7 @@ def as_user(directory):
 
 
 def start_postgres(program, scratch, stack):
-    """The port of a new PostgreSQL server that stops with `stack`."""
+    """A new PostgreSQL server that stops with `stack`."""
     home = scratch / "postgres"
     home.mkdir()
     user, port = as_user(home), free_port()
@@ -111,18 +89,19 @@ def start_postgres(program, scratch, stack):
     settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
     server = stack.enter_context(started("postgresql",
         [*user, program, "-D", str(home / "data"), "-k", str(home), "-p", str(port), *settings], scratch))
+    database = Database(str(Path(program).with_name("psql")), port)
     for _ in range(300):
         if not server.running():
             raise Problem(server.died())
         try:
-            Connection(port).ask("CREATE EXTENSION pg_stat_statements")
-            return port
-        except (OSError, struct.error, Problem):
+            database.ask("CREATE EXTENSION pg_stat_statements")
+            return database
+        except Problem:
             time.sleep(0.1)
     raise Problem("PostgreSQL does not accept connections")
 
 
-def statements(session: Session, database: Connection) -> float:
+def statements(session: Session, database: Database) -> float:
     """How many statements PostgreSQL executes for one request."""
     executed = (
         "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements "
@@ -139,14 +118,14 @@ def checked(outcome: dict) -> dict:
     return outcome
 
 
-def measure(name: str, where: int | None, database: Connection, bin_dir: str, seconds: float) -> dict:
+def measure(name: str, where: int | None, database: Database, bin_dir: str, seconds: float) -> dict:
     """One run of a server with its database: what lab measured, and the statements of a request."""
     variant, pool = SERVERS[name]
     url = ["--database-url", f"postgres://postgres@127.0.0.1:{where}/postgres"] if where else []
     with serving(bin_dir, f"{CASE}-{variant}", args=[*pool, *url]) as session:
         counted = statements(session, database) if where else None
         outcome = checked(session.load(seconds, warm_up_s=0.5))
-        return {**engines.figures(outcome), "statements": counted}
+        return {**figures(outcome), "statements": counted}
 
 
 def options():
@@ -157,17 +136,17 @@ def options():
 
 def main():
     chosen = options()
-    case = cases.read(CASE)
+    users = case(CASE, bin_dir=chosen.bin_dir)["load"]["users"]
     (program,) = require("postgres")
     rounds, seconds = 1 if chosen.short else 3, 3
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        port = start_postgres(program, scratch, stack)
-        delay = stack.enter_context(started("delay", [sys.executable, str(DELAY), str(port), str(ONE_WAY_MS)], scratch))
+        database = start_postgres(program, scratch, stack)
+        delay = stack.enter_context(started("delay",
+            [sys.executable, str(DELAY), str(database.port), str(ONE_WAY_MS)], scratch))
         far = int(wait_for_url(delay).rpartition(":")[2])
-        database = Connection(port)
-        places = dict(zip(PLACES, (None, port, far)))
-        trips = {place: Connection(where).round_trip_ms() for place, where in places.items() if where}
+        places = dict(zip(PLACES, (None, database.port, far)))
+        trips = {place: Database(database.psql, where).round_trip_ms() for place, where in places.items() if where}
         say(f"{len(places) * len(SERVERS)} servers, {rounds} x {seconds} s each")
         runs = {}
         for turn in range(rounds):
@@ -188,19 +167,15 @@ def main():
                       number(row["p50_ms"]["median"], 2),
                       percent(row["server_cores"]["median"]), "" if name == "slow" else span(row["over_slow"], 1)])
     shown = ["", "queries", "req/s", "p50 ms", "CPU", "over slow"], lines
-    print(f"\n{CASE}: {case.users} users, without a pause; the median of {rounds} "
+    print(f"\n{CASE}: {users} users, without a pause; the median of {rounds} "
           f"round{'s' * (rounds > 1)}\n\n{table(*shown)}\n")
     notes = [f"PostgreSQL {place}: a query without any work takes {ms:.2f} ms" for place, ms in trips.items()]
     notes += ["queries are those that PostgreSQL executes for a request; CPU is that of our server alone",
               *[SHORT] * chosen.short]
     print("".join(f"note: {note}\n" for note in notes))
     ratios = {PLACES[row["place"]]: row["over_slow"] for row in rows if row["server"] == "fixed"}
-    record = {"users": case.users, "seconds": seconds, "rounds": rounds,
+    record = {"users": users, "seconds": seconds, "rounds": rounds,
               "round_trip_ms": {PLACES[place]: ms for place, ms in trips.items()},
               "rows": rows, "fixed_over_slow": ratios, "notes": notes}
     save("replicate-postgres", record, chosen, ["postgres"], load=shown)
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

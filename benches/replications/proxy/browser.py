@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.cases import Problem
+from harness import Problem
 from harness.processes import started
 
 LOAD_SECONDS = 30

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Loads the article's page in headless Chromium through a Node proxy, ours, and none: `just replicate proxy`."""
 
 import argparse
@@ -18,9 +17,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cases
-from harness.cases import ROOT, TARGET, Problem, find_binary
-from harness.processes import run, started, wait_for_url
+from harness import ROOT, TARGET, Problem
+from harness.lab import case, find_binary
+from harness.processes import started, wait_for_url
 from harness.report import LIMIT, SHORT, add_options, number, positive, ratio, save, say, span, spread, table, write
 from harness.tools import TOOLS, require
 from proxy import browser, waterfall
@@ -85,7 +84,7 @@ NODELAY = [
 def options():
     parser = argparse.ArgumentParser(prog="just replicate proxy", description=__doc__)
     parser.add_argument("--rounds", type=positive, default=7, help="how often each row is measured [7]")
-    add_options(parser, "one round over one link")
+    add_options(parser, "one round of the article's four rows")
     return parser.parse_args()
 
 
@@ -127,7 +126,7 @@ class Site:
 
     def __init__(self, link, tools, scratch, stack):
         make_certificate(tools["openssl"], scratch)
-        files = [[request.path, request.bytes] for request in cases.read(CASE).requests]
+        files = [[it["path"], it["expected"]["answer"]["digest"]["bytes"]] for it in case(CASE)["requests"]]
         settings = {"files": files, "key": str(scratch / "key.pem"), "cert": str(scratch / "cert.pem"), **link}
         self.process = stack.enter_context(started("site", [tools["node"], HERE / "upstream.js", json.dumps(settings)],
                                                    scratch))
@@ -352,27 +351,22 @@ def main():
     rounds = 1 if chosen.short else chosen.rounds
     rows = ROWS if chosen.short else ROWS + APART
     record = {"case": CASE, "protocol": "HTTP/1.1 on both sides", "rounds": rounds, "stall_ms": STALL_MS,
-              "article": ARTICLE, "links": []}
+              "article": ARTICLE}
     remarks = ["the proxies run through the whole measurement, so the pool of `rust shared` has open connections"]
-    tables = {}
-    for link in [FAR] if chosen.short else [FAR, NEAR]:
-        loads, costs = measure(link, rows, rounds, tools, chosen)
-        results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in rows}
-        ratios = {which: compare(results, "none", f"{which}_ms") for which in ("reload", "first")}
-        record["links"].append({**link, "rows": results, "ratios_to_none": ratios})
-        rate = f", {link['mbit_per_s']} Mbit/s" if link["mbit_per_s"] else ""
-        times = tables[f"times_{link['rtt_ms']}ms"] = load_table(results, ratios["reload"])
-        spent = tables[f"costs_{link['rtt_ms']}ms"] = cost_table(results)
-        print(f"\nround trip to the site: {link['rtt_ms']} ms{rate}; rounds: {rounds}; times in "
-              f"ms\n\n{table(*times)}\n")
-        print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{table(*spent)}\n")
-        base = results["none"]
-        if base["cpu_ms"]["chromium"] >= LIMIT * base["reload_ms"]["median"]:
-            remarks.append(f"{link['rtt_ms']} ms: Chromium's own CPU time limits a load without a proxy: "
-                           f"{number(base['cpu_ms']['chromium'], 0)} ms")
-        if link is FAR:
-            title = f"One reload of the page, {link['rtt_ms']} ms from its site"
-            panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
+    loads, costs = measure(FAR, rows, rounds, tools, chosen)
+    results = {row.name: summary(row, loads[row.name], costs[row.name]) for row in rows}
+    ratios = {which: compare(results, "none", f"{which}_ms") for which in ("reload", "first")}
+    record["links"] = [{**FAR, "rows": results, "ratios_to_none": ratios}]
+    tables = {"times_20ms": load_table(results, ratios["reload"]), "costs_20ms": cost_table(results)}
+    print(f"\nround trip to the site: {FAR['rtt_ms']} ms, {FAR['mbit_per_s']} Mbit/s; rounds: {rounds}; times in "
+          f"ms\n\n{table(*tables['times_20ms'])}\n")
+    print(f"connections and handshakes of a reload; CPU time of a load in ms\n\n{table(*tables['costs_20ms'])}\n")
+    base = results["none"]
+    if base["cpu_ms"]["chromium"] >= LIMIT * base["reload_ms"]["median"]:
+        remarks.append(f"Chromium's own CPU time limits a load without a proxy: "
+                       f"{number(base['cpu_ms']['chromium'], 0)} ms")
+    title = f"One reload of the page, {FAR['rtt_ms']} ms from its site"
+    panels = [(row.name, row.what, typical(loads[row.name])) for row in ROWS]
 
     traced = TOOLS["strace"].find("strace")
     if traced:
@@ -398,7 +392,3 @@ def main():
     write(picture, waterfall.draw(title, panels))
     print(f"picture: {os.path.relpath(picture)}")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

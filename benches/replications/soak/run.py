@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Loads all fixed servers side by side for an hour, next to broken clients, and checks that they hold: `just soak`.
 
 First, all servers are saturated at once. Then each gets random arrivals at a third of the rate that it answered. For
@@ -22,11 +21,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import cases
-from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run
+from harness import ROOT, Problem
+from harness.lab import Session, case, serving
 from harness.report import SHORT, add_options, number, positive, save, say, table
-from harness.sessions import Session, serving
 from soak import broken
 from soak.troubles import Troubles
 
@@ -48,7 +45,7 @@ MORE_MIB, MORE_DESCRIPTORS = (1.05, 4), (1.2, 0)
 class Soaked:
     """A server under load, with those that it needs."""
 
-    case: cases.Case
+    case: dict
     session: Session
     rate: float = 0
     sent: int = 0
@@ -73,9 +70,9 @@ class Soaked:
         self.rate = SHARE * outcome["ok_in_time"] / outcome["measured_s"]
 
     def soak(self, seconds, seed):
-        each = self.case.connections
-        connections = max(4, math.ceil(self.rate * ROOM)) * each
-        arrivals = {"rate_per_s": self.rate, "connections": connections, "connections_per_user": each,
+        each = self.case["load"]["connections"]
+        all_of_them = max(4, math.ceil(self.rate * ROOM)) * each
+        arrivals = {"rate_per_s": self.rate, "connections": all_of_them, "connections_per_user": each,
                     "spacing": {"random": {"seed": seed}}}
         outcome = self.session.load(seconds, arrivals={"open_loop": arrivals}, grace_s=GRACE)
         self.sent += outcome["sent"]
@@ -85,7 +82,7 @@ class Soaked:
 
     async def meet(self, kind):
         host = self.session.url.partition("://")[2].strip("/")
-        end = await broken.visit(kind, host, random.choice(self.case.requests).message(host))
+        end = await broken.visit(kind, host, message(random.choice(self.case["requests"]), host))
         self.ends[kind.__name__, end] += 1
 
     async def meet_broken_clients(self, seconds):
@@ -134,6 +131,11 @@ class Soaked:
 usual = statistics.median_high
 
 
+def message(request, host):
+    """The bytes that `lab` sends for a request: only the necessary headers, because each costs work."""
+    return f"{request['method']} {request['path']} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
+
+
 def proc(server, name):
     return Path(f"/proc/{server.pid}/{name}")
 
@@ -154,9 +156,8 @@ async def soak(chosen, directory, windows, window):
     with contextlib.ExitStack() as stack:
         soaked = []
         for name in sorted(file.parent.name for file in (ROOT / "crates").glob("*/case.toml")):
-            case = cases.read(name)
-            allow_connections(case.users * case.connections)
-            soaked.append(Soaked(case, stack.enter_context(serving(chosen.bin_dir, f"{name}-fixed"))))
+            about = case(name, bin_dir=chosen.bin_dir)
+            soaked.append(Soaked(about, stack.enter_context(serving(chosen.bin_dir, f"{name}-fixed"))))
         troubles = Troubles(str(chosen.bin_dir), directory)
         stack.callback(troubles.stopped.set)
         say(f"{len(soaked)} servers, all saturated at once")
@@ -206,7 +207,3 @@ def main():
     if faults:
         raise Problem("; ".join(faults))
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

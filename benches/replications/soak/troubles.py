@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cases import ROOT, find_binary
+from harness import ROOT
+from harness.lab import find_binary
 from harness.processes import below, listening
 
 # What all processes below a run have in their environment.

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Fails one system call in each run of `lab`, and checks that nothing is lost: `just torture`.
 
 First comes what classes.py has, which takes five minutes more, and which the short form leaves out.
@@ -17,7 +16,6 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -25,10 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from classes import CLASSES, Hangs, Site, Skipped
-from harness.cases import BIN_DIR, ROOT, Problem, find_binary
+from harness import BIN_DIR, ROOT, Problem
+from harness.lab import find_binary
 from harness.processes import below
 from harness.report import say
+from torture.classes import CLASSES, Hangs, Site, Skipped
 
 # How each call fails.
 CALLS = {
@@ -210,7 +209,7 @@ def processes() -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(prog="just torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("minutes", type=float, nargs="?", default=MINUTES, help=f"how long [{MINUTES}]")
     parser.add_argument("--short", action="store_true", help=f"{60 * SHORT_MINUTES:.0f} s, without the long verbs")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeat the order of an earlier run")
@@ -256,12 +255,3 @@ def main() -> int:
         print(f"lab {verb.name}: runs by exit code: {codes or '-'}")
     print(f"{done} of {len(points)} failures of {len(wanted)} verbs: {failed} faults (--seed {chosen.seed})")
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Problem as problem:
-        sys.exit(f"error: {problem}")
-    except KeyboardInterrupt:
-        sys.exit(130)

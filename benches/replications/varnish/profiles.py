@@ -78,7 +78,7 @@ def of(server: object, load: list, scratch: Path, processes: list) -> dict | str
 
     def perf(*command):
         with started("perf", ["perf", *command], scratch) as tool:
-            wait_for([tool], processes, 120)
+            wait_for(tool, processes, 120)
         return tool
 
     data, counts = scratch / "perf.data", scratch / "perf.txt"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compares Varnish, nginx and our proxies with ab, perf and Criterion: `just replicate varnish`.
 
 The article did so with ab and perf, and planned to with Criterion.
@@ -16,11 +15,11 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness import engines
-from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, run, started, used_by_children, wait_for
+from harness import ROOT, Problem, engines
+from harness.processes import output_of, started, wait_for
 from harness.report import LIMIT, SHORT, add_options, in_turn, number, positive, ratio, save, say, span, spread, table
 from harness.tools import require
+from protocol import used_by_children
 from varnish import profiles
 from varnish.servers import CONNECTIONS, PAGE_BYTES, backend_counts, check, check_family, start_all
 
@@ -59,13 +58,9 @@ def measure(server, setting, requests, servers, scratch):
     backend, processes = servers[0], [it.process for it in servers]
     counts = backend_counts(backend)
     before = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
-    with started("ab", ab(requests, setting, server.url, scratch), scratch) as tool:
-        wait_for([tool], processes, 120)
-        output = tool.output()
+    output = output_of("ab", ab(requests, setting, server.url, scratch), scratch, processes)
     after = [used_by_children(), server.process.cpu_seconds(), backend.process.cpu_seconds()]
     check_family(server)
-    if tool.child.returncode:
-        raise Problem(tool.died())
     own, proxy, behind = (None if a is None else 1e6 * (b - a) / requests for a, b in zip(before, after, strict=True))
     # The second question of the two is part of its own answer.
     connections, arrived = (b - a - 1 for a, b in zip(counts, backend_counts(backend), strict=True))
@@ -85,8 +80,7 @@ def summary(runs):
 
 def warm_up(servers, scratch):
     for server in servers:
-        with started("ab", ab(CONNECTIONS, "with_k", server.url, scratch), scratch) as tool:
-            wait_for([tool], [it.process for it in servers], 120)
+        output_of("ab", ab(CONNECTIONS, "with_k", server.url, scratch), scratch, [it.process for it in servers])
         server.family = server.process.family()
 
 
@@ -131,7 +125,7 @@ def criterion(servers, scratch, short):
     command = [*BENCH, "--", "--noplot", *(["--quick"] if short else [])]
     say("cargo bench: about a minute")
     with started("cargo bench", command, scratch, env) as bench:
-        wait_for([bench], [it.process for it in servers], 600)
+        wait_for(bench, [it.process for it in servers], 600)
     if bench.child.returncode:
         reason = re.search(r"panicked at .*\n(.*)", bench.err.read_text(errors="replace"))
         raise Problem(f"cargo bench failed: {reason[1]}" if reason else bench.died())
@@ -227,7 +221,6 @@ def remarks(rows, left_out, chosen):
 def main():
     chosen = options()
     nginx, varnishd, _ = require("nginx", "varnishd", "ab")
-    allow_connections(CONNECTIONS)
     requests, rounds = (1_000, 1) if chosen.short else (REQUESTS, chosen.rounds)
     say("building the bench")
     built = subprocess.run([*BENCH, "--no-run"], stdin=subprocess.DEVNULL)
@@ -274,7 +267,3 @@ def main():
     if any(it["failed"] for row in rows.values() for it in row.values()):
         raise Problem("some answers failed, so these figures are not comparable")
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Released servers under `lab triage`, each suspect checked with wrk and strace: `just replicate wild`.
 
 Takes about half an hour, and as long again to install them. With `--releases`, compares two releases of a server
@@ -21,12 +20,11 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from harness import engines, tools
-from harness.cases import ROOT, TARGET, Problem
-from harness.processes import free_port, run, started, wait_for
+from harness import TARGET, Problem, engines, tools
+from harness.lab import lab
+from harness.processes import free_port, output_of, started
 from harness.report import SHORT, add_options, number, save, say, table
 from harness.tools import TOOLS, require
-from harness.verbs import lab
 from wild import data
 
 HERE = Path(__file__).parent
@@ -46,8 +44,6 @@ INSTALLERS = {
     "maven": (".", lambda place, package,
         release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
 }
-RULES = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(encoding="utf-8"))["rule"]
-INSTEAD_OF = {rule["id"]: rule.get("instead_of", []) for rule in RULES}
 NEEDS = {"maven": "mvn", "pip": None}
 LIMITS = {
     "turns": "threads take turns", "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time",
@@ -72,7 +68,6 @@ def options():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these servers")
     parser.add_argument("--releases", action="store_true",
                         help="compare two releases of a server, for those that became faster")
-    parser.add_argument("--install", action="store_true", help="only install what is missing")
     parser.add_argument("--installed", action="store_true",
                         help="leave out what is not installed, instead of installing it")
     add_options(parser, "1 s a run of wrk, and only the first server")
@@ -120,7 +115,7 @@ def filled(command, programs):
 
 
 def wanted_seconds(process):
-    """How long the threads of a server have run, or waited for a core that others used."""
+    """How long the threads of a server have run, or waited for a core: on a busy machine, it wants more than it gets."""
     nanoseconds = 0
     for file in (file for pid in process.family() for file in Path(f"/proc/{pid}/task").glob("*/schedstat")):
         # A thread may end meanwhile.
@@ -132,12 +127,10 @@ def wanted_seconds(process):
 def wrk(url, connections, seconds, process, scratch):
     """What wrk measures, and how many cores the server wanted meanwhile."""
     before = wanted_seconds(process)
-    with started("wrk", ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url],
-                 scratch) as load:
-        wait_for([load], [process], seconds + 60)
-        figures = engines.parsed("wrk", load.output())
-        answers = int(re.search(r"(\d+) requests in", load.output()).group(1))
-    return {**figures, "answers": answers, "cores": (wanted_seconds(process) - before) / seconds}
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", url]
+    printed = output_of("wrk", command, scratch, [process], seconds + 60)
+    answers = int(re.search(r"(\d+) requests in", printed).group(1))
+    return {**engines.parsed("wrk", printed), "answers": answers, "cores": (wanted_seconds(process) - before) / seconds}
 
 
 def system_calls(text):
@@ -249,7 +242,7 @@ def judged(server, card, opinion):
         suspects.append({key: suspect[key]
                          for key in ("id", "title", "accounts_for", "evidence")} | {"verdict": verdict, "by": seen})
     # What a suspect explains is not missed. Less throughput with 64 connections on few cores is no fault of a server.
-    seen = {*named, *(it for name in named for it in INSTEAD_OF.get(name, ())), "contention",
+    seen = {*named, *(it for suspect in card["suspects"] for it in suspect["instead_of"]), "contention",
             *(QUEUES if set(QUEUES) & set(named) else QUEUES[1:])}
     return suspects, {name: found[name][1] for name in found.keys() - seen if found[name][0]}
 
@@ -263,17 +256,16 @@ def examine(server, chosen):
     if "prepare" in server and not (done := DATA / f"{server['name']}.complete").exists():
         subprocess.run(shlex.split(filled(server["prepare"], programs)), check=True, stdout=subprocess.DEVNULL)
         done.touch()
-    with tempfile.TemporaryDirectory() as directory:
-        scratch = Path(directory)
-        load = os.getloadavg()[0]
-        card = lab(chosen, scratch, "triage", command, "--get", server["get"])
-        opinion = second_opinion(server, command, chosen, scratch)
+    load = os.getloadavg()[0]
+    card = lab(chosen.bin_dir, "triage", command, "--get", server["get"], "--json")
+    with tempfile.TemporaryDirectory() as scratch:
+        opinion = second_opinion(server, command, chosen, Path(scratch))
     suspects, missed = judged(server, card, opinion)
     return {
         "release": tools.version(server["name"]) if server["install"] == "system" else release,
         **{key: server[key] for key in ("language", "what", "get")}, "load_before": load,
         "limit": card["limit"], "limited_by": card["limited_by"], "suspects": suspects, "missed": missed,
-        "functions": card["functions"], "levels": card["levels"], "notices": card["notices"], **opinion,
+        "functions": card["functions"], "levels": card["levels"], "notes": card["notes"], **opinion,
     }
 
 
@@ -355,11 +347,9 @@ def compare(pair, chosen):
     commands = [filled(pair["command"], install(server_of(pair), release, chosen.installed))
                 for release in pair["releases"]]
     say(f"{pair['server']} {' and '.join(pair['releases'])}")
-    with tempfile.TemporaryDirectory() as directory:
-        # Two releases seldom write a list in the same way.
-        found = lab(chosen, Path(directory), "compare", "--baseline", commands[0], "--candidate", commands[1], "--get",
-                    pair["get"],
-                    "--compare", "status", "--open-loop", "0", codes=(0, 1, 3))
+    # Two releases seldom write a list in the same way.
+    found = lab(chosen.bin_dir, "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
+                "--compare", "status", "--open-loop", "0", "--json", codes=(0, 1, 3))
     return {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
 
 
@@ -386,16 +376,4 @@ def main():
     if chosen.short:
         servers = servers[:1]
         print(f"note: {SHORT}")
-    if chosen.install:
-        compared = [(server_of(pair), release) for pair in LISTS["comparison"] for release in pair["releases"]]
-        for server, release in compared if chosen.releases else [(it, it["release"]) for it in servers]:
-            try:
-                install(server, release)
-            except Problem as problem:
-                say(f"note: {problem}")
-        return 0
     return compare_releases(chosen) if chosen.releases else triage_all(servers, chosen)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -3,6 +3,8 @@
 //! The checks read `/proc`, `/sys` and the programs on `PATH` only through a [`System`], so that a test can
 //! show them any machine. What a system does not expose is reported as unknown, never as a fault.
 
+use serde::Serialize;
+
 use crate::{Processors, System, quota};
 
 /// Debian's command, and the names of the package elsewhere.
@@ -27,7 +29,7 @@ const CHECKS: [(&str, Diagnosis); 7] = [
 ];
 
 /// What one check found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Checked {
     pub topic: &'static str,
     pub found: String,

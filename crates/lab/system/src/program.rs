@@ -151,17 +151,25 @@ impl Program {
         self.run(Duration::MAX, None, read, &|_| {}).await
     }
 
-    /// Writes a line to it, and returns what it prints, which may have `most` bytes. Each line of its messages is
-    /// handed over as it comes. Its standard input stays open until it has ended; then what it has started ends, too.
+    /// Writes a line to it, and returns what it prints, which may have `most` bytes. Each line that it prints, and
+    /// each line of its messages, is also handed over as it comes. Its standard input stays open until it has ended;
+    /// then what it has started ends, too.
     pub async fn answer(
         self,
         line: Option<&str>,
         most: u64,
+        mut each: impl FnMut(&str),
         message: &dyn Fn(&str),
     ) -> Result<String, ProgramError> {
         let read = async |stdout: ChildStdout| {
-            let mut printed = String::new();
-            stdout.take(most + 1).read_to_string(&mut printed).await.map_err(unreadable)?;
+            let (mut stdout, mut printed) = (BufReader::new(stdout.take(most + 1)), String::new());
+            loop {
+                let begin = printed.len();
+                if stdout.read_line(&mut printed).await.map_err(unreadable)? == 0 {
+                    break;
+                }
+                each(&printed[begin..]);
+            }
             if printed.len() as u64 > most {
                 let printed = format!("it printed more than {} MiB", most >> 20);
                 return Err(unreadable(io::Error::other(printed)));
@@ -325,9 +333,10 @@ mod tests {
         let messages = RefCell::new(Vec::new());
         let message = |line: &str| messages.borrow_mut().push(line.to_owned());
         let text = "read line; echo note >&2; sleep 60 & echo \"$line!\"";
-        let answer = script(text).answer(Some("question\n"), 1 << 20, &message).await.unwrap();
+        let answer =
+            script(text).answer(Some("question\n"), 1 << 20, |_| {}, &message).await.unwrap();
         assert_eq!((&*answer, messages.into_inner()), ("question!\n", vec!["note".to_owned()]));
-        let endless = program(&["yes"]).answer(None, 1 << 20, &|_| {}).await.unwrap_err();
+        let endless = program(&["yes"]).answer(None, 1 << 20, |_| {}, &|_| {}).await.unwrap_err();
         assert!(endless.to_string().ends_with("it printed more than 1 MiB"), "{endless}");
     }
 }

@@ -299,6 +299,7 @@ mod tests {
             refute: "The allocations belong to the framework.".to_owned(),
             fix: "Borrow.".to_owned(),
             chapter: "cases/busy-server.md".to_owned(),
+            instead_of: Vec::new(),
         }];
         card.notes = vec![
             Kind::NotCounted { why: "`perf` is missing".to_owned() }.into(),

@@ -143,6 +143,8 @@ pub struct Suspect {
     pub fix: String,
     /// The chapter of the course, below `docs/src`.
     pub chapter: String,
+    /// The suspects that this one replaces: they would see the same cost less precisely.
+    pub instead_of: Vec<String>,
 }
 
 impl Rules {
@@ -199,6 +201,7 @@ impl Rule {
             refute: self.refute.filled(facts),
             fix: self.fix.clone(),
             chapter: self.chapter.clone(),
+            instead_of: self.instead_of.clone(),
         }
     }
 

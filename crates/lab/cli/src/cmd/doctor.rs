@@ -4,14 +4,26 @@ use std::process::ExitCode;
 
 use console::style;
 use lab_report::column;
-use lab_system::out;
-use lab_system::{System, doctor};
+use lab_system::{Machine, System, doctor, out};
+use serde_json::json;
 
 /// The columns of mark and topic, with the space around them.
 const INDENT: usize = 2 + 6 + 13;
 
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Print one JSON document instead of text, with a description of the machine
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Prints all findings. A fix has a line of its own and is never broken, so that it can be copied.
-pub fn run() -> ExitCode {
+pub fn run(options: &Options) -> ExitCode {
+    if options.json {
+        let findings: Vec<_> = doctor::examine(&System::this()).collect();
+        out!("{:#}", json!({ "machine": Machine::here(), "findings": findings }));
+        return ExitCode::SUCCESS;
+    }
     let mut warnings = 0;
     for doctor::Checked { topic, found, fix } in doctor::examine(&System::this()) {
         let mark =

@@ -2,16 +2,20 @@
 //!
 //! Prints where the server is, as a line of JSON. Each line of standard input is then a load plan without what
 //! the server and its case decide; it may name an `engine`. The answer is a line with what that engine printed.
+//! Its `figures` are the same for every engine, and `limited_by` says why they measure the generator, if so.
 //! A line such as `{"visits":3}` asks for visits of one request at a time.
+//!
+//! With a case in place of a server, it prints what `case.toml` and `counts.toml` say, and ends.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, slice, time::Duration};
 
 use anyhow::Context as _;
-use lab_cases::Workspace;
+use lab_cases::{Case, Workspace};
 use lab_measure::{bench::Engine, count::visit_in_steps};
-use lab_model::{Arrivals, Ask, LoadPlan};
+use lab_model::{Arrivals, Ask, LoadPlan, Outcome};
+use lab_report::sentence;
 use lab_servers::{Launch, Running, current};
-use lab_system::{Build, err, out};
+use lab_system::{Build, allow_connections, err, out};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
@@ -19,7 +23,7 @@ use super::{Places, interrupted, interruptible};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The server, such as `lock-scope-slow`
+    /// The server, such as `lock-scope-slow`; or a case, to describe it
     pub server: String,
     /// The case as `lab count` runs it, with fewer or smaller requests
     #[arg(long)]
@@ -27,6 +31,9 @@ pub struct Options {
     /// Leave out all but the first request of a visit
     #[arg(long)]
     pub first: bool,
+    /// How many connections a line may ask for, if more than the case has
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub connections: usize,
     /// The command of a tool that runs the server
     #[arg(long, value_name = "COMMAND")]
     pub under: Option<String>,
@@ -39,11 +46,18 @@ pub struct Options {
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let found = workspace.server_named(&options.server)?;
-    let (case, variant) = found.with_context(|| format!("no case has a `{}`", options.server))?;
+    let Some((case, variant)) = found else {
+        for case in workspace.cases_named(slice::from_ref(&options.server))? {
+            out!("{}", description(&workspace, &case)?);
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
     let done = interruptible(async {
         let wanted = [(&case, vec![variant.clone()])];
         places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
         let case = if options.counted { case.counted() } else { case.clone() };
+        // The server inherits the limit.
+        allow_connections(options.connections.max(case.load.users * case.load.connections))?;
         let mut launch = Launch::of_case(&workspace, &case, &variant)?;
         launch.args.extend(options.args.iter().cloned());
         if let Some(under) = &options.under {
@@ -53,9 +67,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             launch.program = tool.program;
             launch.env.extend(tool.env);
         }
-        let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
-        let asks = own.map(|request| request.ask.clone());
-        let asks: Vec<_> = asks.take(if options.first { 1 } else { usize::MAX }).collect();
+        let mut asks = visit(&case);
+        asks.truncate(if options.first { 1 } else { usize::MAX });
         Running::ask(&launch, async |running| {
             let names = launch.companions.iter().map(|(name, _)| name);
             let mut servers = vec![json!([launch.name, running.server.studied_pid()?])];
@@ -76,6 +89,25 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         .await
     })?;
     Ok(if done.is_some() { ExitCode::SUCCESS } else { interrupted("the rest is left out") })
+}
+
+/// What a client needs to know of a case, and what it may compare its own counts with.
+fn description(workspace: &Workspace, case: &Case) -> anyhow::Result<Value> {
+    Ok(json!({
+        "case": case.name,
+        "variants": case.variants,
+        "load": case.load,
+        "requests": visit(case),
+        "counted_requests": visit(&case.counted()),
+        "counts": workspace.counts(case)?.0,
+        "tolerance_percent": case.count.tolerance_percent,
+    }))
+}
+
+/// The requests of a visit. Other clients send the others.
+fn visit(case: &Case) -> Vec<Ask> {
+    let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
+    own.map(|request| request.ask.clone()).collect()
 }
 
 async fn answer(
@@ -108,7 +140,29 @@ async fn answer(
     }
     let plan: LoadPlan = serde_json::from_value(whole).context("the load plan is invalid")?;
     let (outcome, mut printed) = engine.run_with(&plan, options, &|note| err!("{note}")).await?;
+    printed["figures"] = figures(&outcome, &printed);
+    printed["limited_by"] = json!(outcome.limited_by_generator().map(|why| sentence(&why)));
     printed["lost"] = outcome.lost.into();
     printed["panic"] = json!(running.server.panic());
     Ok(printed)
+}
+
+/// What a table shows of a run. An engine without a histogram has percentiles of its own. CPU times are in cores.
+fn figures(outcome: &Outcome, printed: &Value) -> Value {
+    let seconds = outcome.measured.as_secs_f64();
+    let cores = |used: Option<Duration>| used.map(|it| it.as_secs_f64() / seconds);
+    let quantile = |percent: u8| {
+        let own = printed["percentiles_ms"][format!("p{percent}")].as_f64();
+        own.or_else(|| outcome.latency.quantile_ms(f64::from(percent)))
+    };
+    let busiest = cores(outcome.generator_cpu);
+    json!({
+        "throughput_rps": outcome.throughput(),
+        "p50_ms": quantile(50),
+        "p99_ms": quantile(99),
+        "faults": outcome.wrong + outcome.failed + outcome.lost,
+        "server_cores": cores(outcome.server_cpu),
+        "generator_cores": printed["total_cpu_s"].as_f64().map(|cpu| cpu / seconds).or(busiest),
+        "busiest_cores": busiest,
+    })
 }

@@ -66,7 +66,7 @@ enum Command {
     /// Draw where the time goes, before and after the fix
     Flame(Box<flame::Options>),
     /// Find what distorts figures on this machine, and how to fix it
-    Doctor,
+    Doctor(doctor::Options),
     // The cases.
     /// Measure `slow` against `fixed` under the case's load
     Bench(bench::Options),
@@ -84,7 +84,7 @@ enum Command {
     /// Put load on a server; the load plan comes from standard input
     #[command(hide = true)]
     Generate,
-    /// Put load on a server of a case; each line of standard input is a run
+    /// Put load on a server of a case; each line of standard input is a run. Or describe a case
     #[command(hide = true)]
     Load(load::Options),
     /// Run a server, and end it with `lab`
@@ -101,7 +101,7 @@ pub fn run() -> ExitCode {
     interrupt::survive_file_limit();
     let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
     let result = match lab.command {
-        Command::Doctor => Ok(doctor::run()),
+        Command::Doctor(options) => Ok(doctor::run(&options)),
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),
         Command::Compare(options) => compare::run(&lab.places, &options),

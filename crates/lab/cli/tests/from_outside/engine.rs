@@ -97,6 +97,7 @@ fn the_engine_of_the_course_works() {
     let baseline = &case["variants"][0];
     assert!(baseline["ok"].as_u64().unwrap() > 0, "{}", stderr(&output));
     assert!(baseline["latency_ms"]["p50"].as_f64().unwrap() > 0.0, "{baseline}");
+    assert!(baseline["cpu_us_per_request"].as_f64().unwrap() > 0.0, "{baseline}");
     assert_eq!((&baseline["wrong"], &baseline["failed"]), (&json!(0), &json!(0)));
 }
 
@@ -220,9 +221,25 @@ fn a_program_loads_a_server_of_a_case_as_often_as_it_wants() {
     let options = json!({ "own": 1 });
     let outcome = ask(json!({ "engine": "./mine", "measurement_s": 0.5, "options": options }));
     assert_eq!((&outcome["surplus"], &outcome["lost"]), (&json!(1), &json!(0)));
+    let figures = &outcome["figures"];
+    assert_eq!((&figures["throughput_rps"], &figures["p99_ms"]), (&json!(196.0), &Value::Null));
+    assert_eq!(outcome["limited_by"], Value::Null);
     let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
     assert_eq!((&plan["options"], &plan["requests"][0]["path"]), (&options, &json!("/")));
     assert_eq!(ask(json!({ "visits": 2 })), json!({}));
     drop(stdin);
     assert!(lab.wait().unwrap().success());
+}
+
+#[test]
+fn a_program_learns_what_a_case_is_and_how_much_load_is_possible() {
+    let toy = Toy::new(&[]);
+    let case = document(&toy.run(&["load", "toy"]));
+    assert_eq!((&case["case"], &case["load"]["users"]), (&json!("toy"), &json!(3)));
+    assert_eq!(case["requests"], case["counted_requests"]);
+    assert!(case["variants"].as_array().unwrap().contains(&json!("slow")), "{case}");
+    let many = toy.run(&["load", "toy-slow", "--connections", "1099511627776"]);
+    fails(&many, 2, "open files and only");
+    assert!(toy.started().is_empty(), "neither needs a server");
+    fails(&toy.run(&["load", "toy-slaw"]), 2, "no case is named `toy-slaw`");
 }

@@ -32,9 +32,11 @@ fn a_generator_names_a_limit_before_it_opens_a_connection() {
         "warm_up_s": 0, "measurement_s": 1, "grace_s": 0,
         "requests": [{ "method": "GET", "path": "/", "headers": [], "body_file": null, "expected": expected }],
     });
-    toy.write("plan", &plan.to_string());
+    toy.write("plan", &format!("{plan}\n"));
     let mut shell = Command::new("sh");
-    shell.args(["-c", r#"ulimit -n 1000; cat plan | "$0" generate"#, env!("CARGO_BIN_EXE_lab")]);
+    // A generator whose standard input closes ends without a word.
+    let script = r#"ulimit -n 1000; { cat plan; sleep 0.5; } | "$0" generate"#;
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_lab")]);
     let output = shell.current_dir(toy.path(".")).output().unwrap();
     fails(&output, 2, "60000 connections need 60100 open files and only 1000 are allowed");
 }

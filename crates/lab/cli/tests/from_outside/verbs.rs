@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::toy::{Toy, ends, fails, prints, stdout};
+use crate::toy::{Toy, ends, fails, json, prints, stdout};
 
 #[test]
 fn mistakes_are_explained() {
@@ -53,4 +53,13 @@ fn doctor_prints_its_findings() {
     let output = Toy::new(&[]).run(&["doctor"]);
     ends(&output, 0);
     prints(&output, "perf rights");
+}
+
+#[test]
+fn doctor_describes_the_machine_to_programs() {
+    let document = json(&Toy::new(&[]).run(&["doctor", "--json"]));
+    assert!(document["machine"]["cores"].as_u64().unwrap() > 0, "{document}");
+    let findings = document["findings"].as_array().unwrap();
+    let rights = findings.iter().find(|it| it["topic"] == "perf rights").unwrap();
+    assert!(rights["found"].is_string() && rights.get("fix").is_some(), "{rights}");
 }

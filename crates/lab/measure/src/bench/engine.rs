@@ -13,7 +13,10 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use lab_cases::lab_itself;
 use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
-use lab_system::{Program, ProgramFailure};
+use lab_system::{
+    Program, ProgramFailure,
+    process::{CpuTime, peak_rss_mib},
+};
 use serde_json::{Value, json};
 
 /// Where a workspace has its engines.
@@ -26,6 +29,9 @@ const RAMP: Duration = Duration::from_millis(10);
 const CHECKING: Duration = Duration::from_secs(30);
 /// The longest outcome, in bytes.
 const LONGEST_OUTCOME: u64 = 64 << 20;
+/// Lines on standard output with which an engine says that the measurement begins, and that it is over.
+const MEASURING: &str = "measuring";
+const MEASURED: &str = "measured";
 /// Lines on standard error that begin like this are for the user, even if the run succeeds.
 const NOTE: &str = "note: ";
 
@@ -75,7 +81,7 @@ impl Engine {
     }
 
     async fn check_within(&self, limit: Duration) -> anyhow::Result<()> {
-        self.answer(None, limit, &|_| {}).await.map(drop)
+        self.answer(None, None, limit, &|_| {}).await.map(drop)
     }
 
     /// Puts the load of `plan` on its server; `note` gets the engine's notes as they come. Dropping
@@ -104,9 +110,15 @@ impl Engine {
         let line = format!("{line}\n");
         let began = Instant::now();
         let limit = if has_limit { limit } else { Duration::MAX };
-        let printed = self.answer(Some(&line), limit, note).await?;
+        let (printed, metered) = self.answer(Some(&line), plan.server_pid, limit, note).await?;
         let unreadable = || format!("the outcome of the engine `{name}` cannot be read");
         let mut outcome: Outcome = serde_json::from_str(&printed).with_context(unreadable)?;
+        let mut printed: Value = serde_json::from_str(&printed).with_context(unreadable)?;
+        if let Some(used) = metered {
+            (outcome.server_cpu, outcome.server_peak_rss_mib) = (used.cpu, used.peak_rss_mib);
+            printed["server_cpu_s"] = json!(used.cpu.map(|cpu| cpu.as_secs_f64()));
+            printed["server_peak_rss_mib"] = json!(used.peak_rss_mib);
+        }
         outcome
             .check(plan, began.elapsed())
             .with_context(|| format!("the outcome of the engine `{name}` cannot be true"))?;
@@ -119,16 +131,18 @@ impl Engine {
             outcome.engine.get_or_insert_with(|| lab_model::EngineInfo::named(name));
             make_plain(&mut outcome);
         }
-        Ok((outcome, serde_json::from_str(&printed).with_context(unreadable)?))
+        Ok((outcome, printed))
     }
 
-    /// Starts the engine, and returns what it prints. It ends at once when its standard input closes.
+    /// Starts the engine, and returns what it prints, and what the server used in its measurement. It ends at
+    /// once when its standard input closes.
     async fn answer(
         &self,
         line: Option<&str>,
+        server: Option<u32>,
         limit: Duration,
         note: &dyn Fn(&str),
-    ) -> anyhow::Result<String> {
+    ) -> anyhow::Result<(String, Option<Used>)> {
         let mut command = Command::new(&self.program);
         command.args(self.args);
         let program = Program::new(command, limit).named(&format!("the engine `{}`", self.name));
@@ -138,14 +152,40 @@ impl Engine {
             line if line.starts_with(NOTE) => note(line),
             line => *last.borrow_mut() = line.trim_start_matches("error: ").to_owned(),
         };
-        let answered = program.answer(line, LONGEST_OUTCOME, &message).await;
-        answered.map_err(|error| match &error.why {
+        let (mut before, mut metered) = (None, None);
+        let printed = |line: &str| match line.trim_end() {
+            MEASURING => before = server.and_then(CpuTime::of),
+            MEASURED => metered = Some(Used::since(before.take(), server)),
+            _ => {}
+        };
+        let answered = program.answer(line, LONGEST_OUTCOME, printed, &message).await;
+        let answered = answered.map_err(|error| match &error.why {
             ProgramFailure::Failed { status, .. } if last.borrow().is_empty() => {
                 anyhow!("{} failed without a word ({status})", error.name)
             }
             ProgramFailure::Failed { .. } => anyhow!("{} failed: {}", error.name, last.borrow()),
             _ => error.into(),
-        })
+        })?;
+        let is_outcome = |line: &&str| ![MEASURING, MEASURED].contains(&line.trim_end());
+        let outcome = answered.split_inclusive('\n').filter(is_outcome).collect();
+        Ok((outcome, metered))
+    }
+}
+
+/// What a server and its children used while an engine measured, as far as the system shows it.
+#[derive(Debug)]
+struct Used {
+    cpu: Option<Duration>,
+    peak_rss_mib: Option<f64>,
+}
+
+impl Used {
+    fn since(before: Option<CpuTime>, server: Option<u32>) -> Self {
+        let cpu = server.and_then(CpuTime::of).zip(before);
+        Self {
+            cpu: cpu.and_then(|(now, before)| now.since(&before)),
+            peak_rss_mib: server.and_then(peak_rss_mib),
+        }
     }
 }
 

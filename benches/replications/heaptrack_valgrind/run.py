@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Counts what a visit costs under heaptrack, DHAT or cachegrind: `just replicate heaptrack CASE`.
 
 A tool counts a whole run of a server. So each server runs twice, with few and with many visits, and the difference of
@@ -13,15 +12,12 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cases, report
-from harness.cases import ROOT, TARGET, Problem
-from harness.processes import run
-from harness.sessions import serving
+from harness import TARGET, Problem, report
+from harness.lab import case, serving
 from harness.tools import require
 
 # The signal that ends the server must not end its tool, which then writes its file.
@@ -174,17 +170,16 @@ def instruction_table(rows):
 def main():
     chosen = options()
     tool, name = TOOLS[chosen.tool], chosen.tool
-    case = cases.read(chosen.case)
-    requests = len(case.count.get("request", case.requests))
+    about = case(chosen.case, bin_dir=chosen.bin_dir)
+    requests, exact = len(about["counted_requests"]), about["counts"]
     require(tool.program)
     # The first visit sets up what the later ones use.
     few, many = 2, 3 if chosen.short else 2 + max(4, 20 // requests)
-    exact = tomllib.loads((ROOT / "crates" / case.name / "counts.toml").read_text(encoding="utf-8"))
-    keep = TARGET / "lab" / "replications" / f"{name}-{case.name}"
+    keep = TARGET / "lab" / "replications" / f"{name}-{about['case']}"
     rows = {}
-    for variant in ["slow", "fixed"] if chosen.short else case.variants:
-        report.say(f"{case.name}-{variant}: {few} and then {many} visits under {name}")
-        runs, files = zip(*(count(tool, f"{case.name}-{variant}", visits, chosen.bin_dir, keep)
+    for variant in ["slow", "fixed"] if chosen.short else about["variants"]:
+        report.say(f"{about['case']}-{variant}: {few} and then {many} visits under {name}")
+        runs, files = zip(*(count(tool, f"{about['case']}-{variant}", visits, chosen.bin_dir, keep)
                             for visits in (few, many)))
         rows[variant] = {"per_visit": per_visit(*runs, many - few), "file": os.path.relpath(files[1], TARGET)}
         if "allocations" in runs[0]:
@@ -195,19 +190,15 @@ def main():
     table, notes = instruction_table(rows) if name == "cachegrind" else allocation_table(rows, name)
     if requests > 1:
         notes.append(f"a visit is {requests} requests")
-    tolerance = case.count.get("tolerance_percent")
+    tolerance = about["tolerance_percent"]
     if tolerance and name != "cachegrind":
         notes.append(f"these counts vary from run to run: `lab count` accepts {tolerance.get('bytes', 1)} % for bytes; "
                      f"see docs/src/counts.md")
     if chosen.short:
         notes.append(report.SHORT)
-    print(f"{case.name} under {name}, {many} visits minus {few}\n\n{report.table(*table)}")
+    print(f"{about['case']} under {name}, {many} visits minus {few}\n\n{report.table(*table)}")
     print("".join(f"\nnote: {note}" for note in notes))
     print(f"\nlook at a whole run: {tool.viewer.format(file=os.path.relpath(TARGET / rows['slow']['file']))}")
-    report.save(f"{name}-{case.name}", {"visits": [few, many], "rows": rows, "notes": notes}, chosen, [tool.program],
-                counts=table)
+    record = {"visits": [few, many], "rows": rows, "notes": notes}
+    report.save(f"{name}-{about['case']}", record, chosen, [tool.program], counts=table)
     return 0
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,4 @@
-//! Inputs that begin right and go wrong, for the tests of everything that parses.
+//! For tests alone: inputs that begin right and go wrong, for everything that parses.
 //!
 //! A parser refuses random bytes at once. A right input with a few changes gets further, to code that no
 //! other test reaches. By default every run of a test makes the same inputs, so that only a change of the

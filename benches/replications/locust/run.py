@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs Locust against the slow and the fixed server of a case, as the article did: `just replicate locust CASE`.
 
 The engine benches/engines/locust makes the load. A run takes as long as its ramp of 100 users per second and process,
@@ -9,16 +8,17 @@ import argparse
 import json
 import re
 
-from harness import cases, engines
-from harness.cases import ROOT, Problem
-from harness.processes import allow_connections, free_port, run
-from harness.report import LIMIT, SHORT, add_options, number, percent, positive, save, say, table
-from harness.sessions import serving
+from harness import ROOT, Problem
+from harness.lab import case, figures, serving
+from harness.processes import free_port
+from harness.report import SHORT, add_options, number, percent, positive, save, say, table
 from harness.tools import require
 
 # What the article says. Its users wait 0.5 s, as the case's users do.
 ARTICLE = {"lock-scope": {"users": 3000, "slow": 19.5, "fixed": 820, "speedup": 40}}
 WEB_PORT = 8089
+# Users that Locust starts per second and process.
+RAMP = 100
 
 
 def plural(count, thing):
@@ -56,10 +56,8 @@ def options():
     return chosen
 
 
-def plan_runs(case, chosen):
+def plan_runs(variants, chosen):
     """The runs in their order: variant, FastHttpUser or not, number of workers."""
-    variants = chosen.variant or (["fixed"] if chosen.scaling else ["slow", "fixed"])
-    case.check_variants(*variants)
     runs = [(variant, chosen.fast, count) for variant in variants for count in chosen.workers]
     # A worker on another machine gets its files once, and they say which of the two clients it uses.
     if not (chosen.fast or chosen.scaling or chosen.listen):
@@ -67,12 +65,12 @@ def plan_runs(case, chosen):
     return runs
 
 
-def from_lab(case, load):
+def from_lab(name, load):
     """What `lab` measured with the same users, by variant, from the newest published record. No lower bounds."""
     for file in sorted((ROOT / "docs" / "record").glob("*/record.json"), reverse=True):
         record = json.loads(file.read_text(encoding="utf-8"))
         for measured in record["cases"]:
-            if measured["case"] == case.name and (measured["users"], measured["think_ms"]) == (load["users"],
+            if measured["case"] == name and (measured["users"], measured["think_ms"]) == (load["users"],
                                                                                                load["think_ms"]):
                 rows = {}
                 for it in measured["variants"]:
@@ -91,14 +89,14 @@ def from_lab(case, load):
 
 def as_row(variant, client, workers, outcome):
     """One run as the table shows it and the record keeps it."""
-    seconds, shown = outcome["measured_s"], engines.figures(outcome)
+    seconds, shown = outcome["measured_s"], figures(outcome)
     processes = [{"req_per_s": it["ok_in_time"] / seconds, "cores": it["cpu_s"] / seconds,
                   "waited": it["waited_s"] / seconds} for it in outcome["processes"]]
     return {
         "variant": variant, "client": client, "workers": workers, **{key: shown[key]
             for key in ("req_per_s", "p50_ms", "p99_ms", "server_cores")},
         "master_cores": outcome["master_cpu_s"] / seconds, "seconds": seconds, "answers": outcome["ok"],
-        "lost": outcome["invalid"],
+        "lost": outcome["invalid"], "limited_by": outcome["limited_by"],
         "generator_cores": sum(process["cores"]
                                for process in processes), "processes": processes, "unfinished": outcome["unfinished"],
     }
@@ -114,14 +112,10 @@ def notes(row, load, lab):
     name = name_of(row)
     if row["lost"]:
         yield f"{name}: {row['lost']}; do not compare this row"
-    busiest = max(row["processes"], key=lambda process: process["cores"] + process["waited"])
-    if busiest["cores"] + busiest["waited"] >= LIMIT:
+    elif row["limited_by"]:
         other = lab.get(row["variant"])
-        used = f"one of its processes uses {percent(busiest['cores'])} of a core"
-        yield f"{name}: Locust is the limit, not the server: {used}" + (
-            f", and waits for a core {percent(busiest['waited'])} of the time" if busiest["waited"] >= 0.1 else "") + (
-            f"; lab gets {number(other['req_per_s'])} req/s from this server with "
-            f"{percent(other['generator_cores'])}" if other else "")
+        yield f"{name}: {row['limited_by']}" + (f"; lab gets {number(other['req_per_s'])} req/s from this server with "
+                                                f"{percent(other['generator_cores'])} of a core" if other else "")
     answer = load["users"] / row["req_per_s"] - load["think_ms"] / 1000
     if answer > 1.5 * row["p99_ms"] / 1000:
         yield (f"{name}: these are the latencies of a queue that still grows; by Little's law an answer takes "
@@ -166,9 +160,9 @@ def speedups(rows):
     }
 
 
-def tell(case, chosen, load, rows):
+def tell(name, chosen, load, rows):
     """Prints the table and the notes, and saves the record."""
-    lab, article = from_lab(case, load), ARTICLE.get(case.name, {})
+    lab, article = from_lab(name, load), ARTICLE.get(name, {})
     if article.get("users") != load["users"]:
         article = {}
     shown = [*rows, *({"variant": variant, **lab[variant]} for variant in dict.fromkeys(row["variant"] for row in rows)
@@ -195,17 +189,18 @@ def tell(case, chosen, load, rows):
     if chosen.short:
         remarks.append(SHORT)
     print("".join(f"\nnote: {remark}" for remark in remarks))
-    record = {"article": article, "load": {**load, "ramp_per_s": engines.RAMP}, "listen": bool(chosen.listen),
+    record = {"article": article, "load": {**load, "ramp_per_s": RAMP}, "listen": bool(chosen.listen),
               "rows": rows, "lab": lab, "ratios": ratios, "notes": remarks}
-    save("-".join(["locust", case.name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record,
+    save("-".join(["locust", name, *["workers"] * (chosen.workers != [0]), *["fast"] * chosen.fast]), record,
          chosen, ["locust"], **tables)
 
 
-def measure(case, variant, chosen, load, options):
-    arrivals = {"closed_loop": {"users": load["users"], "think_ms": load["think_ms"], "connections": case.connections}}
+def measure(name, variant, chosen, load, options):
+    arrivals = {"closed_loop": {key: load[key] for key in ("users", "think_ms", "connections")}}
     # Other machines reach the server at this address; without one, only this machine reaches it.
     where = ["--addr", f"{chosen.listen}:0"] if chosen.listen else []
-    with serving(chosen.bin_dir, f"{case.name}-{variant}", args=where) as session:
+    with serving(chosen.bin_dir, f"{name}-{variant}", "--connections", str(load["users"] * load["connections"]),
+                 args=where) as session:
         outcome = session.load(load["seconds"], engine="locust", arrivals=arrivals, grace_s=0, options=options)
     if outcome["first_fault"]:
         raise Problem(f"{variant}: {outcome['wrong']} wrong and {outcome['failed']} failed answers, the first: "
@@ -217,14 +212,14 @@ def measure(case, variant, chosen, load, options):
 
 def main():
     chosen = options()
-    case = cases.read(chosen.case)
-    runs = plan_runs(case, chosen)
+    variants = chosen.variant or (["fixed"] if chosen.scaling else ["slow", "fixed"])
+    about = case(chosen.case, *variants, bin_dir=chosen.bin_dir)
+    name, runs = about["case"], plan_runs(variants, chosen)
     require("locust")
-    load = {"users": chosen.users or case.users, "think_ms": case.think_ms, "seconds": chosen.seconds,
-            "requests": len(case.requests)}
+    load = {**about["load"], "seconds": chosen.seconds, "requests": len(about["requests"])}
+    load["users"] = chosen.users or load["users"]
     if chosen.short:
         load.update(users=min(load["users"], 200), seconds=2)
-    allow_connections(load["users"] * case.connections)
     if chosen.ui:
         print(f"Locust's web UI is at http://127.0.0.1:{free_port(WEB_PORT)} during each run", flush=True)
 
@@ -232,19 +227,15 @@ def main():
     for variant, fast, count in runs:
         client = "FastHttpUser" if fast else "HttpUser"
         said = [plural(load["users"], "user"), client, *([plural(count, "worker")] if count else [])]
-        say(f"{case.name}-{variant}: {', '.join(said)}; "
-            f"{load['users'] // engines.RAMP // max(count, 1) + load['seconds']} s")
+        say(f"{name}-{variant}: {', '.join(said)}; "
+            f"{load['users'] // RAMP // max(count, 1) + load['seconds']} s")
         kept = {"workers": count or None, "listen": chosen.listen, "web_port": WEB_PORT if chosen.ui else None}
-        outcome = measure(case, variant, chosen, load,
+        outcome = measure(name, variant, chosen, load,
                           {"fast": fast, **{key: value for key, value in kept.items() if value}})
         rows.append(as_row(variant, client, count, outcome))
 
-    print(f"\n{case.name}: Locust {outcome['engine']['version']}; {plural(load['users'], 'user')}, {engines.RAMP} more "
+    print(f"\n{name}: Locust {outcome['engine']['version']}; {plural(load['users'], 'user')}, {RAMP} more "
           f"per second and process, "
           f"wait {load['think_ms']} ms, {load['seconds']} s\n")
-    tell(case, chosen, load, rows)
+    tell(name, chosen, load, rows)
     return 0
-
-
-if __name__ == "__main__":
-    run(main)
