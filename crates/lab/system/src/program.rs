@@ -151,14 +151,14 @@ impl Program {
         self.run(Duration::MAX, None, read, &|_| {}).await
     }
 
-    /// Writes a line to it, and returns what it prints, which may have `most` bytes. Each line that it prints, and
-    /// each line of its messages, is also handed over as it comes. Its standard input stays open until it has ended;
-    /// then what it has started ends, too.
+    /// Writes a line to it, and returns what it prints, which may have `most` bytes. Its first lines are handed over as
+    /// they come, until `each` wants no more, and all lines of its messages. Its standard input stays open until it
+    /// has ended; then what it has started ends, too.
     pub async fn answer(
         self,
         line: Option<&str>,
         most: u64,
-        mut each: impl FnMut(&str),
+        mut each: impl FnMut(&str) -> bool,
         message: &dyn Fn(&str),
     ) -> Result<String, ProgramError> {
         let read = async |stdout: ChildStdout| {
@@ -168,7 +168,10 @@ impl Program {
                 if stdout.read_line(&mut printed).await.map_err(unreadable)? == 0 {
                     break;
                 }
-                each(&printed[begin..]);
+                if !each(&printed[begin..]) {
+                    stdout.read_to_string(&mut printed).await.map_err(unreadable)?;
+                    break;
+                }
             }
             if printed.len() as u64 > most {
                 let printed = format!("it printed more than {} MiB", most >> 20);
@@ -334,9 +337,10 @@ mod tests {
         let message = |line: &str| messages.borrow_mut().push(line.to_owned());
         let text = "read line; echo note >&2; sleep 60 & echo \"$line!\"";
         let answer =
-            script(text).answer(Some("question\n"), 1 << 20, |_| {}, &message).await.unwrap();
+            script(text).answer(Some("question\n"), 1 << 20, |_| true, &message).await.unwrap();
         assert_eq!((&*answer, messages.into_inner()), ("question!\n", vec!["note".to_owned()]));
-        let endless = program(&["yes"]).answer(None, 1 << 20, |_| {}, &|_| {}).await.unwrap_err();
+        let endless =
+            program(&["yes"]).answer(None, 1 << 20, |_| false, &|_| {}).await.unwrap_err();
         assert!(endless.to_string().ends_with("it printed more than 1 MiB"), "{endless}");
     }
 }

@@ -153,10 +153,14 @@ impl Engine {
             line => *last.borrow_mut() = line.trim_start_matches("error: ").to_owned(),
         };
         let (mut before, mut metered) = (None, None);
-        let printed = |line: &str| match line.trim_end() {
-            MEASURING => before = server.and_then(CpuTime::of),
-            MEASURED => metered = Some(Used::since(before.take(), server)),
-            _ => {}
+        let printed = |line: &str| {
+            match line.trim_end() {
+                MEASURING => before = server.and_then(CpuTime::of),
+                MEASURED => metered = Some(Used::since(before.take(), server)),
+                // The outcome follows.
+                _ => return false,
+            }
+            true
         };
         let answered = program.answer(line, LONGEST_OUTCOME, printed, &message).await;
         let answered = answered.map_err(|error| match &error.why {

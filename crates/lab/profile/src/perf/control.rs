@@ -95,7 +95,7 @@ impl PerfControl {
         exited.map(drop).map_err(|_| Complaint::Silent(self.patience))
     }
 
-    /// Asks `perf stat` to report on a process that goes on running; see [`Control::exited`].
+    /// Asks `perf stat` to report on a process that goes on running; see [`PerfControl::exited`].
     pub fn interrupt(&mut self) {
         program::interrupt(&mut self.child);
     }
