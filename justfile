@@ -183,7 +183,7 @@ dependencies:
 # Judge untouched copies, our fixes, cheats and other fixes in a copy of the workspace, and malicious servers
 [private]
 practice-test *NAMES:
-    cargo test --release {{ shared }} --test from_outside -- --ignored {{ NAMES }}
+    cargo test --release {{ shared }} --examples --test from_outside -- --ignored {{ NAMES }}
 
 # Find words that make a reader read twice, and misspelt ones
 [private]

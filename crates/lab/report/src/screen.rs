@@ -8,8 +8,8 @@ use lab_model::{Metric, Note, Percentile};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{
-    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, plus_minus,
-    sentence, significant,
+    CaseRecord, EXPLANATIONS, Table, code, column, factor, noted, notes, paragraph, plural,
+    plus_minus, sentence, significant,
     tables::{claims, cpu_cells, factor_of, figures_of, how_measured, is_of_open_loop},
     thousands,
 };
@@ -18,14 +18,17 @@ use crate::{
 const NOTES: usize = 3;
 /// How many counts of a visit.
 const COUNTS: usize = 3;
-/// What can make a figure wrong comes first, then what disturbed the machine.
-const FIRST: [&str; 14] = [
+/// Answers that were wrong or missing come first, in a sentence.
+const FAULTS: [&str; 6] = [
     "wrong-answers",
     "drops-requests",
     "lost-requests",
     "wrong-arrivals",
     "lost-arrivals",
     "no-answers",
+];
+/// And then what can explain the figures.
+const FIRST: [&str; 8] = [
     "generator-limited",
     "below-promise",
     "contradiction",
@@ -42,7 +45,7 @@ pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
     let notes = in_lines(notes(case));
     for note in notes.iter().take(NOTES) {
-        let _ = writeln!(text, "  {note}");
+        let _ = writeln!(text, "{}", paragraph(note));
     }
     let rest = notes.len().saturating_sub(NOTES);
     let rest =
@@ -76,7 +79,7 @@ pub fn verdict(case: &CaseRecord) -> String {
         (Verdict::Equivalent, _) => format!("{candidate} is {verdict} in {}", metric.name()),
         (_, Some(found)) => {
             let bound = if case.speedup.is_bound(metric) { "at least " } else { "" };
-            format!("{candidate} is {verdict}: {bound}{}", amount(metric, found))
+            format!("{candidate} is {verdict}: {}", amount(metric, found, bound))
         }
         (_, None) => format!("{candidate} is {verdict}"),
     }
@@ -95,19 +98,21 @@ pub fn coloured(verdict: Verdict, text: &str) -> String {
 }
 
 /// How much more or less, with the interval: `3.10× the throughput (2.84–3.41)`.
-fn amount(metric: Metric, found: &Speedup) -> String {
+fn amount(metric: Metric, found: &Speedup, bound: &str) -> String {
     let &Speedup { estimate, low, high, .. } = found;
     let name = metric.name();
     let interval = |low: f64, high: f64| format!("({}–{})", significant(low), significant(high));
     match metric {
-        Metric::Throughput => format!("{} the {name} {}", factor(estimate), interval(low, high)),
+        Metric::Throughput => {
+            format!("{bound}{} the {name} {}", factor(estimate), interval(low, high))
+        }
         // A cost: above 1 is less of it.
         _ if estimate >= 1.0 => {
-            format!("{name} {} lower {}", factor(estimate), interval(low, high))
+            format!("{name} {bound}{} lower {}", factor(estimate), interval(low, high))
         }
         _ => {
             let [estimate, least, most] = [estimate, high, low].map(|it| 1.0 / it);
-            format!("{name} {} as high {}", factor(estimate), interval(least, most))
+            format!("{name} {bound}{} as high {}", factor(estimate), interval(least, most))
         }
     }
 }
@@ -196,12 +201,17 @@ pub fn noise(case: &CaseRecord) -> String {
 fn in_lines(notes: Vec<Note>) -> Vec<String> {
     let rank = |code: &str| FIRST.iter().position(|it| *it == code).unwrap_or(FIRST.len());
     let mut codes: Vec<(String, Vec<String>)> = Vec::new();
-    let mut others = Vec::new();
+    let (mut faults, mut others) = (Vec::new(), Vec::new());
     for note in notes {
         let Some(code) = code(&note) else {
-            others.push(format!("note: {}", sentence(&note)));
+            others.push(noted(&note));
             continue;
         };
+        // What was answered says more than that something was.
+        if FAULTS.contains(&&*code) {
+            faults.push(noted(&note));
+            continue;
+        }
         let variant = match note {
             Note::Known { variant, .. } => variant,
             Note::Sentence(_) => None,
@@ -221,5 +231,5 @@ fn in_lines(notes: Vec<Note>) -> Vec<String> {
         };
         format!("{}: {of}{}", style(format!("note[{code}]")).yellow(), meaning.replace('`', ""))
     };
-    codes.into_iter().map(line).chain(others).collect()
+    faults.into_iter().chain(codes.into_iter().map(line)).chain(others).collect()
 }

@@ -7,8 +7,9 @@ use console::style;
 use lab_stats::Verdict;
 
 use crate::{
-    NONE, factor, heading, noted, paragraph, reason,
-    tables::{confidence, how_measured, summary, tables},
+    NONE, Table, factor, heading, noted, paragraph, reason,
+    screen::coloured,
+    tables::{confidence, factor_of, figures_of, how_measured, tables},
 };
 
 /// One case: its variants layer by layer, then the verdict and the notes.
@@ -24,21 +25,36 @@ pub fn comparison(title: &str, case: &CaseRecord) -> String {
     text
 }
 
-/// All cases, `fixed` against `slow`, with Criterion's factor for each that has one.
+/// All cases, a line each: the verdict, by how much, from what to what, and Criterion's factor for each that has
+/// one.
 pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
-    let mut table = summary(&record.cases).columns(&[0, 5, 1, 3]);
+    let row = |case: &CaseRecord| {
+        let [from, to] = figures_of(case, case.metric);
+        let change = format!("{from} → {to} {}", case.short(case.metric));
+        let factor = factor_of(&case.speedup, case.metric);
+        vec![case.case.clone(), case.verdict.to_string(), factor, change]
+    };
+    let names = record.cases.first().map(CaseRecord::names);
+    let [slow, fixed] = names.unwrap_or(["slow", "fixed"]);
+    let head = ["", "verdict", "factor", &format!("{slow} → {fixed}")];
+    let mut table = Table::new("", head, record.cases.iter().map(row));
     if micros.iter().any(Option::is_some) {
         table.head.push("Criterion".to_owned());
         for (row, micro) in table.rows.iter_mut().zip(micros) {
             row.push(micro.map_or(NONE.into(), factor));
         }
     }
-    let mut text = format!("{}\n\n", table.text());
+    let mut lines: Vec<_> = table.text().lines().map(str::to_owned).collect();
+    for (line, case) in lines.iter_mut().skip(1).zip(&record.cases) {
+        let verdict = case.verdict.to_string();
+        *line = line.replacen(&verdict, &coloured(case.verdict, &verdict), 1);
+    }
+    let mut text = format!("\n{}\n\n", lines.join("\n"));
     if let Some(confidence) = confidence(&record.cases) {
         let _ = writeln!(text, "  The brackets show a {confidence} interval, from pairs of runs.");
     }
     if record.quick {
-        text += "  A quick run is short, so its figures are rough. Quote those of a run without --quick.\n";
+        text += "  A quick run is rough: quote figures of a run without --quick.\n";
     }
     for case in record.cases.iter().filter(|case| case.verdict != Verdict::Faster) {
         let verdict = format!("{}: {}; {}", case.case, case.verdict, reason(case));

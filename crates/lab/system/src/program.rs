@@ -125,9 +125,11 @@ impl Program {
             Ok(runtime.block_on(self.output()))
         };
         // A thread of its own, because the caller's may belong to a runtime already.
-        let ran = std::thread::scope(|scope| scope.spawn(ran).join());
-        let ran = ran.unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
-        ran.unwrap_or_else(|error| {
+        let ran = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, ran)?;
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
+        });
+        ran.unwrap_or_else(|error: io::Error| {
             Err(ProgramError { name, why: ProgramFailure::NotStarted(error) })
         })
     }

@@ -8,7 +8,12 @@ use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
-use super::{Places, effort::EffortOptions, interrupted, interruptible, report, shown};
+use super::{
+    Places,
+    effort::EffortOptions,
+    interrupted, interruptible, report,
+    shown::{self, Form},
+};
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -20,6 +25,9 @@ pub struct Options {
     /// Also measure the other variants of the case
     #[arg(long)]
     pub steps: bool,
+    /// Print all tables and notes, instead of one screen
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -91,7 +99,10 @@ fn print(
     if options.json {
         out!("{}", document(record)?);
     } else {
-        out!("{}", shown::overview(workspace, cases, record, options.criterion).trim_end());
+        // One case has been shown, with all that the overview says.
+        if options.verbose || record.cases.len() > 1 {
+            out!("{}", shown::overview(workspace, cases, record, options.criterion).trim_end());
+        }
     }
     let results = workspace.results();
     let kept = Store::new(&results).keep(record.created, &document(record)?)?;
@@ -128,7 +139,12 @@ async fn measure(
         let mut record = comparison.record(FIXED, *effort, &progress).await?;
         record.case.clone_from(&case.name);
         if !options.json {
-            let shown = shown::case(workspace, case, &record)?;
+            let form = match cases.len() {
+                _ if options.verbose => Form::Tables,
+                1 => Form::Screen,
+                _ => Form::Line,
+            };
+            let shown = shown::case(workspace, case, &record, form)?;
             progress.aside(|| out!("{shown}"));
         }
         records.push(record);

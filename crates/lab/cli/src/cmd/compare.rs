@@ -62,6 +62,9 @@ pub struct Options {
     /// trust
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<Ipv4Addr>,
+    /// Print all tables and notes, instead of one screen
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -195,8 +198,10 @@ fn report(
             "record": kept.as_ref().ok().map(|path| path.to_string_lossy()),
         });
         out!("{document}");
-    } else {
+    } else if options.verbose {
         out!("{}", lab_report::comparison(&options.sides.title(), case));
+    } else {
+        out!("{}", lab_report::screen("", case, "-v, or a page: lab report --open"));
     }
     err!("  Results    {}", kept?.display());
     Ok(())

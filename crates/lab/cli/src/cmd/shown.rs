@@ -2,11 +2,31 @@
 
 use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
 use lab_practice::Entry;
-use lab_report::{CaseRecord, Record, comparison, paragraph};
+use lab_report::{CaseRecord, Record, answer, comparison, paragraph, screen};
+
+/// How much is shown of a case.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    /// Its verdict, if others follow.
+    Line,
+    Screen,
+    /// All tables and notes.
+    Tables,
+}
 
 /// One case, and what its reader predicted.
-pub fn case(workspace: &Workspace, case: &Case, record: &CaseRecord) -> anyhow::Result<String> {
-    let mut text = comparison(&case.question, &masked(case, record.clone()));
+pub fn case(
+    workspace: &Workspace,
+    case: &Case,
+    record: &CaseRecord,
+    form: Form,
+) -> anyhow::Result<String> {
+    let masked = masked(case, record.clone());
+    let mut text = match form {
+        Form::Line => return Ok(answer(&case.shown, &masked)),
+        Form::Screen => screen(&case.shown, &masked, "-v, or a page: just lab report --open"),
+        Form::Tables => comparison(&case.question, &masked),
+    };
     let entry = Entry::of(workspace, case)?;
     for said in [entry.compare(case, &record.speedup), entry.test(case)].into_iter().flatten() {
         text += &format!("\n{}\n", paragraph(&said));

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::toy::{CALM, SHORT, STAND_IN, Toy, ends, fails, json, prints, says, stderr};
+use crate::toy::{CALM, SHORT, STAND_IN, Toy, ends, fails, json, prints, says, stderr, stdout};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 pub fn server(toy: &Toy, args: &str) -> String {
@@ -59,6 +59,20 @@ fn json_has_the_verdict_and_its_figures() {
         let text = toy.read(file);
         assert!(text.contains("Authorization: …") && !text.contains("hunter2"), "{text}");
     }
+}
+
+#[test]
+fn the_verdict_comes_first_and_everything_with_a_flag() {
+    let toy = Toy::new(&[]);
+    let server = server(&toy, "");
+    let args = [&SHORT[..4], &CALM].concat();
+    let output = with_itself(&toy, &server, &args).output().unwrap();
+    let screen = stdout(&output);
+    // Two pairs are too few for a verdict.
+    assert!(screen.trim_start().starts_with("undecided in throughput\n"), "{screen}");
+    assert!(screen.lines().count() < 24 && screen.contains("  more: -v"), "{screen}");
+    let output = compare(&toy, &server, &server, &["--get=/"]);
+    prints(&output, "throughput (decides)");
 }
 
 #[test]

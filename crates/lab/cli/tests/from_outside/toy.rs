@@ -17,7 +17,8 @@ use tempfile::TempDir;
 pub use nix::sys::signal::Signal;
 
 /// The shortest possible measurement.
-pub const SHORT: [&str; 4] = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
+pub const SHORT: [&str; 5] =
+    ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0", "-v"];
 
 /// A load that leaves the cores to other tests, for those that read no CPU time.
 pub const CALM: [&str; 2] = ["--users=3", "--think-ms=2"];
