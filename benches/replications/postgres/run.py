@@ -51,8 +51,9 @@ class Database:
     def ask(self, *statements):
         """The lines that psql prints."""
         command = [self.psql, "-X", "-A", "-t", "-q", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres"]
+        # In English, because the times are read.
         done = subprocess.run([*command, *(part for it in statements for part in ("-c", it))], capture_output=True,
-                              text=True)
+                              text=True, timeout=60, env={**os.environ, "LC_ALL": "C"})
         if done.returncode:
             raise Problem(f"PostgreSQL: {done.stderr.strip()}")
         return done.stdout.splitlines()

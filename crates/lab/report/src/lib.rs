@@ -34,7 +34,7 @@ pub use document::{
 pub use notes::notes;
 pub use screen::{answer, screen};
 pub use store::{Store, read};
-pub use summary::{comparison, overview};
+pub use summary::{QUICK, comparison, overview};
 pub use table::{Table, count_table};
 pub use template::Template;
 pub use weight::{per_request, weight};

@@ -25,6 +25,9 @@ pub fn comparison(title: &str, case: &CaseRecord) -> String {
     text
 }
 
+/// What to know of a quick run.
+pub const QUICK: &str = "  A quick run is rough: quote figures of a run without --quick.";
+
 /// All cases, a line each: the verdict, by how much, from what to what, and Criterion's factor for each that has
 /// one.
 pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
@@ -54,7 +57,8 @@ pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
         let _ = writeln!(text, "  The brackets show a {confidence} interval, from pairs of runs.");
     }
     if record.quick {
-        text += "  A quick run is rough: quote figures of a run without --quick.\n";
+        text += QUICK;
+        text.push('\n');
     }
     for case in record.cases.iter().filter(|case| case.verdict != Verdict::Faster) {
         let verdict = format!("{}: {}; {}", case.case, case.verdict, reason(case));

@@ -1,5 +1,4 @@
-//! Runs other programs to their end, such as git, cargo, `perf` and load engines: with a limit, without a question,
-//! and never left behind.
+//! Runs other programs to their end, such as git, cargo, `perf` and load engines: with a limit, and without a question.
 
 use std::{
     fmt,
@@ -24,7 +23,8 @@ use crate::last_lines;
 /// The most that is read of its messages, in bytes.
 const MOST_MESSAGES: u64 = 16 << 20;
 
-/// A program to run to its end. It gets no input, unless one is named. It is killed at its limit, or when the future is dropped.
+/// A program to run to its end. It gets no input, unless one is named. At its limit, or when the future is dropped, it
+/// is killed; what it has started isn't, but for [`Self::answer`], which asks all of them to end.
 #[derive(Debug)]
 pub struct Program {
     command: Command,

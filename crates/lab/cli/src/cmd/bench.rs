@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::Comparison;
-use lab_report::{CaseRecord, Record, Store, document, paragraph, planned, plural};
+use lab_report::{CaseRecord, QUICK, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
@@ -99,9 +99,11 @@ fn print(
     if options.json {
         out!("{}", document(record)?);
     } else {
-        // One case has been shown, with all that the overview says.
-        if options.verbose || record.cases.len() > 1 {
+        // One case has been shown, with nearly all that the overview says.
+        if options.verbose || options.criterion || record.cases.len() > 1 {
             out!("{}", shown::overview(workspace, cases, record, options.criterion).trim_end());
+        } else if record.quick {
+            out!("{QUICK}");
         }
     }
     let results = workspace.results();
@@ -144,10 +146,14 @@ async fn measure(
                 1 => Form::Screen,
                 _ => Form::Line,
             };
-            let shown = shown::case(workspace, case, &record, form)?;
+            let shown = shown::case(workspace, case, &record, form);
+            // Kept, whatever the journal of predictions contains.
+            records.push(record);
+            let shown = shown?;
             progress.aside(|| out!("{shown}"));
+        } else {
+            records.push(record);
         }
-        records.push(record);
     }
     Ok(())
 }

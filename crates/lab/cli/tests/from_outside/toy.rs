@@ -52,7 +52,7 @@ impl Toy {
         toy.write("crates/toy/case.toml", &case);
         for variant in ["toy-slow", "toy-fixed"] {
             fs::copy(STAND_IN, toy.path("target/bin").join(variant))
-                .expect("built by `cargo test --examples`, and without `--test` by `cargo test`");
+                .expect("built by `cargo build --examples`, and without `--test` by `cargo test`");
         }
         toy
     }
