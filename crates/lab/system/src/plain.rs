@@ -7,7 +7,7 @@ const LAST_LINES: usize = 12;
 /// How many columns of each are shown.
 const LONGEST_LINE: usize = 200;
 
-/// The last lines of what a program printed, as the end of an error message; `None` if there are none.
+/// The last lines that a program printed, as the end of an error message; `None` if it printed nothing.
 pub fn last_lines(printed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(printed);
     let lines: Vec<_> = text.lines().collect();
