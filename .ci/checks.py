@@ -3,7 +3,7 @@
 much CPU time they used: `just ci`. A row with little CPU time waited. Recipes with ` & ` between them run at the same
 time: what mostly waits, and is right on a busy machine, too.
 
-`--list FILE` has a recipe in each line and, after a colon, what it guards: `just ci-long`.
+`--list FILE` has a recipe in each line and, after a colon, what it guards: `just ci --long`.
 
 A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both
 are failures, because .ci/run installs what these checks need. A failure does not end the run, so one run shows all that is wrong.
@@ -19,7 +19,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 # No package registry has the first two as programs that their authors built, and compiling each takes minutes. Only
-# rows of `just crosscheck` need them. A container may have no controller that limits the CPU time of a group.
+# rows of `just replicate crosscheck` need them. A container may have no controller that limits the CPU time of a group.
 NOT_IN_CI = ("oha", "k6", "controller")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a type's name exists once in the laboratory, so that a reader knows which one is meant: part of `just lint`.
+"""Checks that a type's name exists once in the laboratory, so that a reader knows which one is meant: part of `just ci`.
 
 A second one gets a prefix. Types inside functions and associated types don't count.
 """

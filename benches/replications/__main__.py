@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The articles' own tools, run against the cases: `just replicate` lists them, `just replicate NAME` runs one.
-
-`just crosscheck`, `soak` and `torture` start here, too.
+"""Other tools, run against the cases: those of the articles, load generators, profilers, and what tests the workspace
+for an hour. `just replicate` lists them, `just replicate NAME` runs one.
 """
 
 import importlib
@@ -29,21 +28,25 @@ REPLICATIONS = {
     "dhat": ("heaptrack_valgrind", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),
     "cachegrind": ("heaptrack_valgrind", ["cachegrind"], "10 s", "count the instructions of CASE with Valgrind",
                    "valgrind"),
+    "instructions": ("instructions", [], "1 min", "count the instructions of a request of each case, in process",
+                     "valgrind"),
     "hotspot": ("hotspot", [], "10 s", "record CASE with perf, for Hotspot", "perf (hotspot)"),
+    "crosscheck": ("crosscheck", [], "10 min", "load one server of CASE with every load generator in turn",
+                   "wrk (ab oha k6)"),
+    "soak": ("soak", [], "1 h", "load all fixed servers, next to broken clients", ""),
+    "torture": ("torture", [], "15 min", "fail one system call in each run of lab, and more", "strace"),
 }
-# Those with a recipe of their own.
-OTHERS = ("crosscheck", "soak", "torture")
 
 
 def show():
     """All replications with their tools, and how to install those that are missing."""
     found = {name: version(name) for name in TOOLS}
     for name, (_, _, time, what, tools) in REPLICATIONS.items():
-        print(f"{name:12}{what}; {time}")
+        print(f"{name:14}{what}; {time}")
         for word in tools.split():
             tool = word.strip("()")
             part = " (for a part)" if word != tool else ""
-            print(f"{'':12}  {tool} {found[tool] or 'is missing'}{part}")
+            print(f"{'':14}  {tool} {found[tool] or 'is missing'}{part}")
     used = {word.strip("()") for *_, tools in REPLICATIONS.values() for word in tools.split()}
     for name in sorted(used):
         if found[name] is None:
@@ -55,9 +58,9 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         return show()
     name, *arguments = sys.argv[1:]
-    if name not in REPLICATIONS and name not in OTHERS:
+    if name not in REPLICATIONS:
         sys.exit(f"error: no replication is named `{name}`; `just replicate` lists them")
-    directory, first, *_ = REPLICATIONS.get(name, (name, []))
+    directory, first, *_ = REPLICATIONS[name]
     script = importlib.import_module(f"{directory}.run")
     sys.argv = [script.__file__, *first, *arguments]
     run(script.main)

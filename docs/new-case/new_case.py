@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a case that compiles and runs, and that `just verify` refuses until it is real: `just new-case NAME`; with
+"""Writes a case that compiles and runs, and that `just lab verify` refuses until it is real: `just new-case NAME`; with
 `--exercise`, an exercise.
 
 In the templates, `NAME` and `SNAKE` stand for the case's name, and `VARIANT` for the last word of the file's name.
@@ -61,11 +61,11 @@ EXERCISES = (
 NEXT_OF_EXERCISE = """
 `{name}` compiles and runs: `just bench {name} --quick`.
 Now write the fault in src/slow.rs, the fix in crates/exercises/solutions/{name}.rs, and the limits in case.toml. Then add
-cheats to crates/lab/cli/tests/from_outside/exercises/cheats.txt. `just verify {name}` names what is left to do, and
+cheats to crates/lab/cli/tests/from_outside/exercises/cheats.txt. `just lab verify {name}` names what is left to do, and
 docs/src/adding-a-case.md explains the files."""
 NEXT_OF_CASE = """
 `{name}` compiles and runs: `just bench {name} --quick`.
-Now write the fault, the fix and the counter. `just verify {name}` names what is left to do, and docs/src/adding-a-case.md
+Now write the fault, the fix and the counter. `just lab verify {name}` names what is left to do, and docs/src/adding-a-case.md
 goes through the files one by one."""
 
 

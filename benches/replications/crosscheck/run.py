@@ -1,4 +1,4 @@
-"""Measures one server of a case with several engines in alternating rounds: `just crosscheck CASE`.
+"""Measures one server of a case with several engines in alternating rounds: `just replicate crosscheck CASE`.
 
 With `--stalls`, the server stops for one second in every ten, and the table shows which engines report it.
 """
@@ -38,7 +38,7 @@ STALLED = {
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="just crosscheck", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate crosscheck", description=__doc__)
     parser.add_argument("case", help="name or alias of a case")
     parser.add_argument("--variant", default="fixed", help="the server to measure [fixed]")
     parser.add_argument("--engine", action="append",

@@ -54,7 +54,7 @@ def main():
         shown = subprocess.run(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         samples, frames = count_stacks(shown.stdout)
         if not samples:
-            raise Problem("perf recorded no sample; `just doctor` says whether it is permitted to")
+            raise Problem("perf recorded no sample; `just lab doctor` says whether it is permitted to")
         shutil.move(half, file)
 
     size = file.stat().st_size

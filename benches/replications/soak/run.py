@@ -1,4 +1,4 @@
-"""Loads all fixed servers side by side for an hour, next to broken clients, and checks that they hold: `just soak`.
+"""Loads all fixed servers side by side for an hour, next to broken clients, and checks that they hold: `just replicate soak`.
 
 First, all servers are saturated at once. Then each gets random arrivals at a third of the rate that it answered. For
 every 100 visits, and at least twice a second, a broken client comes. Runs of `lab compare` and `bench` get a signal, or
@@ -175,7 +175,7 @@ async def soak(chosen, directory, windows, window):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="just soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="just replicate soak", description=__doc__)
     parser.add_argument("minutes", nargs="?", type=positive, default=60, help="how long, at least 3 [60]")
     add_options(parser, "three windows of a second")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Fails one system call in each run of `lab`, and checks that nothing is lost: `just torture`.
+"""Fails one system call in each run of `lab`, and checks that nothing is lost: `just replicate torture`.
 
 First comes what classes.py has, which takes five minutes more, and which the short form leaves out.
 
@@ -209,7 +209,7 @@ def processes() -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="just torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(prog="just replicate torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("minutes", type=float, nargs="?", default=MINUTES, help=f"how long [{MINUTES}]")
     parser.add_argument("--short", action="store_true", help=f"{60 * SHORT_MINUTES:.0f} s, without the long verbs")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeat the order of an earlier run")

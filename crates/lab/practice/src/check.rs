@@ -245,7 +245,7 @@ fn evidence(record: &CaseRecord, innocent: &Innocent) -> String {
         }
         Verdict::Undecided => "which decides nothing; `--longer` narrows the interval",
         Verdict::Faster | Verdict::Slower => {
-            "a difference that our runs don't show: `just doctor` says what disturbs this machine"
+            "a difference that our runs don't show: `just lab doctor` says what disturbs this machine"
         }
     };
     let speedup = speedup_or("no factor", record.speedup.cpu_per_request);

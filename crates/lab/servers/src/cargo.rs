@@ -7,14 +7,13 @@
 use std::{env, ffi::OsStr, path::Path, process::Command, time::Duration};
 
 use lab_cases::{MINE, Workspace};
-use lab_system::Program;
 use serde_json::Value;
 
-use super::in_sight;
+use super::with_bar;
 
-/// How long cargo may compile.
-const PATIENCE: Duration = Duration::from_secs(3600);
-/// Has cargo print its messages for programs, which [`build`] returns.
+/// How long cargo may compile one crate.
+pub const PATIENCE: Duration = Duration::from_secs(3600);
+/// Has cargo print its messages for programs, which [`with_bar::build`] returns.
 pub const MESSAGES: [&str; 2] = ["--message-format", "json-render-diagnostics"];
 
 /// A cargo or rustc in a directory, with the environment that a shell would give it.
@@ -63,7 +62,7 @@ pub async fn build_servers(
             }
         }
         command.args(flags).args(MESSAGES);
-        messages.extend(in_sight::build(command, PATIENCE).await?);
+        messages.extend(with_bar::build(command, PATIENCE).await?);
     }
     Ok(messages)
 }
@@ -79,13 +78,6 @@ fn command(workspace: &Workspace, what: &[&str]) -> Command {
         command.arg("--target-dir").arg(target);
     }
     command
-}
-
-/// Runs a command that builds; returns its messages for programs. Those for people appear as they come.
-pub async fn build(command: Command) -> anyhow::Result<Vec<Value>> {
-    let printed = Program::new(command, PATIENCE).showing_messages().output().await?;
-    let lines = printed.split(|byte| *byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
 /// Whether cargo sets this variable for the programs that it runs. Others of its variables are settings,

@@ -4,7 +4,6 @@ mod announcement;
 mod behind;
 mod cargo;
 pub mod current;
-mod in_sight;
 pub mod instrumented;
 mod launch;
 mod output;
@@ -16,6 +15,7 @@ mod scratch;
 mod search;
 mod server;
 mod subject;
+mod with_bar;
 
 pub use cargo::build_servers;
 pub use launch::{Address, Launch};

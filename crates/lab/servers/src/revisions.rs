@@ -14,7 +14,10 @@ use lab_system::{Program, err};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use super::cargo::{self, as_from_a_shell_elsewhere};
+use super::{
+    cargo::{self, as_from_a_shell_elsewhere},
+    with_bar,
+};
 
 /// How long git, or cargo without compiling, may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -185,12 +188,12 @@ async fn cargo_build(
     };
     // Common dependencies are built once: all revisions share a target directory. Cargo goes by the age
     // of the sources, and a worktree is younger than any build of another one.
-    command.args(["--release", "--quiet", "--target-dir"]).arg(target).args(cargo::MESSAGES);
+    command.args(["--release", "--target-dir"]).arg(target).args(cargo::MESSAGES);
     if let Some(seed) = seed {
         // An option of lld, which is Rust's linker on x86-64 Linux.
         command.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
     }
-    let messages = match (cargo::build(command).await, seed) {
+    let messages = match (with_bar::build(command, cargo::PATIENCE).await, seed) {
         (Err(error), Some(_)) => Err(error.context("--layouts needs the linker lld")),
         (messages, _) => messages,
     }?;

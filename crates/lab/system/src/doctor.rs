@@ -124,7 +124,7 @@ fn build(system: &System) -> Option<Finding> {
     if !system.debug_build {
         return Some(("release".to_owned(), None));
     }
-    let fix = "cargo build --release --workspace && just doctor";
+    let fix = "cargo build --release --workspace && just lab doctor";
     Some(("a debug build: figures mean nothing".to_owned(), Some(fix)))
 }
 

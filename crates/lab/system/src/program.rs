@@ -137,7 +137,16 @@ impl Program {
     /// Hands over each line of its standard output, which may be larger than memory. The limit is for each line.
     pub async fn lines(
         self,
+        each: impl FnMut(&str) -> anyhow::Result<()>,
+    ) -> Result<(), ProgramError> {
+        self.lines_and_messages(each, &|_| {}).await
+    }
+
+    /// [`Self::lines`], and its messages: a line each, or more of them if it draws progress.
+    pub async fn lines_and_messages(
+        self,
         mut each: impl FnMut(&str) -> anyhow::Result<()>,
+        message: &dyn Fn(&str),
     ) -> Result<(), ProgramError> {
         let limit = self.limit;
         let read = async |stdout: ChildStdout| {
@@ -150,7 +159,7 @@ impl Program {
                 each(line.trim_end()).map_err(ProgramFailure::Unreadable)?;
             }
         };
-        self.run(Duration::MAX, None, read, &|_| {}).await
+        self.run(Duration::MAX, None, read, message).await
     }
 
     /// Writes a line to it, and returns what it prints, which may have `most` bytes. Its first lines are handed over as
@@ -263,14 +272,25 @@ fn unreadable(error: io::Error) -> ProgramFailure {
 
 /// Reads what a program writes for people, all the time, because a full pipe would stop it.
 async fn messages(stderr: Option<ChildStderr>, each: &dyn Fn(&str)) -> io::Result<Option<String>> {
-    let mut messages = String::new();
+    let (mut messages, mut rest) = (String::new(), Vec::new());
     let Some(stderr) = stderr else { return Ok(None) };
-    let mut lines = BufReader::new(stderr.take(MOST_MESSAGES)).split(b'\n');
-    while let Some(line) = lines.next_segment().await? {
-        let line = String::from_utf8_lossy(&line);
-        each(&line);
-        messages += &line;
-        messages.push('\n');
+    let mut stderr = stderr.take(MOST_MESSAGES);
+    loop {
+        let is_over = stderr.read_buf(&mut rest).await? == 0;
+        if is_over && !rest.is_empty() {
+            rest.push(b'\n');
+        }
+        // What a program draws again and again ends with a carriage return.
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]);
+            each(&line);
+            messages += &line;
+            messages.push('\n');
+        }
+        if is_over {
+            break;
+        }
     }
     Ok(Some(messages))
 }

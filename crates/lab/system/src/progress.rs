@@ -13,12 +13,16 @@ use crate::err;
 const CLEAR: &str = "\r\x1b[2K";
 /// Columns of a line.
 const WIDTH: usize = 76;
+/// Characters of a bar.
+const BAR: usize = 20;
 
 /// A line that each step overwrites; without a terminal, a line for each thing that is measured.
 #[derive(Debug)]
 pub struct Progress {
     name: String,
-    /// The planned time of the steps that have not begun.
+    /// The planned time of all steps.
+    planned: Duration,
+    /// That of the steps that have not begun.
     left: Cell<Duration>,
 }
 
@@ -28,12 +32,12 @@ static SAID: Mutex<String> = Mutex::new(String::new());
 impl Progress {
     /// Steps of one thing, of unknown length.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), left: Cell::default() }
+        Self { name: name.to_owned(), planned: Duration::ZERO, left: Cell::default() }
     }
 
     /// Runs that take so long together.
     pub fn planned(time: Duration) -> Self {
-        Self { name: String::new(), left: time.into() }
+        Self { name: String::new(), planned: time, left: time.into() }
     }
 
     pub fn step(&self, what: &str) {
@@ -43,18 +47,32 @@ impl Progress {
 
     /// The next run of a thing begins, for which so much time is planned.
     pub fn run(&self, what: &str, which: &str, planned: Duration) {
-        let left = self.left.get().as_millis().div_ceil(1000);
-        self.left.set(self.left.get().saturating_sub(planned));
-        let line =
-            format!("{:<56} {}:{:02} left", format!("{what}  {which}"), left / 60, left % 60);
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(planned));
+        let done = 1.0 - left.as_secs_f64() / self.planned.as_secs_f64();
+        let line = format!("{} {} left  {what}  {which}", bar(done), clock(left));
         self.show(&line, &format!("measuring {what}"));
+    }
+
+    /// So many of `total` parts are done, after this time; `begun` of them were before.
+    pub fn parts(&self, [begun, done, total]: [usize; 3], parts: &str, time: Duration) {
+        let share = done as f64 / total.max(1) as f64;
+        // The first parts say nothing yet about the rest.
+        let left = if done > begun + total / 50 && done < total {
+            let left = time.mul_f64((total - done) as f64 / (done - begun) as f64);
+            format!("  about {} left", clock(left))
+        } else {
+            String::new()
+        };
+        self.show(
+            &format!("{} {}: {done} of {total} {parts}{left}", bar(share), self.name),
+            &self.name,
+        );
     }
 
     /// `what` goes on for so long, and nobody knows when it ends.
     pub fn waiting(&self, what: &str, time: Duration) {
-        let seconds = time.as_secs();
-        let line = format!("{what:<56} {}:{:02}", seconds / 60, seconds % 60);
-        self.show(&line, &self.name);
+        self.show(&format!("{what:<56} {}", clock(time)), &self.name);
     }
 
     /// Prints what stays.
@@ -85,6 +103,18 @@ impl Progress {
             let _ = write!(stderr(), "{CLEAR}");
         }
     }
+}
+
+/// A bar of which this share is done.
+fn bar(share: f64) -> String {
+    let done = (share.clamp(0.0, 1.0) * BAR as f64) as usize;
+    format!("[{}{}]", "=".repeat(done), " ".repeat(BAR - done))
+}
+
+/// Minutes and seconds, rounded up.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_millis().div_ceil(1000);
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 /// At most as long as a narrow terminal is wide.

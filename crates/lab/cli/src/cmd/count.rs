@@ -32,7 +32,7 @@ pub struct Options {
 
 const HEAD: &str = "\
 # What one visit costs each variant, counted by `lab count`: allocations of the server process, the
-# bytes they request, and what the companions count. `just test` fails when a count moves by more
+# bytes they request, and what the companions count. `just ci` fails when a count moves by more
 # than 1 %, or than its case allows. `just count --update` writes this file; see docs/src/counts.md.
 ";
 

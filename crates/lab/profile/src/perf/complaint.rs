@@ -38,7 +38,7 @@ impl Complaint {
             return refused(system, profiler);
         }
         Obstacle::new(self.to_string())
-            .fix("run `perf record -p PID` by hand, or `just doctor`, to see more")
+            .fix("run `perf record -p PID` by hand, or `just lab doctor`, to see more")
     }
 }
 

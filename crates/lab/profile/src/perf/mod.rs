@@ -81,7 +81,7 @@ impl SamplingMethod for Perf {
             Ok(true)
         } else {
             let reason = format!("`perf` counts nothing: {}", gist(&counted));
-            Err(Obstacle::new(reason).fix("just doctor"))
+            Err(Obstacle::new(reason).fix("just lab doctor"))
         }
     }
 

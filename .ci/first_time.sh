@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs the first block of the README as it stands, in a fresh clone of the last commit, and with nothing in PATH but
+# cargo, git, a C compiler and what every system has. Says how long each of its lines takes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+here=$PWD work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+mkdir "$work/bin"
+for tool in cargo rustc rustup git cc c++ ar as ld \
+    awk basename bash cat chmod cp cut date dirname env find grep head ln ls mkdir mktemp mv ps pwd readlink rm sed sh sleep \
+    sort tail tr uname wc xargs; do
+    path=$(command -v "$tool") && [[ $path == /* ]] && ln -s "$path" "$work/bin/$tool"
+done
+block=$(awk '/^```sh/ { inside = 1; next } /^```/ && inside { exit } inside' README.md)
+export CARGO_INSTALL_ROOT=$work/installed PATH=$work/installed/bin:$work/bin
+unset CI CARGO_TARGET_DIR
+
+cd "$work"
+times=()
+while IFS= read -r line; do
+    echo
+    echo "\$ $line"
+    start=$SECONDS
+    eval "${line//<URL>/"$here"}" </dev/null
+    times+=("$(printf '%3d:%02d  %s' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)) "${line%%  #*}")")
+done <<<"$block"
+echo
+printf '%s\n' "${times[@]}"
