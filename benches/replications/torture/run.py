@@ -88,7 +88,7 @@ def verbs(server: str, exercise: list[str]) -> list[Verb]:
         Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
         Verb("report", ["report"]),
         Verb("check", ["practice", "check", EXERCISE, "--fast", *exercise], frozenset({1}), follows=False,
-             excused=re.compile("refused|mechanism +not yet")),
+             excused=re.compile("refused|✗ mechanism")),
         Verb("triage", ["triage", server, "--get", "/cpu?rounds=10"], is_quick=False),
         Verb("flame", ["flame", "--exec", server, "--get", "/cpu?rounds=10", "--seconds", "1"], is_quick=False),
     ]
@@ -173,7 +173,7 @@ class Torture:
                 yield f"{path.relative_to(results)} is left"
         if results.is_dir() and (page := results / "report.html").is_file() and "</html>" not in page.read_text():
             yield "report.html is half written"
-        yield from self.unread("practice", "exercises", *self.exercise)
+        yield from self.unread("practice", "try", *self.exercise)
 
 
 def judged(name: str, site: Site) -> int:

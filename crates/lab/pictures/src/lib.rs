@@ -20,3 +20,4 @@ mod waits;
 pub use meta::meta;
 pub use page::{PicturePage, Section};
 pub use sections::draw_page;
+pub use waits::Waits;

@@ -69,6 +69,11 @@ impl Entry {
         }
     }
 
+    /// `D, 4.00×`, if the reader predicted something.
+    pub fn prediction(&self) -> Option<String> {
+        Some(format!("{}, {}", self.suspect.as_deref()?, factor(self.factor?)))
+    }
+
     /// From the first try to the pass.
     pub fn minutes(&self) -> Option<i64> {
         Some(self.passed?.duration_since(self.tried?).as_mins())

@@ -32,7 +32,7 @@ pub use document::{
     VariantRecord,
 };
 pub use notes::notes;
-pub use screen::{answer, screen};
+pub use screen::{answer, closing, screen};
 pub use store::{Store, read};
 pub use summary::{QUICK, comparison, overview};
 pub use table::{Table, count_table};

@@ -43,14 +43,19 @@ const FIRST: [&str; 8] = [
 pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
-    let notes = in_lines(notes(case));
+    text + &closing(&in_lines(notes(case)), more)
+}
+
+/// The end of a screen: the first notes, and how to see the rest.
+pub fn closing(notes: &[String], more: &str) -> String {
+    let mut text = String::new();
     for note in notes.iter().take(NOTES) {
         let _ = writeln!(text, "{}", paragraph(note));
     }
     let rest = notes.len().saturating_sub(NOTES);
     let rest =
         if rest > 0 { format!("and {}: ", plural(rest, "more note")) } else { "more: ".to_owned() };
-    let _ = writeln!(text, "  {rest}{more}");
+    let _ = writeln!(text, "{}", paragraph(&format!("{rest}{more}")));
     text
 }
 

@@ -9,7 +9,7 @@ use crate::{Processors, System, quota};
 
 /// Debian's command, and the names of the package elsewhere.
 pub const INSTALL_PERF: &str =
-    "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic, others: perf";
+    "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic; else: perf";
 
 /// What a check found and, if it distorts figures or makes a tool useless, what to do about it.
 type Finding = (String, Option<&'static str>);
@@ -73,7 +73,7 @@ fn governor(system: &System) -> Option<Finding> {
     if governor == "performance" {
         return Some((governor, None));
     }
-    let fix = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
+    let fix = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/*_governor";
     Some((format!("{governor}: the clock speed follows the load"), Some(fix)))
 }
 

@@ -118,6 +118,12 @@ impl Card {
         }
     }
 
+    /// Adds notes of the measurement, which the terminal shows after the card.
+    pub fn with_notes(mut self, notes: &[Note]) -> Self {
+        self.notes.splice(0..0, notes.iter().cloned());
+        self
+    }
+
     fn headline(&self) -> String {
         match (self.suspects.len(), self.widest()) {
             (0, None) => "Nothing unusual".to_owned(),
@@ -307,6 +313,7 @@ mod tests {
             Kind::NotChecked { suspects: vec!["Threads wait for a lock".to_owned()] }.into(),
         ];
         insta::assert_snapshot!(card.text(80));
+        insta::assert_snapshot!(card.screen());
     }
 
     #[test]

@@ -163,6 +163,17 @@ impl Rules {
         Ok(Self { groups: Groups { functions, allocate }, rules: rule })
     }
 
+    /// The names and titles of all rules.
+    pub fn titles(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rules.iter().map(|rule| (rule.id.as_str(), rule.title.as_str()))
+    }
+
+    /// What a rule says of any server: its suspect without evidence.
+    pub fn named(&self, id: &str) -> Option<Suspect> {
+        let rule = self.rules.iter().find(|rule| rule.id == id)?;
+        Some(rule.suspect(&Facts::default()))
+    }
+
     /// The suspects, the one that explains most first; and the titles of the rules that could not be
     /// checked because a figure is missing.
     pub fn judge(&self, facts: &Facts) -> (Vec<Suspect>, Vec<String>) {

@@ -11,7 +11,7 @@ use lab_system::{Build, Progress, err, out};
 use super::{
     Places,
     effort::EffortOptions,
-    interrupted, interruptible, report,
+    interrupted, interruptible, practice, report,
     shown::{self, Form},
 };
 
@@ -63,6 +63,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
 
     Store::new(&workspace.results()).ensure_writable()?;
+    if let [case] = &cases[..]
+        && !options.json
+    {
+        practice::predict::ask_if_none(&workspace, case)?;
+    }
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
         let wanted: Vec<_> = cases.iter().map(|case| (case, options.variants(case))).collect();

@@ -13,6 +13,13 @@ pub fn title(command: &str) -> String {
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
+/// The program of a command, without its arguments and the variables in front of it: what a line of progress has room for.
+pub fn short(command: &str) -> String {
+    let title = title(command);
+    let is_program = |word: &&str| !word.contains('=');
+    title.split(' ').find(is_program).unwrap_or(&title).to_owned()
+}
+
 /// The directory for the results of a command: its text, with a hyphen for each run of characters that a
 /// path should not have.
 pub fn directory(command: &str) -> String {
@@ -46,6 +53,7 @@ mod tests {
         ] {
             assert_eq!((&*directory(command), &*title(command)), (named, titled));
         }
+        assert_eq!(short("NODE_ENV=production /usr/bin/node app.js"), "node");
         assert_eq!(directory(&"x".repeat(300)).len(), 100);
     }
 }

@@ -106,6 +106,7 @@ async fn measure(
     // The worktrees of revisions stay until this returns.
     let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
     let mut comparison = comparison_of("compare", *load, sides.subjects, &server.requests).await?;
+    comparison.notes().iter().for_each(|note| err!("{}", noted(note)));
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
     let mut effort = options.effort.effort(Metric::Throughput);
     if let Some(engine) = engine {

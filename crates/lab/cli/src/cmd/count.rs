@@ -8,9 +8,9 @@ use lab_measure::count::{
     self, Counts,
     reference::{self, ReferenceTable, TOLERANCE_PERCENT},
 };
-use lab_report::count_table;
+use lab_report::{count_table, message};
 use lab_servers::instrumented::{self, Instrumentation};
-use lab_system::{err, out, write_whole};
+use lab_system::{Progress, err, out, write_whole};
 
 use super::{Places, interrupted, interruptible};
 
@@ -35,6 +35,9 @@ const HEAD: &str = "\
 # bytes they request, and what the companions count. `just ci` fails when a count moves by more
 # than 1 %, or than its case allows. `just count --update` writes this file; see docs/src/counts.md.
 ";
+
+const CHANGED: &str = "The cost of a visit has changed. If you meant it to, run `just count --update` and say why in \
+                       the commit; docs/src/counts.md says what moves a count.";
 
 /// The counts of all variants by name.
 type Counted = BTreeMap<String, Counts>;
@@ -79,10 +82,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     for line in &moved {
         err!("error: {line}");
     }
-    err!(
-        "The cost of a visit has changed. If you meant it to, run `just count --update` and say why \
-         in the commit; docs/src/counts.md says what moves a count."
-    );
+    err!("{}", message(CHANGED));
     Ok(ExitCode::FAILURE)
 }
 
@@ -95,16 +95,18 @@ async fn count_all(
     let mut notes = Vec::new();
     for case in cases {
         let mut counted = Counted::new();
+        let progress = Progress::new(&case.shown);
         for variant in &case.variants {
-            err!("counting {}: {variant}", case.shown);
+            progress.step(&format!("counting {variant}"));
             let (counts, note) = count::measure(workspace, case, variant, &[]).await?;
             // The same for every variant, so print it once.
             if let Some(note) = note.filter(|note| !notes.contains(note)) {
-                err!("note: {note}");
+                progress.aside(|| err!("{}", message(&format!("note: {note}"))));
                 notes.push(note);
             }
             counted.insert(variant.clone(), counts);
         }
+        drop(progress);
         if !options.json {
             print_case(case, &counted);
         }

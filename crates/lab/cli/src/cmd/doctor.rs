@@ -17,7 +17,7 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Prints all findings. A fix has a line of its own and is never broken, so that it can be copied.
+/// Prints all findings. A fix has a line of its own, which 80 columns show whole, so that it can be copied.
 pub fn run(options: &Options) -> ExitCode {
     if options.json {
         let findings: Vec<_> = doctor::examine(&System::this()).collect();
@@ -31,7 +31,7 @@ pub fn run(options: &Options) -> ExitCode {
         out!("{}", column(INDENT, &format!("  {mark}  {topic:<13}"), &found));
         if let Some(fix) = fix {
             warnings += 1;
-            out!("{:INDENT$}{}", "", style(format!("> {fix}")).cyan());
+            out!("  {}", style(format!("> {fix}")).cyan());
         }
     }
     out!(

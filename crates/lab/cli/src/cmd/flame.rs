@@ -12,10 +12,10 @@ use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
 use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_model::Exhibit;
-use lab_observation::{Observations, Profiler, Unwinder};
+use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
-use lab_report::{Table, heading};
+use lab_report::{Table, closing, heading};
 use lab_servers::{
     Scratch,
     instrumented::{self, Instrumentation},
@@ -24,9 +24,10 @@ use lab_system::{Build, Output, Progress, out};
 
 use super::{
     Places,
-    command_name::{directory, title},
+    command_name::{directory, short, title},
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer},
+    seen,
 };
 
 #[derive(Debug, clap::Args)]
@@ -60,6 +61,9 @@ pub struct Options {
     /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
     #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
     pub spans: Option<PathBuf>,
+    /// Print all tables and notes, instead of one screen
+    #[arg(short, long)]
+    pub verbose: bool,
     /// With --exec: what is asked, and how the server is reached.
     #[command(flatten)]
     pub server: OwnServer,
@@ -169,25 +173,37 @@ async fn draw(
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
     let scratch = Scratch::within(&results)?;
-    let progress = Progress::new(&subjects.topic.name);
+    let name = options.exec.first().map_or(subjects.topic.name.clone(), |command| short(command));
+    let progress = Progress::new(&name);
     let window = Duration::from_secs(options.seconds);
     let choice = options.profiler.as_slice();
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
-    let seen = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
+    let all = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let page = draw_page(&subjects.topic, &seen, &output, flamegraph)?;
-    let meta = meta(&subjects.topic, &seen);
+    let page = draw_page(&subjects.topic, &all, &output, flamegraph)?;
+    let meta = meta(&subjects.topic, &all);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
     let path = output.finish()?.join("index.html");
-    report(&page, &seen, &path);
+    let notes = subjects.comparison().notes().iter().chain(&page.notes);
+    let notes: Vec<_> = notes.map(lab_report::noted).collect();
+    out!("\n{}", heading(&page.case, &page.title));
+    if options.verbose {
+        tables(&page, &notes);
+        out!("  Profiler    {}", all.made_by());
+    } else {
+        out!("");
+        seen::lines(&subjects.topic, &all).iter().for_each(|line| out!("{line}"));
+        let open = if options.open { "" } else { ", or the page: --open" };
+        out!("\n{}", closing(&notes, &format!("-v{open}")).trim_end());
+    }
+    out!("  Page        {}", lab_report::path(&path));
     Ok(path)
 }
 
 /// Prints what the page says, without its pictures.
-fn report(page: &PicturePage, all: &Observations, path: &Path) {
-    out!("\n{}", heading(&page.case, &page.title));
+fn tables(page: &PicturePage, notes: &[String]) {
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", lab_report::paragraph(&section.lead));
@@ -198,11 +214,9 @@ fn report(page: &PicturePage, all: &Observations, path: &Path) {
         }
     }
     out!("");
-    for note in &page.notes {
-        out!("{}", lab_report::paragraph(&lab_report::noted(note)));
+    for note in notes {
+        out!("{}", lab_report::paragraph(note));
     }
-    out!("  Profiler    {}", all.made_by());
-    out!("  Page        {}", path.display());
 }
 
 /// How many rows of a table are printed; the page has all.

@@ -15,6 +15,7 @@ mod own_server;
 mod places;
 mod practice;
 mod report;
+mod seen;
 mod shown;
 mod sides;
 mod supervise;
@@ -77,7 +78,7 @@ enum Command {
     Practice(practice::Verb),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
-    /// Explain the code of a note or of a verdict
+    /// Explain the code of a note or of a verdict, or a suspect
     Explain(explain::Options),
     /// Write a run as one HTML page with charts and all figures
     Report(report::Options),

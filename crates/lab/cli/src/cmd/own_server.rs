@@ -74,7 +74,8 @@ impl OwnServer {
     }
 }
 
-/// A comparison of servers, of which the first one's answers are the right answers for the others.
+/// A comparison of servers, of which the first one's answers are the right answers for the others. It keeps notes on
+/// them, and prints none.
 pub async fn comparison_of(
     name: &str,
     load: OwnLoad,
@@ -86,6 +87,6 @@ pub async fn comparison_of(
     allow_connections(load.users)?;
     let notes = learn_answers(&mut subjects, requests).await?;
     let mut comparison = Comparison::new(name, load, subjects)?;
-    notes.into_iter().for_each(|note| comparison.note(note));
+    notes.into_iter().for_each(|note| comparison.keep(note));
     Ok(comparison)
 }

@@ -11,6 +11,7 @@ use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
+use lab_report::noted;
 use lab_servers::{Launch, Scratch, Subject, current};
 use lab_system::{Build, Output, Progress, err, out, without_secrets};
 use lab_triage::{Card, Rules, Triage};
@@ -18,7 +19,7 @@ use serde_json::json;
 
 use super::{
     Places,
-    command_name::{directory, title},
+    command_name::{directory, short, title},
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer, comparison_of},
     sides::asks_below,
@@ -47,6 +48,9 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
+    /// Print all costs, functions, suspects and notes, instead of one screen
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -69,11 +73,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let url = options.url.as_ref().map(|url| without_secrets(&url.to_string()));
     let server = options.command.clone().or_else(|| url.clone()).context("there is a server")?;
-    let name = url.unwrap_or_else(|| title(&server));
+    let name = url.clone().unwrap_or_else(|| title(&server));
     let results = places.results()?.join("triage");
     let output = Output::begin(results.join(directory(&server)))?;
     let scratch = Scratch::within(&results)?;
-    let progress = Progress::new(&name);
+    let progress = Progress::new(&url.clone().unwrap_or_else(|| short(&server)));
     let comparison = match (&options.url, of_case(places, &server).await?) {
         (Some(url), _) => of_running(&name, url, options, scratch.path()).await?,
         (None, Some(comparison)) => {
@@ -115,14 +119,18 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     output.write("index.html", &page.html())?;
     drop(progress);
     let path = output.finish()?.join("index.html");
+    let notes = subjects.comparison().notes();
     if options.json {
+        notes.iter().for_each(|note| err!("{}", noted(note)));
         let mut document = json!(card);
         document["page"] = json!(path);
         out!("{document}");
     } else {
-        card.print();
+        let card = card.with_notes(notes);
+        let width = usize::from(console::Term::stdout().size().1);
+        out!("{}", if options.verbose { card.text(width) } else { card.screen() });
     }
-    err!("  Page        {}", path.display());
+    err!("  Page        {}", lab_report::path(&path));
     Ok(path)
 }
 

@@ -3,8 +3,10 @@
 use std::{fs, io, path::Path, process::ExitCode};
 
 use anyhow::Context as _;
+use console::style;
 use lab_cases::{Case, FIXED, SLOW, Workspace};
 use lab_measure::bench::visit_once;
+use lab_report::{column, join};
 use lab_servers::{Launch, current};
 use lab_system::{Build, out};
 
@@ -28,24 +30,35 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         let mut all_right = true;
         for case in &cases {
             let asks = case.asks();
+            let mut right = Vec::new();
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
                 match visit_once(&launch, &asks).await? {
-                    Ok(()) => out!("{}-{variant}: ok", case.name),
+                    Ok(()) => right.push(variant.clone()),
                     Err(fault) => {
-                        out!("{}-{variant}: WRONG\n  {fault}", case.name);
+                        let server = format!("{}-{variant} is wrong", case.name);
+                        out!("{}", fault_of(&server, &fault.to_string()));
                         all_right = false;
                     }
                 }
             }
+            if !right.is_empty() {
+                let label = format!("{} {}  ", style("✓").green(), case.name);
+                let width = console::measure_text_width(&label);
+                out!("{}", column(width, &label, &join(&right)));
+            }
             let lacks = lacks(&workspace, case)?;
-            lacks.iter().for_each(|it| out!("{}: {it}", case.name));
+            lacks.iter().for_each(|it| out!("{}", fault_of(&case.name, it)));
             all_right &= lacks.is_empty();
         }
         Ok(all_right)
     })?;
     let Some(all_right) = verified else { return Ok(interrupted("nothing was written")) };
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn fault_of(name: &str, fault: &str) -> String {
+    column(2, &format!("{} ", style("✗").red()), &format!("{name}: {fault}"))
 }
 
 const NO_COUNTER: &str =

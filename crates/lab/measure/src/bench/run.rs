@@ -107,10 +107,15 @@ impl Comparison {
     /// Prints a note, and keeps it for the record.
     pub fn note(&mut self, note: Note) {
         err!("{}", noted(&note));
+        self.keep(note);
+    }
+
+    /// Keeps a note for the record, which is printed later.
+    pub fn keep(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    pub(super) fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 

@@ -11,6 +11,7 @@ use lab_practice::{Entry, Gate, Mark, Report, Servers, length};
 use lab_report::{column, join, paragraph, planned};
 use lab_system::{err, out};
 
+use super::predict;
 use crate::cmd::{Places, complain, interrupted, interruptible};
 
 #[derive(Debug, clap::Args)]
@@ -38,6 +39,9 @@ pub struct Options {
 pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let cases = cases(workspace, options)?;
     if !options.json {
+        if let [case] = &cases[..] {
+            predict::ask_if_none(workspace, case)?;
+        }
         announce(&cases, options);
     }
     let saved = || -> Vec<_> {
@@ -127,40 +131,66 @@ async fn check_one(
     Ok(report.mark)
 }
 
+/// The answer in a line, the gates in another one, what to know, and what to do next.
 fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
-    let name = &case.shown;
-    let label = format!("\n{}  ", style(name).bold().cyan());
-    out!("{}", column(name.chars().count() + 2, &label, &case.question));
-    for Gate { gate, mark, measured, needed } in &report.gates {
-        let label = format!("  {gate:<11}{:<11}", word(*mark));
-        out!("{}", column(24, &label, measured));
-        if !needed.is_empty() {
-            out!("{}", column(32, &format!("{:<24}needed: ", ""), needed));
-        }
+    let label = format!("{}  ", word(report.mark).bold());
+    let found = report.gates.last().map_or(String::new(), said);
+    let answer = format!("{}: {found}", case.shown);
+    out!("\n{}", column(console::measure_text_width(&label), &label, &answer));
+    out!("  {}", GATES.map(|name| gate(report, name)).join("   "));
+    let passed = report.gates.iter().filter(|it| it.gate == "mechanism" && it.mark == Mark::Passed);
+    // It has been said if it is the last one.
+    for Gate { measured, .. } in passed.filter(|_| report.gates.len() == GATES.len()) {
+        out!("{}", paragraph(&format!("Mechanism: {measured}")));
+    }
+    if let Some(evidence) = &report.evidence {
+        out!("{}", paragraph(&format!("Evidence: {evidence}.")));
     }
     for note in &report.notes {
         out!("{}", paragraph(note));
     }
-    let next = next(case, report, is_fast);
-    let verdict = format!("{}: {next}", word(report.mark).bold());
-    out!("\n{}", column(2, "  ", &verdict));
-    if report.mark == Mark::NotYet {
-        out!("  `--seed {}` draws the same requests again", report.seed);
-    }
-    if let Some(evidence) = &report.evidence {
-        out!("\n{}", paragraph(&format!("Evidence: {evidence}.")));
-    }
     if let Some(speedups) = &report.speedups {
         let said = [entry.compare(case, speedups), entry.judge(case)];
-        said.into_iter().flatten().for_each(|said| out!("\n{}", paragraph(&said)));
+        said.into_iter().flatten().for_each(|said| out!("{}", paragraph(&said)));
+    }
+    out!("{}", paragraph(&format!("next: {}", next(case, report, is_fast))));
+    if report.mark == Mark::NotYet {
+        out!("  the same requests again: just check {} --seed {}", case.shown, report.seed);
+    }
+}
+
+/// In their order.
+const GATES: [&str; 3] = ["answers", "mechanism", "speed"];
+
+/// What a gate found, and what it wants.
+fn said(gate: &Gate) -> String {
+    let Gate { gate, measured, needed, .. } = gate;
+    let found = if *gate == "speed" { format!("speed {measured}") } else { measured.clone() };
+    if needed.is_empty() { found } else { format!("{found}; needed: {needed}") }
+}
+
+/// `✓ answers 38 of 38`
+fn gate(report: &Report, name: &str) -> String {
+    let Some(gate) = report.gates.iter().find(|it| it.gate == name) else {
+        return style(format!("– {name} not measured")).dim().to_string();
+    };
+    let count = gate.measured.split(' ').next().filter(|it| it.parse::<usize>().is_ok());
+    match gate.mark {
+        Mark::Passed => {
+            let all =
+                count.filter(|_| name == "answers").map(|count| format!(" {count} of {count}"));
+            format!("{} {name}{}", style("✓").green(), all.unwrap_or_default())
+        }
+        Mark::NotYet => format!("{} {name}", style("✗").red()),
+        Mark::Undecided => format!("{} {name}", style("?").yellow()),
     }
 }
 
 fn word(mark: Mark) -> StyledObject<&'static str> {
     match mark {
-        Mark::Passed => style("passed").green(),
-        Mark::NotYet => style("not yet").red(),
-        Mark::Undecided => style("undecided").yellow(),
+        Mark::Passed => style("PASSED").green(),
+        Mark::NotYet => style("NOT YET").red(),
+        Mark::Undecided => style("UNDECIDED").yellow(),
     }
 }
 
@@ -168,13 +198,13 @@ fn word(mark: Mark) -> StyledObject<&'static str> {
 fn next(case: &Case, report: &Report, is_fast: bool) -> String {
     let name = &case.shown;
     match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
-        (Mark::Passed, _) if is_fast => format!("`just check {name}` also measures the speed"),
-        (Mark::Passed, _) => format!("`just solution {name}` explains our fix"),
-        (Mark::Undecided, _) => format!("`just check {name} --longer` narrows the interval"),
+        (Mark::Passed, _) if is_fast => format!("just check {name}, which also measures the speed"),
+        (Mark::Passed, _) => format!("just solution {name}, which explains our fix"),
+        (Mark::Undecided, _) => format!("just check {name} --longer, for a narrower interval"),
         (_, "answers") => {
             let tests = lab_report::path(&case.dir.join("tests/same_answers.rs"));
-            format!("{tests} has more answers")
+            format!("read {tests}, which has more answers")
         }
-        _ => format!("`just flame {name}` shows what is left, `just hint {name}` gives a hint"),
+        _ => format!("just flame {name} · just hint {name}"),
     }
 }

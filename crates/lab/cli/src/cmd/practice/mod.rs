@@ -2,9 +2,9 @@
 
 mod ask;
 mod check;
-mod exercises;
 mod hint;
-mod predict;
+mod list;
+pub mod predict;
 mod prepare;
 mod reset;
 mod solution;
@@ -20,8 +20,8 @@ use super::Places;
 pub enum Verb {
     /// Build everything that the course needs
     Prepare,
-    /// Copy `slow.rs` to `mine.rs`, for you to fix
-    Try(Named),
+    /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list what you can fix, and how far you are
+    Try(start::Options),
     /// Move your `mine.rs` to `mine.rs.old`, and begin again
     Reset(reset::Options),
     /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
@@ -32,8 +32,6 @@ pub enum Verb {
     Hint(Named),
     /// Explain our fix and compare it with yours, once yours has passed
     Solution(solution::Options),
-    /// List what you can fix, and how far you are
-    Exercises,
 }
 
 /// The case that a verb is about, by the name that the course uses, whatever the reader typed.
@@ -44,8 +42,12 @@ pub struct Named {
 
 impl Named {
     fn find(&self, workspace: &Workspace) -> anyhow::Result<Case> {
-        Ok(workspace.cases_named(std::slice::from_ref(&self.case))?.remove(0).masked())
+        find(workspace, &self.case)
     }
+}
+
+fn find(workspace: &Workspace, name: &String) -> anyhow::Result<Case> {
+    Ok(workspace.cases_named(std::slice::from_ref(name))?.remove(0).masked())
 }
 
 pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
@@ -53,12 +55,11 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Check(options) => return check::run(places, workspace, options),
         Verb::Prepare => return prepare::run(workspace),
-        Verb::Try(named) => start::run(workspace, &named.find(workspace)?),
+        Verb::Try(options) => start::run(workspace, options),
         Verb::Reset(options) => reset::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),
         Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),
         Verb::Solution(options) => solution::run(workspace, options),
-        Verb::Exercises => exercises::run(workspace),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,10 +1,12 @@
 //! `lab practice predict`: what the reader expects, kept before anything is measured.
 
-use anyhow::Context as _;
+use std::io::{IsTerminal as _, stderr, stdin};
+
+use anyhow::{Context as _, bail};
 use lab_cases::{Case, SUSPECTS, Workspace};
 use lab_model::Metric;
 use lab_practice::Entry;
-use lab_report::factor;
+use lab_report::{column, message};
 use lab_system::{err, out};
 
 use super::{Named, ask::ask};
@@ -20,29 +22,70 @@ pub struct Options {
     /// How many times better a fixed server is, by the metric that the case asks for
     #[arg(long, value_name = "N", value_parser = factor_of)]
     pub factor: Option<f64>,
+    /// Replace what you predicted before
+    #[arg(long)]
+    pub again: bool,
 }
 
+/// # Errors
+///
+/// If there is a prediction already, and it isn't to be replaced.
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let case = &options.named.find(workspace)?;
+    let name = &case.shown;
+    if let Some(said) = Entry::of(workspace, case)?.prediction().filter(|_| !options.again) {
+        bail!("you predicted for {name}: {said}; that stands, unless you predict --again");
+    }
     let suspect = match &options.suspect {
         Some(typed) => case.suspect(typed)?,
         None => {
-            err!("{}\n{}a kind of fault:{}\n", case.question, letters(case), kinds());
-            ask("What do you suspect?", "--suspect SUSPECT", |typed| case.suspect(typed))?
+            err!("{}\n", message(&case.question));
+            let question = suspects(workspace, case);
+            ask(&question, "--suspect SUSPECT", |typed| case.suspect(typed))?
         }
     };
     let said = match options.factor {
         Some(said) => said,
-        None => ask(&question(case), "--factor N", factor_of)?,
+        None => ask(&question_of(case), "--factor N", factor_of)?,
     };
-    out!(
-        "\nNoted: {suspect}, {}. To see it next to what is measured: just bench {}",
-        factor(said),
-        case.shown
-    );
-    Entry::change(workspace, case, |entry| {
-        (entry.suspect, entry.factor) = (Some(suspect), Some(said));
+    note(workspace, case, &suspect, said)?;
+    out!("  next: just bench {name}, which shows it next to what is measured");
+    Ok(())
+}
+
+/// Asks for a prediction before something is measured, if there is none yet and somebody is there to answer. An empty
+/// line skips it.
+///
+/// # Errors
+///
+/// If the journal can't be read or written.
+pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    let is_asked = stdin().is_terminal() && stderr().is_terminal();
+    if !is_asked || case.check.is_none() || Entry::of(workspace, case)?.prediction().is_some() {
+        return Ok(());
+    }
+    err!("{}\n", message(&case.question));
+    let question = format!("{} Enter skips the prediction.", suspects(workspace, case));
+    let usable = |typed: &str| match typed {
+        "" => Ok(None),
+        typed => case.suspect(typed).map(Some),
+    };
+    let Ok(Some(suspect)) = ask(&question, "--suspect SUSPECT", usable) else { return Ok(()) };
+    let usable = |typed: &str| match typed {
+        "" => Ok(None),
+        typed => factor_of(typed).map(Some),
+    };
+    let Ok(Some(said)) = ask(&question_of(case), "--factor N", usable) else { return Ok(()) };
+    note(workspace, case, &suspect, said)
+}
+
+/// Keeps a prediction.
+fn note(workspace: &Workspace, case: &Case, suspect: &str, said: f64) -> anyhow::Result<()> {
+    let noted = Entry::change(workspace, case, |entry| {
+        (entry.suspect, entry.factor) = (Some(suspect.to_owned()), Some(said));
     })?;
+    err!("");
+    out!("Noted: {}.", noted.prediction().unwrap_or_default());
     Ok(())
 }
 
@@ -52,17 +95,18 @@ fn kinds() -> String {
     SUSPECTS.iter().map(line).collect()
 }
 
-fn letters(case: &Case) -> String {
-    match &case.letters()[..] {
-        [] => "Answer ".to_owned(),
-        [first, .., last] => {
-            format!("Answer {first} to {last}, the suspects of {}, or ", case.page())
-        }
-        [only] => format!("Answer {only}, the suspect of {}, or ", case.page()),
-    }
+/// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
+fn suspects(workspace: &Workspace, case: &Case) -> String {
+    let options = lab_practice::options(workspace, case);
+    let lines: String =
+        options.iter().map(|(letter, words)| format!("  {letter}  {words}\n")).collect();
+    let kinds: Vec<_> = SUSPECTS.iter().map(|it| it.name.to_owned()).collect();
+    let or = if options.is_empty() { "" } else { "or " };
+    let kinds = column(2, "  ", &format!("{or}a kind of fault: {}", kinds.join(", ")));
+    format!("{lines}{kinds}\nWhat do you suspect?")
 }
 
-fn question(case: &Case) -> String {
+fn question_of(case: &Case) -> String {
     match case.predicted_metric() {
         Metric::Throughput => {
             "How many times higher is the throughput of a fixed server?".to_owned()

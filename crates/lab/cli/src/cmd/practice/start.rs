@@ -5,7 +5,17 @@ use lab_cases::{Case, MINE, Workspace};
 use lab_practice::Entry;
 use lab_system::out;
 
-pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+use super::{find, list};
+
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The case; without one, all are listed
+    pub case: Option<String>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
+    let Some(name) = &options.case else { return list::run(workspace) };
+    let case = &find(workspace, name)?;
     lab_practice::begin(case)?;
     begun(workspace, case)
 }

@@ -1,4 +1,4 @@
-//! `lab practice exercises`: what can be fixed, in the order of the course, and how far the reader is.
+//! `lab practice try` without a case: what can be fixed, in the order of the course, and how far the reader is.
 
 use lab_cases::{Case, Workspace};
 use lab_practice::Entry;
@@ -19,5 +19,6 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<()> {
         let line = format!("  {:name$}  {:page$}  {shown}", case.shown, case.page());
         out!("{}", line.trim_end());
     }
+    out!("\n  next: just try CASE");
     Ok(())
 }

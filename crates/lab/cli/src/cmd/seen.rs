@@ -1,0 +1,103 @@
+//! What was seen of a server, in a line: the answer of `lab flame`. Tables and pictures have the rest.
+
+use lab_model::Exhibit;
+use lab_observation::{Folded, Observation, Observations, State, Topic, Unit, shares, top};
+use lab_pictures::Waits;
+use lab_report::{column, per_request, percent, time_ms};
+
+/// How many waits, functions or states are named.
+const NAMED: usize = 2;
+/// A smaller share is no answer.
+const LEAST: f64 = 0.05;
+/// A server that uses less than this share of one core is almost idle.
+const IDLE: f64 = 0.1;
+
+/// A line for each server, in the order of its exhibits.
+pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
+    let width = topic.servers.iter().map(|name| name.len()).max().unwrap_or(0) + 4;
+    let line = |(at, server): (usize, &Observation)| {
+        let mut parts: Vec<String> = Vec::new();
+        for exhibit in &topic.exhibits {
+            let part = match exhibit {
+                Exhibit::Timeline | Exhibit::Waits => waits(server),
+                Exhibit::Threads => threads(server),
+                Exhibit::Cpu | Exhibit::Differential => cpu(topic, all, at),
+                Exhibit::Allocations => allocations(topic, all, at),
+            };
+            parts.extend(part.filter(|part| !parts.contains(part)));
+        }
+        column(width, &format!("  {:<1$}", server.name, width - 2), &parts.join("; "))
+    };
+    all.servers.iter().enumerate().map(line).collect()
+}
+
+/// `waits: lock wait 99.2 % (6.57 s of 6.62 s)`
+fn waits(server: &Observation) -> Option<String> {
+    let waits = Waits::of(server.spans.as_ref()?);
+    let total = waits.stacks.total();
+    let mut parts: Vec<_> = waits.stacks.iter().collect();
+    parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    let least = if waits.is_cut_off() { "at least " } else { "" };
+    let shown = |ns: u64| time_ms(ns as f64 / 1e6);
+    let part = |(stack, ns): (&[String], u64)| {
+        let name = match stack {
+            [_, parts @ ..] if !parts.is_empty() => parts.join(" → "),
+            _ => "the rest".to_owned(),
+        };
+        let share = 100.0 * ns as f64 / total as f64;
+        format!("{name} {share:.1} % ({} of {least}{})", shown(ns), shown(total))
+    };
+    let large = parts.into_iter().filter(|(_, ns)| *ns as f64 >= LEAST * total as f64);
+    named("waits", large.take(NAMED).map(part))
+}
+
+/// `CPU: 3.41 ms per request, of which malloc 30 %`, or that there was little of it.
+fn cpu(topic: &Topic, all: &Observations, at: usize) -> Option<String> {
+    let server = &all.servers[at];
+    if server.cpu?.as_secs_f64() < IDLE * server.measured.as_secs_f64() {
+        return Some("CPU: almost idle".to_owned());
+    }
+    let functions = all.cpu(&topic.view).and_then(|stacks| most(stacks.get(at)?));
+    let cost = time_ms(server.cpu_per_request()?.as_secs_f64() * 1e3);
+    Some(format!("CPU: {cost} per request{}", functions.unwrap_or_default()))
+}
+
+/// `allocates 2.10 MB per request, of which String::clone 80 %`
+fn allocations(topic: &Topic, all: &Observations, at: usize) -> Option<String> {
+    let stacks = topic.view.of(&all.heaps.get(at)?.stacks);
+    let bytes = per_request(Unit::Bytes, stacks.total());
+    Some(format!("allocates {bytes}{}", most(&stacks).unwrap_or_default()))
+}
+
+/// What the threads did that wait for work least.
+fn threads(server: &Observation) -> Option<String> {
+    let kinds = server.threads.as_ref()?.kinds();
+    let (name, threads) = kinds.first()?;
+    let said = |(state, share): (State, f64)| {
+        let share = percent(share);
+        match state {
+            State::Running => format!("{share} running"),
+            State::Ready => format!("{share} waiting for a core"),
+            State::Blocked(call) => format!("{share} blocked in {call}"),
+            State::Absent => String::new(),
+        }
+    };
+    let states = shares(threads).into_iter();
+    let states = states.filter(|(state, share)| !state.waits_for_work() && *share >= LEAST);
+    let many = if threads.len() > 1 { format!("{} × ", threads.len()) } else { String::new() };
+    named(&format!("{many}{name}"), states.take(NAMED).map(said))
+}
+
+/// The functions that take most themselves, as shares of the whole.
+fn most(stacks: &Folded) -> Option<String> {
+    let total = stacks.total().max(1) as f64;
+    let largest = top(stacks, NAMED).into_iter().map(|row| (row.name, row.own as f64 / total));
+    let large = largest.filter(|(_, share)| *share >= LEAST);
+    let large: Vec<_> = large.map(|(name, share)| format!("{name} {}", percent(share))).collect();
+    (!large.is_empty()).then(|| format!(", of which {}", large.join(", ")))
+}
+
+fn named(name: &str, parts: impl Iterator<Item = String>) -> Option<String> {
+    let parts: Vec<_> = parts.collect();
+    (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
+}
