@@ -72,8 +72,10 @@ impl Section {
 
 impl PicturePage {
     pub fn html(&self) -> String {
+        // A case by its alias has its question as its title.
+        let question = Some(&self.question).filter(|question| **question != self.title);
         let body = html! {
-            (header(&self.case, &self.title, &self.question))
+            (header(&self.case, html! { (self.title) }, question.map(|it| html! { (it) })))
             (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             @for section in &self.sections { (section.html()) }
             section {

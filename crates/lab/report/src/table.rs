@@ -67,6 +67,12 @@ impl Table {
     }
 
     pub fn html(&self) -> Markup {
+        self.html_with(|_, _| None)
+    }
+
+    /// With this in the cells of these rows and columns, where there is something.
+    pub fn html_with(&self, shown: impl Fn(usize, usize) -> Option<Markup>) -> Markup {
+        let cell = |row, column, text: &str| shown(row, column).unwrap_or_else(|| html! { (text) });
         html! {
             // Scrolls, also by keyboard, if it is wider than the page.
             div class="box" tabindex="0" role="group" aria-label=(self.caption) {
@@ -77,10 +83,11 @@ impl Table {
                             th scope="col" class=[self.class(column)] { (name) }
                         }
                     } }
-                    tbody { @for row in &self.rows { tr {
-                        @for (column, cell) in row.iter().enumerate() {
-                            @if column == 0 { th scope="row" { (cell) } }
-                            @else { td class=[self.class(column)] { (cell) } }
+                    tbody { @for (nth, row) in self.rows.iter().enumerate() { tr {
+                        @for (column, text) in row.iter().enumerate() {
+                            @let shown = cell(nth, column, text);
+                            @if column == 0 { th scope="row" { (shown) } }
+                            @else { td class=[self.class(column)] { (shown) } }
                         }
                     } } }
                 }
