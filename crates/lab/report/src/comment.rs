@@ -14,9 +14,9 @@ use crate::{
 /// In Markdown: what a terminal shows; then in a fold why, every metric with its interval and its noise, and all
 /// notes; and the command that makes the same comparison. No text of the record has a meaning in it.
 pub fn comment(record: &Record, case: &CaseRecord) -> String {
-    let [before, verdict, after] = screen::verdict(case).map(|it| inert(&it));
+    let answer = inert(&screen::verdict(case).concat());
     // CI reads the verdict from the first line.
-    let mut text = format!("### `lab compare`: {verdict}\n\n{before}**{verdict}**{after}\n\n");
+    let mut text = format!("### `lab compare`: {}\n\n**{answer}**\n\n", case.verdict);
     if let Some(why) = screen::why(case) {
         let _ = writeln!(text, "{}.\n", inert(&why));
     }
