@@ -16,10 +16,8 @@ use crate::{
 pub fn comment(record: &Record, case: &CaseRecord) -> String {
     let answer = inert(&screen::verdict(case).concat());
     // CI reads the verdict from the first line.
-    let mut text = format!("### `lab compare`: {}\n\n**{answer}**\n\n", case.verdict);
-    if let Some(why) = screen::why(case) {
-        let _ = writeln!(text, "{}.\n", inert(&why));
-    }
+    let why = screen::why(case).map_or(String::new(), |why| format!(": {}", inert(&why)));
+    let mut text = format!("### `lab compare`: {}\n\n**{answer}**{why}.\n\n", case.verdict);
     text += &table(screen::table(case));
     let (first, _) = screen::first_notes(case);
     if !first.is_empty() {

@@ -124,8 +124,8 @@ fn amount(metric: Metric, found: &Speedup, bound: &str) -> String {
 /// Every figure once: a row a metric. Of more than two servers, a row a server.
 pub fn table(case: &CaseRecord) -> Table {
     let Some((one, other)) = case.sides() else { return Table::default() };
-    let loops = if is_of_open_loop(case) { "Latencies under random arrivals. " } else { "" };
-    let caption = format!("{loops}{}.", noise(case));
+    let loops = if is_of_open_loop(case) { " Latencies are those of random arrivals." } else { "" };
+    let caption = format!("{}.{loops}", noise(case));
     if case.variants.len() > 2 {
         return Table { caption, ..claims(case) };
     }

@@ -195,7 +195,7 @@ fn overview(record: &Record) -> Markup {
     };
     let undecided = record.cases.iter().filter_map(|case| Some((case, screen::why(case)?)));
     html! {
-        div class="answer" { (table.html_with(cell)) }
+        div class="answer all" { (table.html_with(cell)) }
         @for (case, why) in undecided { p { (case.case) ": " (capital(&why)) } }
     }
 }
