@@ -37,6 +37,7 @@ pub struct Section {
     pub pictures: Vec<Picture>,
     /// For readers who cannot see the pictures.
     pub tables: Vec<Table>,
+    pub notes: Vec<Note>,
     /// Other files next to the page, and what is in them.
     pub files: Vec<(String, String)>,
 }
@@ -62,9 +63,10 @@ impl Section {
         html! {
             section {
                 h2 { (self.heading) }
-                p { (self.lead) }
+                @if !self.lead.is_empty() { p { (self.lead) } }
                 @for picture in &self.pictures { (picture.html()) }
                 @for table in &self.tables { (table.html()) }
+                (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             }
         }
     }

@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::{NONE, thousands};
 
+/// The longest name that needs no break, in characters.
+const SHORT: usize = 20;
+
 /// A table whose first column names the rows. It is made once, and shown in several forms.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub struct Table {
@@ -72,6 +75,9 @@ impl Table {
 
     /// With this in the cells of these rows and columns, where there is something.
     pub fn html_with(&self, shown: impl Fn(usize, usize) -> Option<Markup>) -> Markup {
+        // A longer name may break anywhere.
+        let is_short = |row: &Vec<String>| row.first().is_none_or(|it| it.chars().count() <= SHORT);
+        let short = self.rows.iter().all(is_short).then_some("short");
         let cell = |row, column, text: &str| shown(row, column).unwrap_or_else(|| html! { (text) });
         html! {
             // Scrolls, also by keyboard, if it is wider than the page.
@@ -86,7 +92,7 @@ impl Table {
                     tbody { @for (nth, row) in self.rows.iter().enumerate() { tr {
                         @for (column, text) in row.iter().enumerate() {
                             @let shown = cell(nth, column, text);
-                            @if column == 0 { th scope="row" { (shown) } }
+                            @if column == 0 { th scope="row" class=[short] { (shown) } }
                             @else { td class=[self.class(column)] { (shown) } }
                         }
                     } } }
