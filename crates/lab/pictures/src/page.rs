@@ -37,6 +37,7 @@ pub struct Section {
     pub pictures: Vec<Picture>,
     /// For readers who cannot see the pictures.
     pub tables: Vec<Table>,
+    pub notes: Vec<Note>,
     /// Other files next to the page, and what is in them.
     pub files: Vec<(String, String)>,
 }
@@ -62,9 +63,10 @@ impl Section {
         html! {
             section {
                 h2 { (self.heading) }
-                p { (self.lead) }
+                @if !self.lead.is_empty() { p { (self.lead) } }
                 @for picture in &self.pictures { (picture.html()) }
                 @for table in &self.tables { (table.html()) }
+                (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             }
         }
     }
@@ -72,8 +74,10 @@ impl Section {
 
 impl PicturePage {
     pub fn html(&self) -> String {
+        // A case by its alias has its question as its title.
+        let question = Some(&self.question).filter(|question| **question != self.title);
         let body = html! {
-            (header(&self.case, &self.title, &self.question))
+            (header(&self.case, html! { (self.title) }, question.map(|it| html! { (it) })))
             (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             @for section in &self.sections { (section.html()) }
             section {

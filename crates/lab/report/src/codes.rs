@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     CaseRecord, NONE, Record, Template, factor, join, notes, percent, plural, plus_minus,
-    thousands, time_ms,
+    significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
@@ -170,15 +170,15 @@ fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
             let [low, high] = [0_usize, 1].map(|at| value[at].as_f64().map(signed));
             Some(format!("{} to {}", low?, high?))
         }),
-        "interval" => {
-            Box::new(|result: &Value| Some(ends(result["low"].as_f64()?, result["high"].as_f64()?)))
-        }
+        "interval" => Box::new(|result: &Value| {
+            let [low, high] = ["low", "high"].map(|end| result[end].as_f64().map(significant));
+            Some(format!("{}–{}", low?, high?))
+        }),
         "%" => number(percent),
         "×" => number(factor),
         "ms" => number(time_ms),
         "s" => number(|value| time_ms(1e3 * value)),
         "n" => number(thousands),
-        "+" => number(signed),
         "±" => number(plus_minus),
         "over" => number(|value| percent(value - 1.0)),
         // Rounded down, because 94.9 % is not 95 %.
@@ -196,12 +196,6 @@ fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
 /// Formats 0.95 as `-5.0 %`.
 fn signed(factor: f64) -> String {
     format!("{:+.1} %", 100.0 * (factor - 1.0))
-}
-
-/// Formats an interval as `-5.0 % to +1.0 %`, and a wide one as `0.42× to 2.10×`.
-fn ends(low: f64, high: f64) -> String {
-    let show = if low >= 0.5 && high <= 2.0 { signed } else { factor };
-    format!("{} to {}", show(low), show(high))
 }
 
 #[cfg(test)]

@@ -1,40 +1,48 @@
-//! A comparison as a comment on a pull request.
+//! A comparison as a comment on a pull request: the screen of a terminal, and all the rest in a fold.
 
 use std::fmt::Write as _;
 
 use crate::{
-    CaseRecord, Record, notes,
+    CaseRecord, Record, Table, notes,
     origin::{command_line, day},
+    plural, reason,
+    screen::{self, NoteLine},
+    sentence,
+    tables::metrics,
 };
 
-use crate::{
-    plural, reason, sentence,
-    tables::{how_measured, metrics},
-};
-
-/// In Markdown: the verdict, every metric with its interval and its noise, the notes, and the command
-/// that makes the same comparison. No text of the record has a meaning in it.
+/// In Markdown: what a terminal shows; then in a fold why, every metric with its interval and its noise, and all
+/// notes; and the command that makes the same comparison. No text of the record has a meaning in it.
 pub fn comment(record: &Record, case: &CaseRecord) -> String {
-    let mut text = format!("### `lab compare`: {}\n\n{}.\n\n", case.verdict, inert(&reason(case)));
-    let mut metrics = metrics(case);
-    let cells = metrics.head.iter_mut().chain(metrics.rows.iter_mut().flatten());
-    cells.for_each(|cell| *cell = inert(cell));
-    text += &metrics.markdown();
-    let [measured, caption] = [&how_measured(case), &metrics.caption].map(|it| inert(it));
-    let _ = writeln!(text, "\n{measured}. {caption}");
-    let notes = notes(case);
-    if !notes.is_empty() {
-        let _ = writeln!(text, "\n<details><summary>{}</summary>\n", plural(notes.len(), "note"));
-        for (nth, note) in notes.iter().enumerate() {
-            if text.len() > LONGEST / 2 {
-                let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
-                break;
-            }
-            let code = crate::code(note).map_or(String::new(), |code| format!("`note[{code}]`: "));
-            let _ = writeln!(text, "- {code}{}", inert(&sentence(note)));
-        }
-        text += "\n</details>\n";
+    let answer = inert(&screen::verdict(case).concat());
+    // CI reads the verdict from the first line.
+    let why = screen::why(case).map_or(String::new(), |why| format!(": {}", inert(&why)));
+    let mut text = format!("### `lab compare`: {}\n\n**{answer}**{why}.\n\n", case.verdict);
+    text += &table(screen::table(case));
+    let (first, _) = screen::first_notes(case);
+    if !first.is_empty() {
+        text.push('\n');
     }
+    for NoteLine { code, text: said } in first {
+        text += &bullet(code, &said);
+    }
+    let notes = notes(case);
+    let more = match notes.len() {
+        0 => String::new(),
+        count => format!(", and {}", plural(count, "note")),
+    };
+    let _ = writeln!(text, "\n<details><summary>Every metric{more}</summary>\n");
+    let _ = writeln!(text, "{}.\n", inert(&reason(case)));
+    text += &table(metrics(case));
+    text.push('\n');
+    for (nth, note) in notes.iter().enumerate() {
+        if text.len() > LONGEST / 2 {
+            let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
+            break;
+        }
+        text += &bullet(crate::code(note), &sentence(note));
+    }
+    text += "\n</details>\n";
     let command = code(&command_line(&record.command));
     let machine = inert(&record.machine.to_string());
     let _ = writeln!(
@@ -44,6 +52,18 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
         day(record.created)
     );
     text
+}
+
+/// A table, and its caption below.
+fn table(mut table: Table) -> String {
+    let cells = table.head.iter_mut().chain(table.rows.iter_mut().flatten());
+    cells.for_each(|cell| *cell = inert(cell));
+    format!("{}\n{}\n", table.markdown(), inert(&table.caption))
+}
+
+fn bullet(code: Option<String>, said: &str) -> String {
+    let code = code.map_or(String::new(), |code| format!("`note[{code}]`: "));
+    format!("- {code}{}\n", inert(said))
 }
 
 /// The longest comment, in bytes. Hosts refuse a longer one than 65,536 characters.

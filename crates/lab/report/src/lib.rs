@@ -12,7 +12,7 @@ mod decline;
 mod document;
 mod notes;
 pub mod origin;
-mod screen;
+pub mod screen;
 mod store;
 mod summary;
 mod table;
@@ -34,7 +34,7 @@ pub use document::{
 pub use notes::notes;
 pub use screen::{answer, closing, screen};
 pub use store::{Store, read};
-pub use summary::{QUICK, comparison, overview};
+pub use summary::{QUICK, cases, comparison, overview};
 pub use table::{Table, count_table};
 pub use template::Template;
 pub use weight::{per_request, weight};

@@ -1,5 +1,5 @@
-//! A comparison in a dozen lines: the answer, one table, and what to know. The rest is in [`comparison`](super::comparison)
-//! and in the report.
+//! A comparison in a dozen lines: the answer, one table, and what to know. A terminal shows it, and a page and a comment
+//! begin with it; the rest is in [`comparison`](super::comparison).
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use lab_model::{Metric, Note, Percentile};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{
-    CaseRecord, EXPLANATIONS, Table, code, column, factor, noted, notes, paragraph, plural,
-    plus_minus, sentence, significant,
+    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, sentence,
+    significant,
     tables::{claims, cpu_cells, factor_of, figures_of, how_measured, is_of_open_loop},
     thousands,
 };
@@ -43,16 +43,22 @@ const FIRST: [&str; 8] = [
 pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
-    text + &closing(&in_lines(notes(case)), more)
+    let (notes, rest) = first_notes(case);
+    let line = |NoteLine { code, text }: NoteLine| {
+        let code = code.map_or("note".to_owned(), |code| format!("note[{code}]"));
+        format!("{}: {text}", style(code).yellow())
+    };
+    text + &end(notes.into_iter().map(line), rest, more)
 }
 
 /// The end of a screen: the first notes, and how to see the rest.
 pub fn closing(notes: &[String], more: &str) -> String {
-    let mut text = String::new();
-    for note in notes.iter().take(NOTES) {
-        let _ = writeln!(text, "{}", paragraph(note));
-    }
-    let rest = notes.len().saturating_sub(NOTES);
+    end(notes.iter().take(NOTES).cloned(), notes.len().saturating_sub(NOTES), more)
+}
+
+/// These notes, and how to see the `rest` of them.
+fn end(notes: impl Iterator<Item = String>, rest: usize, more: &str) -> String {
+    let mut text: String = notes.map(|note| paragraph(&note) + "\n").collect();
     let rest =
         if rest > 0 { format!("and {}: ", plural(rest, "more note")) } else { "more: ".to_owned() };
     let _ = writeln!(text, "{}", paragraph(&format!("{rest}{more}")));
@@ -63,31 +69,35 @@ pub fn closing(notes: &[String], more: &str) -> String {
 pub fn answer(label: &str, case: &CaseRecord) -> String {
     let label = if label.is_empty() { String::new() } else { format!("{}  ", style(label).bold()) };
     let indent = 2 + console::measure_text_width(&label);
-    let line = column(indent, &format!("  {label}"), &verdict(case));
-    match case.verdict {
-        Verdict::Faster | Verdict::Slower | Verdict::SlightlyFaster | Verdict::SlightlySlower => {
-            line
-        }
-        Verdict::Equivalent | Verdict::Undecided => {
-            format!("{line}\n{}", paragraph(&sentence(&case.reason)))
-        }
+    let [before, verdict, after] = verdict(case);
+    let verdict = coloured(case.verdict, &verdict);
+    let line = column(indent, &format!("  {label}"), &format!("{before}{verdict}{after}"));
+    match why(case) {
+        Some(why) => format!("{line}\n{}", paragraph(&why)),
+        None => line,
     }
 }
 
-/// `fixed is faster: 7.26× the throughput (6.92–7.68)`, in colour.
-pub fn verdict(case: &CaseRecord) -> String {
+/// Why nothing is decided; `None` if something is.
+pub fn why(case: &CaseRecord) -> Option<String> {
+    (case.verdict.direction() == 0).then(|| sentence(&case.reason))
+}
+
+/// `fixed is faster: 7.26× the throughput (6.92–7.68)`: the verdict, and what is before and after it.
+pub fn verdict(case: &CaseRecord) -> [String; 3] {
     let [_, candidate] = case.names();
-    let verdict = coloured(case.verdict, &case.verdict.to_string());
     let metric = case.metric;
-    match (case.verdict, case.speedup.of(metric)) {
-        (Verdict::Undecided, _) => format!("{verdict} in {}", metric.name()),
-        (Verdict::Equivalent, _) => format!("{candidate} is {verdict} in {}", metric.name()),
+    let candidate = format!("{candidate} is ");
+    let [before, after] = match (case.verdict, case.speedup.of(metric)) {
+        (Verdict::Undecided, _) => [String::new(), format!(" in {}", metric.name())],
+        (Verdict::Equivalent, _) => [candidate, format!(" in {}", metric.name())],
         (_, Some(found)) => {
             let bound = if case.speedup.is_bound(metric) { "at least " } else { "" };
-            format!("{candidate} is {verdict}: {}", amount(metric, found, bound))
+            [candidate, format!(": {}", amount(metric, found, bound))]
         }
-        (_, None) => format!("{candidate} is {verdict}"),
-    }
+        (_, None) => [candidate, String::new()],
+    };
+    [before, case.verdict.to_string(), after]
 }
 
 /// A verdict's colour. The word is always there, too.
@@ -125,8 +135,10 @@ fn amount(metric: Metric, found: &Speedup, bound: &str) -> String {
 /// Every figure once: a row a metric. Of more than two servers, a row a server.
 pub fn table(case: &CaseRecord) -> Table {
     let Some((one, other)) = case.sides() else { return Table::default() };
+    let loops = if is_of_open_loop(case) { " Latencies are those of random arrivals." } else { "" };
+    let caption = format!("{}.{loops}", noise(case));
     if case.variants.len() > 2 {
-        return claims(case);
+        return Table { caption, ..claims(case) };
     }
     let over = |metric: Metric| match metric {
         Metric::Cpu if case.idle_baseline().is_some() => {
@@ -163,8 +175,6 @@ pub fn table(case: &CaseRecord) -> Table {
     if case.speedup.of(case.metric).is_none() {
         rows.iter_mut().for_each(|row| row[4].clear());
     }
-    let loops = if is_of_open_loop(case) { "Latencies under random arrivals. " } else { "" };
-    let caption = format!("{loops}{}.", noise(case));
     Table::new(caption, ["", &one.variant, &other.variant, "factor", ""], rows)
 }
 
@@ -192,8 +202,7 @@ pub fn noise(case: &CaseRecord) -> String {
     let control = case.control.speedup.of(case.metric);
     let noise = control.map_or("noise unknown".to_owned(), |control| {
         let pairs = plural(case.control.pairs, "pair");
-        let noise = plus_minus(control.estimate.max(1.0 / control.estimate));
-        format!("noise {noise}: {baseline} against itself, in {pairs}")
+        format!("noise {}: {baseline} against itself, in {pairs}", crate::noise(control))
     });
     let confidence = case.speedup.of(case.metric).map_or(String::new(), |found| {
         // Rounded down: 94.99 % is not 95 %.
@@ -202,19 +211,34 @@ pub fn noise(case: &CaseRecord) -> String {
     format!("{noise}; {}{confidence}", how_measured(case))
 }
 
+/// A note in a line. Without a code, it is a sentence of somebody else.
+pub struct NoteLine {
+    pub code: Option<String>,
+    pub text: String,
+}
+
+/// The notes that matter most, and how many more there are.
+pub fn first_notes(case: &CaseRecord) -> (Vec<NoteLine>, usize) {
+    let mut notes = in_lines(notes(case));
+    let rest = notes.len().saturating_sub(NOTES);
+    notes.truncate(NOTES);
+    (notes, rest)
+}
+
 /// A line for each code, with the servers that it is about.
-fn in_lines(notes: Vec<Note>) -> Vec<String> {
+fn in_lines(notes: Vec<Note>) -> Vec<NoteLine> {
     let rank = |code: &str| FIRST.iter().position(|it| *it == code).unwrap_or(FIRST.len());
     let mut codes: Vec<(String, Vec<String>)> = Vec::new();
     let (mut faults, mut others) = (Vec::new(), Vec::new());
     for note in notes {
+        let text = sentence(&note);
         let Some(code) = code(&note) else {
-            others.push(noted(&note));
+            others.push(NoteLine { code: None, text });
             continue;
         };
         // What was answered says more than that something was.
         if FAULTS.contains(&&*code) {
-            faults.push(noted(&note));
+            faults.push(NoteLine { code: Some(code), text });
             continue;
         }
         let variant = match note {
@@ -234,7 +258,7 @@ fn in_lines(notes: Vec<Note>) -> Vec<String> {
         } else {
             format!("{}: ", crate::join(&variants))
         };
-        format!("{}: {of}{}", style(format!("note[{code}]")).yellow(), meaning.replace('`', ""))
+        NoteLine { code: Some(code), text: format!("{of}{}", meaning.replace('`', "")) }
     };
     faults.into_iter().chain(codes.into_iter().map(line)).chain(others).collect()
 }

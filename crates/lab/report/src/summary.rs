@@ -28,9 +28,8 @@ pub fn comparison(title: &str, case: &CaseRecord) -> String {
 /// What to know of a quick run.
 pub const QUICK: &str = "  A quick run is rough: quote figures of a run without --quick.";
 
-/// All cases, a line each: the verdict, by how much, from what to what, and Criterion's factor for each that has
-/// one.
-pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
+/// All cases, a row each: the verdict, by how much, and from what to what.
+pub fn cases(record: &Record) -> Table {
     let row = |case: &CaseRecord| {
         let [from, to] = figures_of(case, case.metric);
         let change = format!("{from} → {to} {}", case.short(case.metric));
@@ -40,7 +39,15 @@ pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
     let names = record.cases.first().map(CaseRecord::names);
     let [slow, fixed] = names.unwrap_or(["slow", "fixed"]);
     let head = ["", "verdict", "factor", &format!("{slow} → {fixed}")];
-    let mut table = Table::new("", head, record.cases.iter().map(row));
+    let caption = confidence(&record.cases).map_or(String::new(), |confidence| {
+        format!("The brackets show a {confidence} interval, from pairs of runs.")
+    });
+    Table::new(caption, head, record.cases.iter().map(row))
+}
+
+/// All cases, with Criterion's factor for each that has one.
+pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
+    let mut table = cases(record);
     if micros.iter().any(Option::is_some) {
         table.head.push("Criterion".to_owned());
         for (row, micro) in table.rows.iter_mut().zip(micros) {
@@ -53,8 +60,8 @@ pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
         *line = line.replacen(&verdict, &coloured(case.verdict, &verdict), 1);
     }
     let mut text = format!("\n{}\n\n", lines.join("\n"));
-    if let Some(confidence) = confidence(&record.cases) {
-        let _ = writeln!(text, "  The brackets show a {confidence} interval, from pairs of runs.");
+    if !table.caption.is_empty() {
+        let _ = writeln!(text, "  {}", table.caption);
     }
     if record.quick {
         text += QUICK;

@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::{NONE, thousands};
 
+/// The longest name that needs no break, in characters.
+const SHORT: usize = 20;
+
 /// A table whose first column names the rows. It is made once, and shown in several forms.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub struct Table {
@@ -67,6 +70,15 @@ impl Table {
     }
 
     pub fn html(&self) -> Markup {
+        self.html_with(|_, _| None)
+    }
+
+    /// With this in the cells of these rows and columns, where there is something.
+    pub fn html_with(&self, shown: impl Fn(usize, usize) -> Option<Markup>) -> Markup {
+        // A longer name may break anywhere.
+        let is_short = |row: &Vec<String>| row.first().is_none_or(|it| it.chars().count() <= SHORT);
+        let short = self.rows.iter().all(is_short).then_some("short");
+        let cell = |row, column, text: &str| shown(row, column).unwrap_or_else(|| html! { (text) });
         html! {
             // Scrolls, also by keyboard, if it is wider than the page.
             div class="box" tabindex="0" role="group" aria-label=(self.caption) {
@@ -77,10 +89,11 @@ impl Table {
                             th scope="col" class=[self.class(column)] { (name) }
                         }
                     } }
-                    tbody { @for row in &self.rows { tr {
-                        @for (column, cell) in row.iter().enumerate() {
-                            @if column == 0 { th scope="row" { (cell) } }
-                            @else { td class=[self.class(column)] { (cell) } }
+                    tbody { @for (nth, row) in self.rows.iter().enumerate() { tr {
+                        @for (column, text) in row.iter().enumerate() {
+                            @let shown = cell(nth, column, text);
+                            @if column == 0 { th scope="row" class=[short] { (shown) } }
+                            @else { td class=[self.class(column)] { (shown) } }
                         }
                     } } }
                 }

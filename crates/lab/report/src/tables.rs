@@ -14,8 +14,13 @@ use crate::{
 
 /// The tables of one case; a table without rows is left out.
 pub fn tables(case: &CaseRecord) -> Vec<Table> {
-    let all = [claims(case), metrics(case), latencies(case), open_loop(case), exact(case)];
-    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    [claims(case)].into_iter().chain(details(case)).filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// Those that say more than the screen does.
+pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
+    let all = [metrics(case), latencies(case), open_loop(case), exact(case)];
+    all.into_iter().filter(|table| !table.rows.is_empty())
 }
 
 /// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.

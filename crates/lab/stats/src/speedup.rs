@@ -73,10 +73,10 @@ impl Speedup {
         self.confidence >= NOMINAL
     }
 
-    /// The distance from 1 to the farther end of the interval, as a factor of at least 1: 1 / 0.95 for
-    /// `0.95..1.02`. For a control, this is the noise floor.
-    pub fn reach(&self) -> f64 {
-        self.high.max(1.0 / self.low).max(1.0)
+    /// The distance of the estimate from 1, as a factor of at least 1: 1 / 0.95 for 0.95. For a control, this is
+    /// the noise that a verdict uses.
+    pub fn distance(&self) -> f64 {
+        self.estimate.max(1.0 / self.estimate)
     }
 }
 

@@ -159,7 +159,7 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
 
 /// The control's estimate, as a factor of at least 1.
 fn noise(control: Option<&Speedup>) -> f64 {
-    control.map_or(1.0, |control| control.estimate.max(1.0 / control.estimate))
+    control.map_or(1.0, Speedup::distance)
 }
 
 /// Whether the whole interval is farther from 1 than this factor.

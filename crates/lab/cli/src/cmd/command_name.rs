@@ -20,20 +20,43 @@ pub fn short(command: &str) -> String {
     title.split(' ').find(is_program).unwrap_or(&title).to_owned()
 }
 
-/// The directory for the results of a command: its text, with a hyphen for each run of characters that a
-/// path should not have.
+/// The longest name of a directory, without its mark.
+const LONGEST: usize = 40;
+
+/// The directory for the results of a command: its program, and the file that this runs, such as `node-server.js`.
+/// A mark distinguishes commands of which the name leaves something out.
 pub fn directory(command: &str) -> String {
     let shown = without_secrets(command);
-    let parts = shown.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
-    let parts: Vec<_> = parts.filter(|part| part.contains(char::is_alphanumeric)).collect();
-    let name = parts.join("-");
-    // A file name has at most 255 bytes. The end of a command distinguishes it.
-    let cut = name.char_indices().rev().nth(99).map_or(0, |(at, _)| at);
-    if name.is_empty() {
-        "server".to_owned()
+    let whole = as_path(&shown);
+    let name = if shown.contains("://") {
+        as_path(shown.split_once("://").map_or(&shown, |(_, rest)| rest))
     } else {
-        name[cut..].trim_start_matches('.').to_owned()
+        let title = title(&shown);
+        let words = title.split(' ').take(2);
+        let words: Vec<_> = words.take_while(|word| !word.starts_with('-')).collect();
+        as_path(&words.join(" "))
+    };
+    let name: String = name.chars().take(LONGEST).collect();
+    let name = name.trim_matches(['.', '-']);
+    match name {
+        "" => "server".to_owned(),
+        name if name == whole => name.to_owned(),
+        name => format!("{name}-{:04x}", mark(&shown)),
     }
+}
+
+/// With a hyphen for each run of characters that a path should not have.
+fn as_path(text: &str) -> String {
+    let parts = text.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
+    parts.filter(|part| part.contains(char::is_alphanumeric)).collect::<Vec<_>>().join("-")
+}
+
+/// The same for the same text, in every build of `lab` (FNV-1a).
+fn mark(text: &str) -> u16 {
+    let hash = text
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash ^ (hash >> 16)) as u16
 }
 
 #[cfg(test)]
@@ -45,15 +68,22 @@ mod tests {
         for (command, named, titled) in [
             ("lock-scope-slow", "lock-scope-slow", "lock-scope-slow"),
             ("python3 a.py", "python3-a.py", "python3 a.py"),
-            ("./old/server -p {port}", "old-server-p-port", "server -p {port}"),
-            ("./new/server -p {port}", "new-server-p-port", "server -p {port}"),
-            ("/opt/x/.hidden", "opt-x-.hidden", ".hidden"),
+            ("./old/server -p {port}", "server-", "server -p {port}"),
+            ("/opt/x/.hidden", "hidden-", ".hidden"),
+            ("/a/b/gunicorn -w 1 app:app", "gunicorn-", "gunicorn -w 1 app:app"),
+            ("node /srv/server.js --port 1", "node-server.js-", "node server.js --port 1"),
+            ("http://127.0.0.1:8080/", "127.0.0.1-8080-", "127.0.0.1:8080"),
             ("../..", "server", "../.."),
-            ("./server --token=x", "server-token", "server --token=…"),
+            ("./server --token=x", "server-", "server --token=…"),
         ] {
-            assert_eq!((&*directory(command), &*title(command)), (named, titled));
+            let found = directory(command);
+            let mark = found.strip_prefix(named).unwrap_or_else(|| panic!("{command}: {found}"));
+            assert_eq!(mark.len(), if named.ends_with('-') { 4 } else { 0 }, "{found}");
+            assert_eq!(title(command), titled);
         }
         assert_eq!(short("NODE_ENV=production /usr/bin/node app.js"), "node");
-        assert_eq!(directory(&"x".repeat(300)).len(), 100);
+        let [old, new] = ["./old/server -p 1", "./new/server -p 1"].map(directory);
+        assert_ne!(old, new);
+        assert_eq!(directory(&"x".repeat(300)).len(), LONGEST + 5);
     }
 }

@@ -37,7 +37,11 @@ pub fn deciding(case: &CaseRecord) -> Chart {
         Metric::Throughput => "right answers per second".to_owned(),
         metric => metric.name(),
     };
-    let title = fit(&format!("{}: {}", capitalized(&name), case.case), FIGURE_WIDTH);
+    let name_first = capitalized(&name);
+    // The servers of a `lab compare` say what it is about.
+    let case_name = Some(&case.case).filter(|name| *name != "compare");
+    let title = case_name.map_or(name_first.clone(), |case| format!("{name_first}: {case}"));
+    let title = fit(&title, FIGURE_WIDTH);
     let what = match runs(case).filter(|run| run.pair.is_some()).count() {
         0 => "one run of each",
         _ => "the median run; line: the lowest to the highest",
@@ -51,10 +55,9 @@ pub fn deciding(case: &CaseRecord) -> Chart {
         }
     };
     let sentence: Vec<_> = rows.iter().map(DecidingRow::in_a_sentence).collect();
+    let of_case = case_name.map_or(String::new(), |case| format!(" of {case}"));
     let alt = format!(
-        "{} of {}: the median run, and in brackets the lowest and the highest. {}.",
-        capitalized(&name),
-        case.case,
+        "{name_first}{of_case}: the median run, and in brackets the lowest and the highest. {}.",
         join(&sentence)
     );
     Chart::new(bottom + parts::BELOW, &title, alt, body)

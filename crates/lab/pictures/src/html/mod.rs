@@ -23,13 +23,13 @@ pub fn document(title: &str, body: Markup) -> String {
     document.into_string()
 }
 
-/// The top of a page. A case by its alias has its question as its title.
-pub fn header(over: &str, title: &str, question: &str) -> Markup {
+/// The top of a page.
+pub fn header(over: &str, title: Markup, question: Option<Markup>) -> Markup {
     html! {
         header {
             p class="case" { (over) }
             h1 { (title) }
-            @if question != title { p class="question" { (question) } }
+            @if let Some(question) = question { p class="question" { (question) } }
         }
     }
 }

@@ -34,17 +34,19 @@ fn the_page_needs_nothing_but_itself_and_names_the_record() {
 #[test]
 fn every_case_has_its_verdict_its_charts_and_its_tables() {
     let (record, html) = (recorded(), html(&recorded()));
-    let (summary, rest) = html.split_once("<section id=").unwrap();
-    assert!(summary.contains("lock-scope") && summary.contains("% interval, from pairs of runs"));
+    let (first, rest) = html.split_once("<section id=").unwrap();
+    assert!(first.contains("fixed is faster in 4 of 4 cases"), "{first}");
+    assert!(first.contains("lock-scope") && first.contains("% interval, from pairs of runs"));
     for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
         assert!(section.contains(&case.case));
-        assert_eq!(section.matches("Verdict: <strong>faster</strong>").count(), 1);
+        assert_eq!(section.matches(r#"is <strong class="better">faster</strong>: "#).count(), 1);
         assert_eq!(section.matches("<svg").count(), 1);
         let tables =
-            ["Claims:", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
+            ["noise ±", "A/A noise:", "Illustration, without", "open loop", "Exact:", "Requests"];
         for table in tables {
             assert!(section.contains(table), "{}: {table}", case.case);
         }
+        assert!(!section.contains("Claims:"), "the first table has them");
     }
     assert!(html.contains("<h2>A clone &lt;in&gt; a loop</h2>"));
     assert!(html.contains("<h2>lock-scope</h2>"), "a case that is not known has its name");
@@ -83,6 +85,25 @@ fn a_report_reads_like_this() {
 }
 
 #[test]
+fn a_single_comparison_begins_with_its_answer_and_names_its_servers() {
+    let mut record = recorded();
+    record.cases.truncate(1);
+    record.command = ["lab", "compare", "--baseline", "./old <a>", "--candidate", "./new"]
+        .map(str::to_owned)
+        .into();
+    record.cases[0].case = "compare".to_owned();
+    let html = html(&record);
+    let (first, rest) = html.split_once("<svg").unwrap();
+    let title = r#"<h1>fixed is <strong class="better">faster</strong>: 7.26×"#;
+    for shown in
+        [title, "<code>./old &lt;a&gt;</code>", "noise ±", "<strong>req/s</strong> decides"]
+    {
+        assert!(first.contains(shown), "{shown}: {first}");
+    }
+    assert!(rest.contains("<h2>All figures</h2>") && !html.contains("compare</h2>"));
+}
+
+#[test]
 fn doubts_come_first() {
     let mut record = recorded();
     assert!(!html(&record).contains("quick run"));
@@ -91,11 +112,11 @@ fn doubts_come_first() {
     record.cases[0].variants[1].requests.wrong = 3;
     record.cases[0].verdict = Verdict::Undecided;
     let html = html(&record);
-    let (before, after) = html.split_once("<h2>Summary</h2>").unwrap();
+    let (before, _) = html.split_once("<section").unwrap();
     for doubt in ["quick run", "debug build", "<code>--quick</code>", "missing, in double-parse"] {
         assert!(before.contains(doubt), "{doubt}");
     }
-    assert!(after.contains("undecided"));
+    assert!(before.contains(r#"<strong class="undecided">undecided</strong>"#));
 }
 
 /// A record of one case with few runs, so that a change hits something that is shown.
