@@ -43,12 +43,12 @@ const FIRST: [&str; 8] = [
 pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
-    text + &closing(&in_lines(notes(case)), more)
+    text + &closing(notes(case), more)
 }
 
 /// The end of a screen: the first notes, and how to see the rest.
-pub fn closing(notes: &[String], more: &str) -> String {
-    let mut text = String::new();
+pub fn closing(notes: Vec<Note>, more: &str) -> String {
+    let (mut text, notes) = (String::new(), in_lines(notes));
     for note in notes.iter().take(NOTES) {
         let _ = writeln!(text, "{}", paragraph(note));
     }

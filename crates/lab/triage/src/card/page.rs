@@ -19,7 +19,7 @@ impl Card {
             suspects.push(section);
         }
         let mut limits = Section::new(LIMITS, format!("{} {}", self.limited_by, self.shape()));
-        limits.tables.push(self.table());
+        limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
         suspects.push(limits);
         page.sections.splice(0..0, suspects);
