@@ -24,4 +24,4 @@ pub use course::course;
 pub use journal::Entry;
 pub use options::options;
 pub use servers::Servers;
-pub use source::{begin, reset, solution};
+pub use source::{begin, begin_again, solution};

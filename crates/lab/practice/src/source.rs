@@ -25,12 +25,12 @@ pub fn begin(case: &Case) -> anyhow::Result<()> {
     criteria(case)?;
     let (path, again) = (case.source(MINE), &case.shown);
     let shown = path.display();
-    ensure!(!path.exists(), "{shown} was left as it is; `just reset {again}` begins again");
+    ensure!(!path.exists(), "{shown} was left as it is; `just try {again} --again` begins again");
     write_new(&path, &source(case, SLOW)?)
 }
 
 /// Begins again; the old file becomes `mine.rs.old`.
-pub fn reset(case: &Case) -> anyhow::Result<()> {
+pub fn begin_again(case: &Case) -> anyhow::Result<()> {
     let path = case.source(MINE);
     let moved = fs::rename(&path, path.with_extension("rs.old"));
     moved.with_context(|| format!("cannot move {}", path.display()))?;

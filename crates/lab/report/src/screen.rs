@@ -43,22 +43,17 @@ const FIRST: [&str; 8] = [
 pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
-    let (notes, rest) = first_notes(case);
-    let line = |NoteLine { code, text }: NoteLine| {
-        let code = code.map_or("note".to_owned(), |code| format!("note[{code}]"));
-        format!("{}: {text}", style(code).yellow())
-    };
-    text + &end(notes.into_iter().map(line), rest, more)
+    text + &closing(notes(case), more)
 }
 
 /// The end of a screen: the first notes, and how to see the rest.
-pub fn closing(notes: &[String], more: &str) -> String {
-    end(notes.iter().take(NOTES).cloned(), notes.len().saturating_sub(NOTES), more)
-}
-
-/// These notes, and how to see the `rest` of them.
-fn end(notes: impl Iterator<Item = String>, rest: usize, more: &str) -> String {
-    let mut text: String = notes.map(|note| paragraph(&note) + "\n").collect();
+pub fn closing(notes: Vec<Note>, more: &str) -> String {
+    let (mut text, notes) = (String::new(), in_lines(notes));
+    for NoteLine { code, text: said } in notes.iter().take(NOTES) {
+        let code = code.as_ref().map_or("note".to_owned(), |code| format!("note[{code}]"));
+        let _ = writeln!(text, "{}", paragraph(&format!("{}: {said}", style(code).yellow())));
+    }
+    let rest = notes.len().saturating_sub(NOTES);
     let rest =
         if rest > 0 { format!("and {}: ", plural(rest, "more note")) } else { "more: ".to_owned() };
     let _ = writeln!(text, "{}", paragraph(&format!("{rest}{more}")));

@@ -175,7 +175,16 @@ impl Card {
         }
     }
 
-    fn table(&self) -> Table {
+    /// The levels that say most: one user, the peak, those that were watched, and the last.
+    fn few_levels(&self) -> Vec<&LevelRow> {
+        let peak = self.facts.get(Figure::PeakUsers).map(|users| users as usize);
+        let last = self.levels.last().map(|level| level.users);
+        let says_much =
+            |users| [Some(1), peak, Some(measure::WATCHED), last].contains(&Some(users));
+        self.levels.iter().filter(|level| says_much(level.users)).collect()
+    }
+
+    fn table<'a>(&self, levels: impl IntoIterator<Item = &'a LevelRow>) -> Table {
         let or_none = |shown: Option<String>| shown.unwrap_or_else(|| lab_report::NONE.to_owned());
         let row = |level: &LevelRow| {
             let latency = |ms: Option<f64>| {
@@ -192,7 +201,7 @@ impl Card {
             ]
         };
         let head = ["users", "req/s", "p50", "p99", "CPU/request", "CPU used"];
-        Table::new("Closed loop, by users", head, self.levels.iter().map(row))
+        Table::new("Closed loop, by users", head, levels.into_iter().map(row))
     }
 
     /// On average of a visit.

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
 use lab_measure::{bench::Comparison, watch::Subjects};
-use lab_model::Exhibit;
+use lab_model::{Exhibit, Kind, Note};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
@@ -187,7 +187,11 @@ async fn draw(
     drop(progress);
     let path = output.finish()?.join("index.html");
     let notes = subjects.comparison().notes().iter().chain(&page.notes);
-    let notes: Vec<_> = notes.map(lab_report::noted).collect();
+    // A line of the screen says by itself that a server is almost idle.
+    let is_said = |note: &&Note| {
+        !options.verbose && matches!(note, Note::Known { kind: Kind::AlmostIdle { .. }, .. })
+    };
+    let notes: Vec<_> = notes.filter(|note| !is_said(note)).cloned().collect();
     out!("\n{}", heading(&page.case, &page.title));
     if options.verbose {
         tables(&page, &notes);
@@ -195,15 +199,14 @@ async fn draw(
     } else {
         out!("");
         seen::lines(&subjects.topic, &all).iter().for_each(|line| out!("{line}"));
-        let open = if options.open { "" } else { ", or the page: --open" };
-        out!("\n{}", closing(&notes, &format!("-v{open}")).trim_end());
+        out!("\n{}", closing(notes, "-v, or the page").trim_end());
     }
     out!("  Page        {}", lab_report::path(&path));
     Ok(path)
 }
 
 /// Prints what the page says, without its pictures.
-fn tables(page: &PicturePage, notes: &[String]) {
+fn tables(page: &PicturePage, notes: &[Note]) {
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", lab_report::paragraph(&section.lead));
@@ -215,7 +218,7 @@ fn tables(page: &PicturePage, notes: &[String]) {
     }
     out!("");
     for note in notes {
-        out!("{}", lab_report::paragraph(note));
+        out!("{}", lab_report::paragraph(&lab_report::noted(note)));
     }
 }
 

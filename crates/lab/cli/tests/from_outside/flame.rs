@@ -84,7 +84,8 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     assert!(html.contains("data=\"slow.svg\"") && html.contains("Does it answer?"));
     assert!(!html.contains("The standard flame graph"));
     prints(&output, "target/lab/flame/toy/index.html");
-    prints(&output, "perf, with kernel frames");
+    prints(&output, " slow CPU: ");
+    prints(&flame(&toy, &["toy", "-v"]), "perf, with kernel frames");
 
     // A server that dies is an error, and the page stays as it was.
     edit_the_case(&toy, "args = [", "args = [\"--die-at-request\", \"2000\", ");
@@ -159,7 +160,7 @@ fn without_any_profiler_there_is_a_page_a_notice_and_success() {
     assert_eq!(meta["variants"]["slow"]["profiler"], "none");
     let notes = meta["notes"].to_string();
     assert!(notes.contains("perf") && notes.contains("missing"), "{notes}");
-    prints(&output, "CPU time per request");
+    prints(&output, " slow CPU: ");
 }
 
 #[test]

@@ -40,8 +40,7 @@ fn the_readers_file_is_begun_never_overwritten_and_compared() {
     assert_eq!(toy.read(mine), "fn slow() {}\n");
     toy.write(mine, "edited\n");
     for (verb, error) in [
-        ("try", "was left as it is; `just reset toy` begins again"),
-        ("reset", "nothing was changed"),
+        ("try", "was left as it is; `just try toy --again` begins again"),
         ("solution", "has not passed"),
         ("predict", "nothing was changed"),
         ("check", "toy-mine is missing"),
@@ -52,7 +51,7 @@ fn the_readers_file_is_begun_never_overwritten_and_compared() {
     let solution = stdout(&practice(&toy, &["solution", "toy", "--give-up"]));
     assert!(solution.starts_with("The fix.\n") && solution.contains("\n-edited\n"), "{solution}");
     assert_eq!(solution.matches("The fix.").count(), 1, "the difference is without it");
-    ends(&practice(&toy, &["reset", "toy", "--yes"]), 0);
+    ends(&practice(&toy, &["try", "toy", "--again"]), 0);
     assert_eq!(toy.read("crates/toy/src/mine.rs.old"), "edited\n");
 }
 
@@ -69,7 +68,7 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
     assert!(hint().starts_with("  Hint 2 of 2: b\n\n  There are no more hints."));
     assert!(toy.read("old").contains("\nfactor = 4.0\nhints = 0\n"), "{}", toy.read("old"));
     assert!(toy.read(JOURNAL).contains("\nfactor = 4.0\nhints = 2\n"), "{}", toy.read(JOURNAL));
-    assert!(stdout(&practice(&toy, &["exercises"])).ends_with("  predicted\n"));
+    assert!(stdout(&practice(&toy, &["try"])).contains("  predicted\n"));
     let bench = toy.bench(&["toy"]);
     prints(&bench, "you said 4.00×, measured ");
     prints(&bench, "you suspect `lock` in toy, which would show in the timeline");
@@ -80,21 +79,29 @@ fn a_prediction_takes_the_letters_of_the_page_and_says_why_it_refuses() {
     let toy = toy();
     let predict = "[predict]\nright = [\"B\"]\nwrong.A = \"the log\"\n";
     toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + predict));
+    toy.write("docs/src/cases/toy.md", "- **A: the log.** It is slow.\n");
     let output = asked(&toy, &["predict", "toy"], "locks\nb\nmany\n4x\n");
     ends(&output, 0);
-    says(&output, "Answer A to B, the suspects of docs/src/cases/toy.md");
-    says(&output, "no suspect is named `locks`; did you mean `lock`?");
+    let asked_again = "  no suspect is named `locks`; did you mean `lock`?\n  A  the log\n  B  \n  or a kind of fault: ";
+    says(&output, asked_again);
     says(&output, "`many` isn't a factor");
     prints(&output, "Noted: B, 4.00×.");
     let noted = "suspect = \"B\"\nfactor = 4.0\n";
     assert!(toy.read(JOURNAL).contains(noted), "{}", toy.read(JOURNAL));
 
+    // It stands.
+    let output = asked(&toy, &["predict", "toy"], "A\n2\n");
+    fails(&output, 2, "you predicted for toy: B, 4.00×; it stands, unless you predict with --again");
+    assert!(toy.read(JOURNAL).contains(noted));
     // The input ends before both are there.
-    let output = asked(&toy, &["predict", "toy"], "A\n");
+    let output = asked(&toy, &["predict", "toy", "--again"], "A\n");
     fails(&output, 2, "error: no answer, so nothing was changed");
     assert!(stderr(&output).ends_with("--factor N\n"), "{}", stderr(&output));
     assert!(toy.read(JOURNAL).contains(noted));
-    fails(&practice(&toy, &["predict", "toy", "--suspect", "C"]), 2, "no suspect is named `C`");
+    let output = practice(&toy, &["predict", "toy", "--again", "--suspect", "C"]);
+    fails(&output, 2, "no suspect is named `C`");
+    ends(&practice(&toy, &["predict", "toy", "--again", "--suspect", "A", "--factor", "2"]), 0);
+    assert!(toy.read(JOURNAL).contains("suspect = \"A\"\nfactor = 2.0\n"));
 }
 
 #[test]
@@ -103,7 +110,7 @@ fn only_what_was_begun_has_a_state_and_the_course_has_the_order() {
     toy.copy_the_case("crates/exercises/drill");
     toy.write("docs/src/SUMMARY.md", "- [Drill](exercises/drill.md)\n- [Toy](cases/toy.md)\n");
     practice(&toy, &["try", "toy"]);
-    let list = stdout(&practice(&toy, &["exercises"]));
+    let list = stdout(&practice(&toy, &["try"]));
     let lines: Vec<Vec<_>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["drill", "docs/src/exercises/drill.md"]);
     assert_eq!(lines[1], ["toy", "docs/src/cases/toy.md", "tried"]);

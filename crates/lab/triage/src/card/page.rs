@@ -11,7 +11,7 @@ impl Card {
     pub fn add_to(&self, page: &mut PicturePage) {
         page.question = self.limited_by.clone();
         let mut limits = Section::new(LIMITS, self.shape());
-        limits.tables.push(self.table());
+        limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
         let mut card = vec![limits, Section::new(&self.headline(), String::new())];
         for (index, suspect) in self.suspects.iter().enumerate() {

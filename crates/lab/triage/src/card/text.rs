@@ -3,7 +3,7 @@
 use console::style;
 use lab_model::{Kind, Note};
 use lab_observation::Function;
-use lab_report::{closing, column, noted, paragraph, percent, plural};
+use lab_report::{closing, column, join, noted, paragraph, percent, plural};
 
 use super::{Card, LIMITS, Suspect};
 
@@ -14,44 +14,44 @@ impl Card {
     /// One screen: the limit, the levels, the suspects, the first notes, and how to see the rest.
     pub fn screen(&self) -> String {
         let mut lines = vec![
-            format!("\n{}", style(&self.server).bold().cyan()),
+            style(&self.server).bold().cyan().to_string(),
             self.limit_and_shape(),
-            format!("\n{}\n", self.table().text()),
+            format!("\n{}\n", self.table(self.few_levels()).text()),
         ];
-        match &self.suspects[..] {
-            [] => lines.push(paragraph(&self.headline())),
-            [first, others @ ..] => {
-                lines.push(titled(0, first));
-                lines.push(column(5, "     ", &first.evidence));
-                lines.push(column(5, "     ", &format!("First fix: {}", first.fix)));
-                let others = others.iter().enumerate().take(NAMED - 1);
-                lines.extend(others.map(|(index, other)| titled(index + 1, other)));
-                if let Some(Function { name, share, .. }) = self.widest() {
-                    let share = percent(*share);
-                    lines.push(paragraph(&format!(
-                        "Largest function: {name}, {share} of the CPU time"
-                    )));
-                }
-            }
+        let (first, others) = match &self.suspects[..] {
+            [] => (None, &[][..]),
+            [first, others @ ..] => (Some(first), others),
+        };
+        if let Some(first) = first {
+            lines.push(titled(0, first));
+            lines.push(column(5, "     ", &first.evidence));
+            let others = others.iter().enumerate().take(NAMED - 1);
+            lines.extend(others.map(|(index, other)| titled(index + 1, other)));
+        } else {
+            lines.push(paragraph(&self.headline()));
+        }
+        if let (Some(_), Some(Function { name, share, .. })) = (first, self.widest()) {
+            let share = percent(*share);
+            lines.push(paragraph(&format!("Largest function: {name}, {share} of the CPU time")));
         }
         lines.push(String::new());
-        let is_counted =
-            |it: &&Note| !matches!(it, Note::Known { kind: Kind::NotChecked { .. }, .. });
-        let mut notes: Vec<_> = self.notes.iter().filter(is_counted).map(noted).collect();
-        if !self.unchecked.is_empty() {
-            let suspects = plural(self.unchecked.len(), "suspect");
-            notes.push(format!("{suspects} could not be checked here; -v names them"));
-        }
-        let rest = self.suspects.len().saturating_sub(NAMED);
-        let rest = if rest > 0 {
-            format!(", which shows {}", plural(rest, "more suspect"))
-        } else {
-            String::new()
+        let rest = |count: usize, what: &str| {
+            (count > 0).then(|| format!("{} {what}", plural(count, "suspect")))
         };
-        lines.push(closing(&notes, &format!("-v{rest}, or the page")).trim_end().to_owned());
-        if let Some(first) = self.suspects.first() {
-            lines.push(paragraph(&format!("next: lab explain {}", first.id)));
-        }
+        let rest = [
+            rest(self.suspects.len().saturating_sub(NAMED), "not named here"),
+            rest(self.unchecked.len(), "that could not be checked"),
+        ];
+        let rest: Vec<_> = rest.into_iter().flatten().collect();
+        let with = if rest.is_empty() { String::new() } else { format!(", with {}", join(&rest)) };
+        // How many there are is said with the rest.
+        let is_counted =
+            |it: &&Note| matches!(it, Note::Known { kind: Kind::NotChecked { .. }, .. });
+        let notes = self.notes.iter().filter(|note| !is_counted(note)).cloned().collect();
+        lines.push(closing(notes, &format!("-v, or the page{with}")).trim_end().to_owned());
+        lines.extend(first.map(|it| {
+            paragraph(&format!("next: lab explain {}, for what would refute it, and a fix", it.id))
+        }));
         lines.join("\n")
     }
 
@@ -64,7 +64,7 @@ impl Card {
             format!("\n{}", style(&self.server).bold().cyan()),
             heading(LIMITS),
             self.limit_and_shape(),
-            format!("\n{}", self.table().text()),
+            format!("\n{}", self.table(&self.levels).text()),
             format!("\n{}", self.counted().text()),
         ];
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {

@@ -6,7 +6,6 @@ mod hint;
 mod list;
 pub mod predict;
 mod prepare;
-mod reset;
 mod solution;
 mod start;
 
@@ -22,8 +21,6 @@ pub enum Verb {
     Prepare,
     /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list what you can fix, and how far you are
     Try(start::Options),
-    /// Move your `mine.rs` to `mine.rs.old`, and begin again
-    Reset(reset::Options),
     /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
     Check(check::Options),
     /// Write down what you suspect and what a fix would gain, before you measure
@@ -56,7 +53,6 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
         Verb::Check(options) => return check::run(places, workspace, options),
         Verb::Prepare => return prepare::run(workspace),
         Verb::Try(options) => start::run(workspace, options),
-        Verb::Reset(options) => reset::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),
         Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),
         Verb::Solution(options) => solution::run(workspace, options),

@@ -34,7 +34,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let case = &options.named.find(workspace)?;
     let name = &case.shown;
     if let Some(said) = Entry::of(workspace, case)?.prediction().filter(|_| !options.again) {
-        bail!("you predicted for {name}: {said}; that stands, unless you predict --again");
+        bail!("you predicted for {name}: {said}; it stands, unless you predict with --again");
     }
     let suspect = match &options.suspect {
         Some(typed) => case.suspect(typed)?,
@@ -65,7 +65,7 @@ pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
         return Ok(());
     }
     err!("{}\n", message(&case.question));
-    let question = format!("{} Enter skips the prediction.", suspects(workspace, case));
+    let question = format!("{} (Enter skips this)", suspects(workspace, case));
     let usable = |typed: &str| match typed {
         "" => Ok(None),
         typed => case.suspect(typed).map(Some),

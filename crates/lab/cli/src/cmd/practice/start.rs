@@ -1,7 +1,7 @@
 //! `lab practice try`: a file of the reader's own, and what to do with it.
 
 use jiff::Timestamp;
-use lab_cases::{Case, MINE, Workspace};
+use lab_cases::{MINE, Workspace};
 use lab_practice::Entry;
 use lab_system::out;
 
@@ -11,17 +11,20 @@ use super::{find, list};
 pub struct Options {
     /// The case; without one, all are listed
     pub case: Option<String>,
+    /// Begin again: your file becomes mine.rs.old
+    #[arg(long, requires = "case")]
+    pub again: bool,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let Some(name) = &options.case else { return list::run(workspace) };
     let case = &find(workspace, name)?;
-    lab_practice::begin(case)?;
-    begun(workspace, case)
-}
-
-/// Says what to do with a file that was just made.
-pub fn begun(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    if options.again {
+        lab_practice::begin_again(case)?;
+        Entry::change(workspace, case, |entry| (entry.tried, entry.passed) = (None, None))?;
+    } else {
+        lab_practice::begin(case)?;
+    }
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
     out!("  Edit            {}", lab_report::path(&case.source(MINE)));
