@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{CaseRecord, Record, notes};
-use console::style;
+use console::{Term, measure_text_width, style, user_attended};
 use lab_stats::Verdict;
 
 use crate::{
@@ -53,6 +53,13 @@ pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
         for (row, micro) in table.rows.iter_mut().zip(micros) {
             row.push(micro.map_or(NONE.into(), factor));
         }
+    }
+    // At 80 columns, wide intervals leave no room for the figures.
+    let width = if user_attended() { Term::stdout().size().1.into() } else { usize::MAX };
+    let is_wide = |table: &Table| table.text().lines().any(|it| measure_text_width(it) > width);
+    if is_wide(&table) {
+        let kept: Vec<_> = (0..table.head.len()).filter(|at| *at != FIGURES).collect();
+        table = table.columns(&kept);
     }
     let mut lines: Vec<_> = table.text().lines().map(str::to_owned).collect();
     for (line, case) in lines.iter_mut().skip(1).zip(&record.cases) {

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
+use console::strip_ansi_codes;
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
 use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
@@ -33,6 +34,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         function(&its, &of, name, kind).map(|[own, all]| own / all)
     };
     env.add_function("share", share);
+    let its = Arc::clone(sources);
+    env.add_function("screen", move || screen(&its).map_err(failed));
     env.add_function("codes", explained);
     env.add_function("metrics", || {
         join(&Metric::all().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
@@ -108,6 +111,15 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         let link = link(state, &its.root.join(path))?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
+}
+
+/// The end of `just bench-all`, from the record, without the names that give faults away.
+fn screen(sources: &Sources) -> anyhow::Result<String> {
+    let mut record = sources.record()?.clone();
+    record.cases = record.cases.iter().map(|case| sources.pair(case)).collect();
+    let text = lab_report::overview(&record, vec![None; record.cases.len()]);
+    let text = strip_ansi_codes(&text);
+    Ok(format!("```text\n$ just bench-all\n{}\n```", text.trim_end()))
 }
 
 /// All charts that a page can show, with their paths below the workspace.
