@@ -2,7 +2,7 @@
 """Opens the course, a report and the flame pages in headless Chromium, from the file system.
 
 Every page has to load without an error, fit windows of 390 and 1400 pixels in light and dark, and keep doing
-so with all its folds open. Every chapter has to link to the other language. Every flame graph has to zoom and to
+so with all its folds open. What is wider than the page has to show that it scrolls. Every chapter has to link to the other language. Every flame graph has to zoom and to
 search. A result has to stay folded until the reader predicts it. Run it with `just browser-test`.
 """
 
@@ -30,6 +30,12 @@ const root = document.scrollingElement;
 if (root.scrollWidth <= root.clientWidth + 1) return null;
 const wide = [...document.querySelectorAll("body *")].filter((it) => it.getBoundingClientRect().right > root.clientWidth + 1);
 return `scrolls sideways by ${root.scrollWidth - root.clientWidth} px: ` + wide.slice(0, 3).map((it) => it.tagName + "." + it.className).join(", ");
+"""
+# Tables and code that scroll although nothing shows it.
+HINTLESS = """
+const scrolls = (it) => it.clientWidth && it.scrollWidth > it.clientWidth + 1;
+const boxes = [...document.querySelectorAll(".box, .table-wrapper, pre > code")].filter(scrolls);
+return boxes.filter((it) => getComputedStyle(it).backgroundImage === "none").map((it) => it.textContent.trim().slice(0, 40));
 """
 BROKEN = """
 return [...document.images].filter((it) => it.complete && !it.naturalWidth).map((it) => it.src);
@@ -60,6 +66,7 @@ def look(driver, page, width, scheme):
     faults += [f"{closed} folds stay closed" if closed else None]
     opened = driver.execute_script(SIDEWAYS)
     faults += [f"with its folds open, it {opened}" if opened else None]
+    faults += [f"gives no hint that this scrolls: {text}" for text in driver.execute_script(HINTLESS)]
     faults += [f"does not show {image}" for image in driver.execute_script(BROKEN)]
     faults += [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
     return [fault for fault in faults if fault]
