@@ -45,6 +45,9 @@ pub fn cases(record: &Record) -> Table {
     Table::new(caption, head, record.cases.iter().map(row))
 }
 
+/// The column of [`overview`] that a narrow terminal leaves out.
+const FIGURES: usize = 3;
+
 /// All cases, with Criterion's factor for each that has one.
 pub fn overview(record: &Record, micros: Vec<Option<f64>>) -> String {
     let mut table = cases(record);
