@@ -92,7 +92,11 @@ fn a_prediction_takes_the_letters_of_the_page_and_says_why_it_refuses() {
 
     // It stands.
     let output = asked(&toy, &["predict", "toy"], "A\n2\n");
-    fails(&output, 2, "you predicted for toy: B, 4.00×; it stands, unless you predict with --again");
+    fails(
+        &output,
+        2,
+        "you predicted for toy: B, 4.00×; it stands, unless you predict with --again",
+    );
     assert!(toy.read(JOURNAL).contains(noted));
     // The input ends before both are there.
     let output = asked(&toy, &["predict", "toy", "--again"], "A\n");
