@@ -12,7 +12,7 @@ const LEAST: f64 = 0.05;
 /// A server that uses less than this share of one core is almost idle.
 const IDLE: f64 = 0.1;
 
-/// A line for each server, in the order of its exhibits.
+/// A paragraph for each server: a line for each exhibit, in their order.
 pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
     let width = topic.servers.iter().map(|name| name.len()).max().unwrap_or(0) + 4;
     let line = |(at, server): (usize, &Observation)| {
@@ -26,7 +26,11 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
             };
             parts.extend(part.filter(|part| !parts.contains(part)));
         }
-        column(width, &format!("  {:<1$}", server.name, width - 2), &parts.join("; "))
+        let label = |at| if at == 0 { server.name.as_str() } else { "" };
+        let line = |(at, part): (usize, &String)| {
+            column(width, &format!("  {:<1$}", label(at), width - 2), part)
+        };
+        parts.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     };
     all.servers.iter().enumerate().map(line).collect()
 }
