@@ -19,7 +19,7 @@ use super::Places;
 pub enum Verb {
     /// Build everything that the course needs
     Prepare,
-    /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list what you can fix, and how far you are
+    /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list all
     Try(start::Options),
     /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
     Check(check::Options),
