@@ -150,7 +150,7 @@ mod tests {
         assert!(html.contains(r#"<th scope="col" class="number">time</th>"#), "{html}");
         assert!(html.contains(r#"<th scope="col">note</th>"#), "{html}");
         assert!(html.contains(r#"<td class="number">1.5 ms</td><td>2 of a kind</td>"#), "{html}");
-        assert!(html.contains(r#"<th scope="row">f&lt;0&gt;</th>"#), "{html}");
+        assert!(html.contains(r#"<th scope="row" class="short">f&lt;0&gt;</th>"#), "{html}");
     }
 
     #[test]

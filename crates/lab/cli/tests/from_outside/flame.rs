@@ -80,12 +80,12 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
             "{meta}"
         );
     }
+    prints(&flame(&toy, &["toy", "-v"]), "perf, with kernel frames");
     let html = page(&toy, "toy");
     assert!(html.contains("data=\"slow.svg\"") && html.contains("Does it answer?"));
     assert!(!html.contains("The standard flame graph"));
     prints(&output, "target/lab/flame/toy/index.html");
     prints(&output, " slow CPU: ");
-    prints(&flame(&toy, &["toy", "-v"]), "perf, with kernel frames");
 
     // A server that dies is an error, and the page stays as it was.
     edit_the_case(&toy, "args = [", "args = [\"--die-at-request\", \"2000\", ");
@@ -119,7 +119,7 @@ fn every_cpu_graph_links_to_the_standard_flame_graph() {
 
     // Your own servers: one, and then two builds of it.
     let command = "target/bin/toy-slow --port {port}";
-    let name = "target-bin-toy-slow-port-port";
+    let name = "toy-slow-7f7c";
     let one = [&["--exec", command, "--get", "/"], &CALM[..]].concat();
     ends(&flame(&toy, &one), 0);
     let svg = toy.read(&format!("{PAGES}/{name}/raw.svg"));

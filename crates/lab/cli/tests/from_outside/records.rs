@@ -10,7 +10,7 @@ fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
     toy.write("target/lab/flame/toy/index.html", "");
     prints(&toy.run(&["report", "2026", "-o", "pages/mine.html"]), "Report pages/mine.html");
     let html = toy.read("pages/mine.html");
-    assert!(html.contains("A stand-in") && html.contains("Does it answer?"));
+    assert!(html.contains("<title>fixed is faster: ") && html.contains("Does it answer?"));
     assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
     fails(&toy.run(&["report", "1999"]), 2, "no run is named `1999`");
 }
