@@ -53,8 +53,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks for a prediction before something is measured, if there is none yet and somebody is there to answer. An empty
-/// line skips it.
+/// Asks for a prediction if the case has none yet, before it is measured. An empty line skips it, and without a
+/// terminal nothing is asked.
 ///
 /// # Errors
 ///
