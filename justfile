@@ -199,7 +199,7 @@ docs-check: (docs "--check")
 
 # What the replications compute, without their tools
 [private]
-replication-tests: _lab
+replication-tests: _workspace
     .ci/cargo replication-tests
     {{ python }} benches/replications/test_replications.py
 

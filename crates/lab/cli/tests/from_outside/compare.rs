@@ -70,7 +70,10 @@ fn the_verdict_comes_first_and_everything_with_a_flag() {
     let screen = stdout(&output);
     // Two pairs are too few for a verdict.
     assert!(screen.trim_start().starts_with("undecided in throughput\n"), "{screen}");
-    assert!(screen.lines().count() < 24 && screen.contains("  more: -v"), "{screen}");
+    // On a busy machine, there are more notes than the three that are shown.
+    let last = screen.lines().last().unwrap();
+    let is_invitation = last.starts_with("  more: -v") || last.contains("more note");
+    assert!(screen.lines().count() < 24 && is_invitation, "{screen}");
     let output = compare(&toy, &server, &server, &["--get=/"]);
     prints(&output, "throughput (decides)");
 }
