@@ -60,7 +60,7 @@ class Troubles:
         """What is wrong after a trouble."""
         server = f"{find_binary(self.bin_dir, 'hot-clone-fixed')} --addr 127.0.0.1:{{port}}"
         what = {
-            "compare": ["--baseline", server, "--candidate", server, "--get", "/cpu?rounds=10", "--users", "2",
+            "compare": [server, server, "--get", "/cpu?rounds=10", "--users", "2",
                         "--think-ms", "2"],
             "bench": ["lock-scope", "--users", "20", "--root", str(ROOT), "--bin-dir", self.bin_dir],
         }[verb]

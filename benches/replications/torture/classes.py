@@ -61,7 +61,7 @@ class Site:
     def compare(self, candidate: str, *more: str, get: str = "/cpu?rounds=10",
                 baseline: str | None = None) -> subprocess.Popen:
         load = ["--users", "2", "--think-ms", "2", "--get", get, "--open-loop", "0", "--warm-up", "0.1"]
-        return self.start("compare", "--baseline", baseline or self.server, "--candidate", candidate, *load, *more)
+        return self.start("compare", baseline or self.server, candidate, *load, *more)
 
     def end(self, lab: subprocess.Popen) -> tuple[str, str]:
         """What it prints until it ends. If it doesn't, nothing of it stays."""
@@ -166,7 +166,7 @@ def quotas(site: Site) -> Iterator[str]:
         runs = ["--pairs", "6", "--measurement", "0.6", "--think-ms", "0", "--json"]
         runs_of = [("candidate", site.server, inside), ("baseline", inside, site.server)]
         for side, baseline, candidate in runs_of:
-            lab = site.start("compare", "--baseline", baseline, "--candidate", candidate, "--users", "2",
+            lab = site.start("compare", baseline, candidate, "--users", "2",
                              "--get", "/cpu?rounds=2000", "--open-loop", "0", "--warm-up", "0.1", *runs)
             out, err = site.end(lab)
             reason = json.loads(out)["reason"] if lab.returncode in {0, 1, 3} else {"code": err[-400:]}

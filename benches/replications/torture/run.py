@@ -83,7 +83,7 @@ def prepare(bin_dir: Path, directory: Path) -> list[str]:
 def verbs(server: str, exercise: list[str]) -> list[Verb]:
     load = ["--users", "2", "--think-ms", "2", "--get", "/cpu?rounds=10"]
     short = ["--pairs", "1", "--measurement", "0.2", "--warm-up", "0.1", "--open-loop", "0"]
-    sides = ["--baseline", server, "--candidate", server]
+    sides = [server, server]
     return [
         Verb("compare", ["compare", *sides, *load, *short], frozenset({0, 1})),
         Verb("report", ["report"]),

@@ -348,7 +348,7 @@ def compare(pair, chosen):
                 for release in pair["releases"]]
     say(f"{pair['server']} {' and '.join(pair['releases'])}")
     # Two releases seldom write a list in the same way.
-    found = lab(chosen.bin_dir, "compare", "--baseline", commands[0], "--candidate", commands[1], "--get", pair["get"],
+    found = lab(chosen.bin_dir, "compare", commands[0], commands[1], "--get", pair["get"],
                 "--compare", "status", "--open-loop", "0", "--json", codes=(0, 1, 3))
     return {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
 

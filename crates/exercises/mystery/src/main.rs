@@ -117,7 +117,7 @@ fn instructions(seed: u32, url: &str) -> String {
          wrk -t1 -c8 -d5 --latency {url}/orders/7\n           \
          M='target/release/mystery --seed {seed}'\n           \
          just compare --quick --users 8 --get /orders/7 \\\n             \
-         --baseline \"$M\" --candidate \"$M\"\n  \
+         \"$M\" \"$M\"\n  \
          Look     strace -cf -p {pid}      (under load; Ctrl-C prints the counts)\n           \
          just flame --exec \"$M\" --get /orders/7\n  \
          Answer   just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \

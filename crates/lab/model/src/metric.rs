@@ -12,6 +12,12 @@ use super::percentile::{ByPercentile, Percentile, factors};
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
+    /// `None` in records from before November 25, 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<Speedup>,
+    /// Of a benchmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Speedup>,
     /// Whether the latencies' factors are bounds, because the generator was late: the true factors are at
     /// least as far from 1.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -20,7 +26,7 @@ pub struct Speedups {
     pub latency: ByPercentile<Speedup>,
 }
 
-/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `latency-p999`.
+/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `peak-memory`, `latency-p999`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Metric {
@@ -29,13 +35,27 @@ pub enum Metric {
     Throughput,
     /// CPU time of the server per right answer.
     Cpu,
+    /// The most memory that the server had at once.
+    PeakMemory,
     Latency(Percentile),
+    /// Of an iteration of a benchmark.
+    Time,
 }
 
 impl Metric {
     pub fn all() -> impl Iterator<Item = Self> {
+        Self::of_servers().chain([Self::Time])
+    }
+
+    pub fn of_servers() -> impl Iterator<Item = Self> {
         let latencies = Percentile::all().filter(|it| it.metric().is_some());
-        [Self::Throughput, Self::Cpu].into_iter().chain(latencies.map(Self::Latency))
+        let others = [Self::Throughput, Self::Cpu, Self::PeakMemory];
+        others.into_iter().chain(latencies.map(Self::Latency))
+    }
+
+    /// Whether it is lower where the load is: a generator or a quota that limits a server decides it.
+    pub fn is_of_rate(self) -> bool {
+        !matches!(self, Self::Cpu | Self::PeakMemory | Self::Time)
     }
 
     /// The name in tables and sentences.
@@ -43,6 +63,8 @@ impl Metric {
         match self {
             Self::Throughput => "throughput".to_owned(),
             Self::Cpu => "CPU per request".to_owned(),
+            Self::PeakMemory => "peak memory".to_owned(),
+            Self::Time => "time".to_owned(),
             Self::Latency(percentile) => format!("{} latency", percentile.name()),
         }
     }
@@ -53,6 +75,8 @@ impl From<Metric> for &'static str {
         match metric {
             Metric::Throughput => "throughput",
             Metric::Cpu => "cpu",
+            Metric::PeakMemory => "peak-memory",
+            Metric::Time => "time",
             Metric::Latency(percentile) => percentile.metric().unwrap_or_default(),
         }
     }
@@ -77,6 +101,8 @@ impl Speedups {
         match metric {
             Metric::Throughput => self.throughput.as_ref(),
             Metric::Cpu => self.cpu_per_request.as_ref(),
+            Metric::PeakMemory => self.peak_memory.as_ref(),
+            Metric::Time => self.time.as_ref(),
             Metric::Latency(percentile) => self.latency.get(percentile),
         }
     }

@@ -80,6 +80,8 @@ pub enum Kind {
     Standstill(Taken),
     /// It is not known exactly.
     NoCpuTime { why: String },
+    /// Benchmarks that some builds don't have.
+    NotInAll { benches: Vec<String> },
     /// A metric that is better (above 1) or worse, while the one that decides is not.
     Contradiction { metric: Metric, factor: f64, decides: Metric, verdict: Verdict },
     /// The p99 latencies of the open loop.
@@ -157,6 +159,8 @@ pub enum Reason {
     StandstillDecides { variant: String, share: f64 },
     /// The CPU time is not known exactly.
     CpuUnknown,
+    /// The memory of a server is not known.
+    MemoryUnknown,
     /// The runs have too few answers beyond the percentile.
     PercentileUnknown,
     /// The generator was late by enough to decide either way.

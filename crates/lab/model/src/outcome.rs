@@ -96,6 +96,9 @@ pub struct Outcome {
     pub punctuality: Option<Punctuality>,
     /// Why the latencies must not be quoted, if so: the generator itself was late.
     pub invalid: Option<Invalid>,
+    /// Nanoseconds of an iteration, if the run is one of a benchmark and not of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<f64>,
     /// The load generator, if it is not our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
@@ -174,6 +177,11 @@ impl Outcome {
     /// Right answers per second.
     pub fn throughput(&self) -> f64 {
         self.ok_in_time as f64 / self.measured.as_secs_f64()
+    }
+
+    /// Whether it measured nothing: no right answer in time, and no benchmark.
+    pub fn is_empty(&self) -> bool {
+        self.ok_in_time == 0 && self.time_ns.is_none()
     }
 
     /// CPU time of the server per right answer, in microseconds.

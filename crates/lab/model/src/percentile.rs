@@ -112,7 +112,7 @@ mod tests {
         let factor = Speedup::of_pairs([2.0; 6]);
         let latency = ByPercentile::of(|it| factor.filter(|_| it.key() == "p999"));
         let speedups =
-            Speedups { throughput: factor, cpu_per_request: None, latency_at_least: true, latency };
+            Speedups { throughput: factor, latency_at_least: true, latency, ..Speedups::default() };
         let json = serde_json::to_string(&speedups).unwrap();
         assert!(json.contains(r#""latency_p99":null,"latency_p999":{"#), "{json}");
         let back: Speedups = serde_json::from_str(&json).unwrap();

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::{
-    CaseRecord, Record, Table, notes,
+    CaseRecord, Record, Table,
+    candidates::{rows, tally, worst},
+    notes,
     origin::{command_line, day},
     plural, reason,
     screen::{self, NoteLine},
@@ -13,36 +15,42 @@ use crate::{
 
 /// In Markdown: what a terminal shows; then in a fold why, every metric with its interval and its noise, and all
 /// notes; and the command that makes the same comparison. No text of the record has a meaning in it.
-pub fn comment(record: &Record, case: &CaseRecord) -> String {
-    let answer = inert(&screen::verdict(case).concat());
+pub fn comment(record: &Record) -> String {
     // CI reads the verdict from the first line.
-    let why = screen::why(case).map_or(String::new(), |why| format!(": {}", inert(&why)));
-    let mut text = format!("### `lab compare`: {}\n\n**{answer}**{why}.\n\n", case.verdict);
-    text += &table(screen::table(case));
-    let (first, _) = screen::first_notes(case);
-    if !first.is_empty() {
-        text.push('\n');
+    let mut text = format!("### `lab compare`: {}\n\n", worst(record.cases.iter()));
+    match &record.cases[..] {
+        [case] => {
+            let answer = inert(&screen::verdict(case).concat());
+            let why = screen::why(case).map_or(String::new(), |why| format!(": {}", inert(&why)));
+            let _ = writeln!(text, "**{answer}**{why}.\n");
+            text += &table(screen::table(case));
+            let (first, _) = screen::first_notes(case);
+            if !first.is_empty() {
+                text.push('\n');
+            }
+            for NoteLine { code, text: said } in first {
+                text += &bullet(code, &said);
+            }
+        }
+        cases => {
+            let tally = tally(cases).into_iter();
+            let tally = tally.map(|(verdict, names)| format!("**{verdict}**: {}", inert(&names)));
+            let _ = writeln!(text, "{}.\n", tally.collect::<Vec<_>>().join("; "));
+            text += &table(rows(record));
+        }
     }
-    for NoteLine { code, text: said } in first {
-        text += &bullet(code, &said);
-    }
-    let notes = notes(case);
-    let more = match notes.len() {
-        0 => String::new(),
-        count => format!(", and {}", plural(count, "note")),
-    };
-    let _ = writeln!(text, "\n<details><summary>Every metric{more}</summary>\n");
-    let _ = writeln!(text, "{}.\n", inert(&reason(case)));
-    text += &table(metrics(case));
-    text.push('\n');
-    for (nth, note) in notes.iter().enumerate() {
+    for (nth, case) in record.cases.iter().enumerate() {
         if text.len() > LONGEST / 2 {
-            let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
+            let _ = writeln!(text, "\nThe record has {} more.", record.cases.len() - nth);
             break;
         }
-        text += &bullet(crate::code(note), &sentence(note));
+        let of = if record.cases.len() > 1 {
+            format!(" of {}", inert(&case.case))
+        } else {
+            String::new()
+        };
+        fold(&mut text, case, &of);
     }
-    text += "\n</details>\n";
     let command = code(&command_line(&record.command));
     let machine = inert(&record.machine.to_string());
     let _ = writeln!(
@@ -52,6 +60,27 @@ pub fn comment(record: &Record, case: &CaseRecord) -> String {
         day(record.created)
     );
     text
+}
+
+/// Every metric of a case and all of its notes.
+fn fold(text: &mut String, case: &CaseRecord, of: &str) {
+    let notes = notes(case);
+    let more = match notes.len() {
+        0 => String::new(),
+        count => format!(", and {}", plural(count, "note")),
+    };
+    let _ = writeln!(text, "\n<details><summary>Every metric{of}{more}</summary>\n");
+    let _ = writeln!(text, "{}.\n", inert(&reason(case)));
+    *text += &table(metrics(case));
+    text.push('\n');
+    for (nth, note) in notes.iter().enumerate() {
+        if text.len() > LONGEST / 2 {
+            let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
+            break;
+        }
+        *text += &bullet(crate::code(note), &sentence(note));
+    }
+    *text += "\n</details>\n";
 }
 
 /// A table, and its caption below.
@@ -134,14 +163,14 @@ mod tests {
         case.variants[1].requests.first_fault = Some(evil.to_owned());
         record.machine.cpu = Some(evil.to_owned());
         record.command = vec!["lab".to_owned(), format!("`{evil}`")];
-        let comment = comment(&record, &record.cases[0]);
+        let comment = comment(&record);
         let (text, command) =
             comment.split_once("\nMade by `` lab '`<img src=x> # @org`' `` on ").unwrap();
         assert!(!text.contains("<img") && !command.contains("<img"), "{comment}");
         assert!(!text.contains("\n# ") && !text.contains("@org"), "{comment}");
         record.command[1] = format!("\x1b[2J{}", "<x>".repeat(30_000));
         record.cases[0].variants[1].requests.first_fault = Some("&".repeat(50_000));
-        let comment = super::comment(&record, &record.cases[0]);
+        let comment = super::comment(&record);
         assert!(comment.len() <= LONGEST && !comment.contains('\x1b'), "{}", comment.len());
     }
 }

@@ -33,6 +33,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether it is one of `lab compare`.
+    pub fn is_of_own_servers(&self) -> bool {
+        self.command.get(1).is_some_and(|verb| verb == "compare")
+    }
+
     /// A record of this process, made now and here, without cases yet.
     pub fn new(quick: bool, build: Build) -> Self {
         Self {
@@ -85,6 +90,9 @@ pub struct CaseRecord {
     /// The variant that the verdict is about; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<String>,
+    /// How many candidates were judged together: the error rates hold for all of them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub family: usize,
     /// The candidate over the baseline.
     pub speedup: Speedups,
     pub control: Control,
@@ -96,6 +104,14 @@ pub struct CaseRecord {
     /// Every run of the closed loop, in the order in which they were made.
     pub runs: Vec<Run>,
     pub open_runs: Vec<Run>,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(it: &usize) -> bool {
+    *it == 1
 }
 
 /// The baseline over itself: the noise floor of this machine.
@@ -111,11 +127,17 @@ pub struct Control {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct VariantRecord {
     pub variant: String,
+    /// What the reader of `lab compare` gave: a command, a URL or a revision.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub given: String,
     /// Right answers per second: the median run.
     pub throughput_rps: f64,
     pub latency_ms: Latencies,
     /// CPU time of the server per right answer, in microseconds: the median run.
     pub cpu_us_per_request: Option<f64>,
+    /// Nanoseconds of an iteration of a benchmark: the median run; `None` for a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<f64>,
     /// The server's peak memory in MiB: the largest of all runs.
     pub peak_rss_mib: Option<f64>,
     /// Share of one core that the generator used, from 0 to 1: the largest of all runs.
@@ -143,6 +165,8 @@ impl VariantRecord {
         match metric {
             Metric::Throughput => Some(self.throughput_rps),
             Metric::Cpu => Some(1.0 / self.cpu_us_per_request?),
+            Metric::PeakMemory => Some(1.0 / self.peak_rss_mib?),
+            Metric::Time => Some(1.0 / self.time_ns?),
             Metric::Latency(at) => Some(1.0 / self.open_loop.as_ref()?.latency_ms.by.get(at)?),
         }
     }
@@ -266,6 +290,8 @@ impl CaseRecord {
             Metric::Throughput => format!("{}s/s", self.visit),
             Metric::Cpu if is_request => "CPU/req".to_owned(),
             Metric::Cpu => format!("CPU/{}", self.visit),
+            Metric::PeakMemory => "peak MiB".to_owned(),
+            Metric::Time => "time".to_owned(),
             Metric::Latency(percentile) => percentile.name().to_owned(),
         }
     }
@@ -337,7 +363,7 @@ impl CaseRecord {
 
     /// Whether every run had right answers, and no others.
     pub fn is_clean(&self) -> bool {
-        !self.has_faults() && self.runs.iter().all(|run| run.outcome.ok_in_time > 0)
+        !self.has_faults() && self.runs.iter().all(|run| !run.outcome.is_empty())
     }
 
     /// Whether answers were wrong or missing. A run that was too short for an answer has no fault.

@@ -5,6 +5,7 @@
 //! results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal and
 //! as a comment. Functions say in their names which unit they expect.
 
+mod candidates;
 mod codes;
 mod comment;
 mod conditions;
@@ -21,6 +22,7 @@ mod template;
 mod weight;
 mod words;
 
+pub use candidates::{rows, screen_of_candidates, tally, worst};
 pub use codes::{
     EXPLANATIONS, NOISE, code, document, explained, for_programs, noted, notes_for_programs,
     reason, sentence,

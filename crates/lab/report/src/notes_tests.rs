@@ -106,7 +106,7 @@ const RULES: [(&str, Spoil); 25] = [
         }
     }),
     ("closed-loop-latency", |case, is_worth| {
-        case.metric = Metric::all().last().unwrap();
+        case.metric = Metric::of_servers().last().unwrap();
         if is_worth {
             case.open_runs.clear();
         }
@@ -182,7 +182,7 @@ fn notes_can_be_kept_and_sentences_of_older_records_stay() {
 #[test]
 fn lag_that_can_decide_either_way_decides_nothing() {
     let mut case = calm();
-    let metric = Metric::all().last().unwrap();
+    let metric = Metric::of_servers().last().unwrap();
     let Metric::Latency(percentile) = metric else { panic!("the last are latencies") };
     case.speedup.latency_at_least = true;
     let mut judge = |low, high| {

@@ -152,14 +152,16 @@ pub fn table(case: &CaseRecord) -> Table {
     let shown =
         |at: &Percentile| ["p50", "p99"].contains(&at.key()) || Metric::Latency(*at) == case.metric;
     let latencies = Percentile::all().filter(shown).map(Metric::Latency);
-    for metric in [Metric::Throughput, Metric::Cpu].into_iter().chain(latencies) {
+    let metrics = [Metric::Throughput, Metric::Cpu].into_iter().chain(latencies);
+    let of_server = metrics.chain([Metric::PeakMemory]);
+    let metrics: Vec<_> =
+        if case.metric == Metric::Time { vec![Metric::Time] } else { of_server.collect() };
+    for metric in metrics {
         let figures = figures_of(case, metric);
         if figures.iter().any(|it| it != crate::NONE) {
             rows.push(row(case.short(metric), figures, over(metric), decides(metric)));
         }
     }
-    let memory = [one, other].map(|it| it.peak_rss_mib.map_or(crate::NONE.to_owned(), significant));
-    rows.push(row("peak MiB".to_owned(), memory, String::new(), ""));
     let counts =
         one.exact.keys().filter(|name| other.exact.contains_key(*name) && *name != "bytes");
     for name in counts.take(COUNTS) {
@@ -241,7 +243,9 @@ fn in_lines(notes: Vec<Note>) -> Vec<NoteLine> {
             Note::Sentence(_) => None,
         };
         match codes.iter_mut().find(|(known, _)| *known == code) {
-            Some((_, variants)) => variants.extend(variant),
+            Some((_, variants)) => {
+                variants.extend(variant.filter(|it| !variants.contains(it)));
+            }
             None => codes.push((code, variant.into_iter().collect())),
         }
     }

@@ -1,11 +1,11 @@
 //! What a comparison looks like in the terminal and as a comment, word by word.
 
 use crate::{Neighbours, Record};
-use lab_model::{Invalid, Kind, Limit, Metric, Note, Spacing};
+use lab_model::{Invalid, Kind, Limit, Metric, Note, Reason, Spacing};
 use lab_stats::Speedup;
 
 use super::*;
-use crate::{comment, screen};
+use crate::{comment, screen, screen_of_candidates};
 
 fn recorded() -> Record {
     serde_json::from_str(include_str!("../tests/fixtures/record.json")).unwrap()
@@ -74,6 +74,26 @@ fn a_comparison_looks_like_this() {
         let case = &record.cases[0];
         insta::assert_snapshot!(format!("{name}_terminal"), comparison("What is slow?", case));
         insta::assert_snapshot!(format!("{name}_screen"), screen("double-parse", case, "-v"));
-        insta::assert_snapshot!(format!("{name}_comment"), comment(&record, case));
+        let alone = Record { cases: vec![case.clone()], ..record.clone() };
+        insta::assert_snapshot!(format!("{name}_comment"), comment(&alone));
     }
+}
+
+#[test]
+fn several_candidates_are_a_row_each() {
+    console::set_colors_enabled(false);
+    let mut record = recorded();
+    record.cases.truncate(3);
+    record.command =
+        ["lab", "compare", "./old", "./new", "./other", "./odd"].map(str::to_owned).into();
+    for (case, name) in record.cases.iter_mut().zip(["new", "other", "odd"]) {
+        case.case = name.to_owned();
+        case.variants[0].variant = "baseline".to_owned();
+        case.variants[1].variant = name.to_owned();
+        case.candidate = Some(name.to_owned());
+    }
+    record.cases[1].verdict = Verdict::Slower;
+    (record.cases[2].verdict, record.cases[2].reason) = (Verdict::Undecided, Reason::LagDecides);
+    insta::assert_snapshot!("candidates_screen", screen_of_candidates(&record.cases, "-v"));
+    insta::assert_snapshot!("candidates_comment", comment(&record));
 }

@@ -14,13 +14,16 @@ use crate::{
 
 /// The tables of one case; a table without rows is left out.
 pub fn tables(case: &CaseRecord) -> Vec<Table> {
-    [claims(case)].into_iter().chain(details(case)).filter(|table| !table.rows.is_empty()).collect()
+    // A benchmark has no requests.
+    let claims = (case.metric != Metric::Time).then(|| claims(case));
+    claims.into_iter().chain(details(case)).filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// Those that say more than the screen does.
 pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
-    let all = [metrics(case), latencies(case), open_loop(case), exact(case)];
-    all.into_iter().filter(|table| !table.rows.is_empty())
+    let of_server = [latencies, open_loop, exact].map(|table| table(case));
+    let of_server = of_server.into_iter().filter(|_| case.metric != Metric::Time);
+    [metrics(case)].into_iter().chain(of_server).filter(|table| !table.rows.is_empty())
 }
 
 /// Every case in a row: candidate against baseline, in the metric that decides and in CPU time.
@@ -174,7 +177,7 @@ pub fn pair(case: &CaseRecord) -> Table {
             row(&format!("{}, {name}", at.name()), of_sides, Default::default())
         }));
     }
-    rows.push(row("peak MiB", sides.map(memory), Default::default()));
+    rows.push(row("peak MiB", sides.map(memory), factor(Metric::PeakMemory)));
     let caption = format!(
         "Load: {}; {} of runs.{} A/A is the noise of each metric: {} against itself.",
         load(case),
@@ -192,15 +195,22 @@ pub fn is_of_open_loop(case: &CaseRecord) -> bool {
 
 /// The metric of baseline and candidate; a latency is of the loop that has its factor.
 pub fn figures_of(case: &CaseRecord, metric: Metric) -> [String; 2] {
-    let figure = |it: &VariantRecord| match metric {
+    let figure = |it| figure_of(case, it, metric);
+    case.sides().map_or_else(Default::default, |(one, other)| [one, other].map(figure))
+}
+
+/// The metric of a variant.
+pub fn figure_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> String {
+    match metric {
         Metric::Throughput => significant(it.throughput_rps),
         Metric::Cpu => it.cpu_us_per_request.map_or(NONE.to_owned(), |us| time_ms(us / 1e3)),
+        Metric::PeakMemory => memory(it),
+        Metric::Time => it.time_ns.map_or(NONE.to_owned(), |ns| time_ms(ns / 1e6)),
         Metric::Latency(at) if is_of_open_loop(case) => {
             it.open_loop.as_ref().map_or(NONE.to_owned(), |it| percentile(&it.latencies(), at))
         }
         Metric::Latency(at) => percentile(&it.latency_ms, at),
-    };
-    case.sides().map_or_else(Default::default, |(one, other)| [one, other].map(figure))
+    }
 }
 
 /// Every request in exactly one column, and how busy the generator was.
@@ -224,7 +234,8 @@ pub fn requests(case: &CaseRecord) -> Table {
 
 /// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
 pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
-    let intervals = cases.into_iter().filter_map(|case| case.speedup.throughput);
+    let shown = |case: &CaseRecord| case.speedup.throughput.or(case.speedup.time);
+    let intervals = cases.into_iter().filter_map(shown);
     let lowest = intervals.map(|speedup| speedup.confidence).reduce(f64::min)?;
     Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
 }

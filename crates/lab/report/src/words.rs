@@ -47,6 +47,7 @@ pub fn significant(value: f64) -> String {
 /// Formats milliseconds in µs, ms or s.
 pub fn time_ms(ms: f64) -> String {
     match ms {
+        ms if ms < 0.0009995 => format!("{} ns", significant(ms * 1e6)),
         ms if ms < 0.9995 => format!("{} µs", significant(ms * 1e3)),
         ms if ms < 999.5 => format!("{} ms", significant(ms)),
         ms => format!("{} s", significant(ms / 1e3)),

@@ -20,7 +20,7 @@ mod with_bar;
 pub use cargo::build_servers;
 pub use launch::{Address, Launch};
 pub use requests::{Compare, Requests, answers, learn_answers};
-pub use revisions::Revisions;
+pub use revisions::{Artifact, Built, Revisions};
 pub use running::Running;
 pub use scratch::Scratch;
 pub use server::Server;

@@ -17,6 +17,7 @@ use crate::{Launch, Running, Subject};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Requests")]
 pub struct Requests {
     /// GET this path; may be given several times
     #[arg(long, value_name = "PATH")]
@@ -25,19 +26,25 @@ pub struct Requests {
     #[arg(long, value_name = "FILE")]
     pub post: Option<PathBuf>,
     /// Where --post goes
-    #[arg(long, value_name = "PATH", default_value = "/", requires = "post")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/",
+        requires = "post",
+        hide_short_help = true
+    )]
     pub path: String,
     /// Send this header with every request; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
     /// A TOML file with `[[request]]` tables: path, method, headers, body (text) or body_file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub compare: Compare,
     /// The longest body that an answer may have, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = LONGEST_BODY >> 20, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "MIB", default_value_t = LONGEST_BODY >> 20, hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub max_body: u64,
 }
 

@@ -38,6 +38,37 @@ pub struct Revisions {
     _lock: File,
 }
 
+/// What to build of a revision.
+#[derive(Clone, Copy, Debug)]
+pub enum Artifact<'a> {
+    Bin(&'a str),
+    Bench(&'a str),
+}
+
+impl Artifact<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Bin(name) | Self::Bench(name) => name,
+        }
+    }
+
+    /// The kind in cargo's messages, which is also its option.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Bin(_) => "bin",
+            Self::Bench(_) => "bench",
+        }
+    }
+
+    /// Cargo names no profile `release` for a bench, so that its settings for benches hold.
+    fn profile(&self) -> &'static str {
+        match self {
+            Self::Bin(_) => "release",
+            Self::Bench(_) => "bench",
+        }
+    }
+}
+
 /// The binary of a revision, once in each layout, and the directory in its worktree that corresponds to
 /// the current directory.
 #[derive(Debug)]
@@ -83,14 +114,15 @@ impl Revisions {
         found.with_context(|| format!("there is no revision `{revision}`"))
     }
 
-    /// Builds `bin` at `revision`: as cargo does it, or with its functions in this many random orders.
+    /// Builds a binary or a bench at `revision`: as cargo does it, or with its functions in this many random orders.
     /// The binaries are kept, and built again only for another commit, compiler or setting: see `key`.
     pub async fn build(
         &self,
         revision: &str,
-        bin: &str,
+        what: Artifact<'_>,
         layouts: Option<u16>,
     ) -> anyhow::Result<Built> {
+        let name = what.name();
         let commit = self.commit(revision).await?;
         // Always the same path: a binary may look for files where its sources were.
         let tree = self.trees.join(&commit);
@@ -105,18 +137,20 @@ impl Revisions {
         let mut programs = Vec::new();
         for layout in 1..=layouts.unwrap_or(1) {
             let layout = layouts.map(|of| (layout, of));
-            let (below, name) = match layout {
+            let (below, which) = match layout {
                 None => (String::new(), String::new()),
                 Some((seed, of)) => (format!("layout-{seed}"), format!(", layout {seed} of {of}")),
             };
-            let program = kept.join(below).join(bin);
+            let file =
+                if what.kind() == "bench" { format!("{name}-bench") } else { name.to_owned() };
+            let program = kept.join(below).join(file);
             if !program.is_file() {
                 let short = &commit[..commit.len().min(10)];
-                err!("building {bin} at {revision} ({short}){name}");
+                err!("building {name} at {revision} ({short}){which}");
                 let target = self.kept.join("target");
-                let fresh = cargo_build(&dir, bin, layout.map(|(seed, _)| seed), &target)
+                let fresh = cargo_build(&dir, what, layout.map(|(seed, _)| seed), &target)
                     .await
-                    .with_context(|| format!("cannot build {bin} at {revision}{name}"))?;
+                    .with_context(|| format!("cannot build {name} at {revision}{which}"))?;
                 copy_whole(&fresh, &program)?;
             }
             programs.push(program);
@@ -176,19 +210,20 @@ async fn key(dir: &Path) -> anyhow::Result<Vec<u8>> {
 /// path.
 async fn cargo_build(
     dir: &Path,
-    bin: &str,
+    what: Artifact<'_>,
     seed: Option<u16>,
     target: &Path,
 ) -> anyhow::Result<PathBuf> {
     let mut command = as_from_a_shell_elsewhere("cargo", dir);
     match seed {
-        None => command.args(["build", "--bin", bin]),
+        None => command.arg("build"),
         // Flags for this binary alone: with RUSTFLAGS, each layout would build all dependencies again.
-        Some(_) => command.args(["rustc", "--package", &package(dir, bin).await?, "--bin", bin]),
+        Some(_) => command.args(["rustc", "--package", &package(dir, what).await?]),
     };
+    command.args([&format!("--{}", what.kind()), what.name(), "--profile", what.profile()]);
     // Common dependencies are built once: all revisions share a target directory. Cargo goes by the age
     // of the sources, and a worktree is younger than any build of another one.
-    command.args(["--release", "--target-dir"]).arg(target).args(cargo::MESSAGES);
+    command.arg("--target-dir").arg(target).args(cargo::MESSAGES);
     if let Some(seed) = seed {
         // An option of lld, which is Rust's linker on x86-64 Linux.
         command.args(["--", "-C", &format!("link-arg=-Wl,--shuffle-sections=*={seed}")]);
@@ -198,22 +233,27 @@ async fn cargo_build(
         (messages, _) => messages,
     }?;
     // Its place depends on cargo's settings, so ask cargo.
-    let built = messages.iter().filter(|it| it.pointer("/target/name").is_some_and(|it| it == bin));
+    let is_it = |message: &&Value| {
+        let target = &message["target"];
+        target["name"] == what.name() && target["kind"][0] == what.kind()
+    };
+    let built = messages.iter().filter(is_it);
     let mut built = built.filter_map(|message| Some(message["executable"].as_str()?.into()));
-    built.next_back().context("cargo does not say where the binary is")
+    built.next_back().context("cargo does not say where it is")
 }
 
-async fn package(dir: &Path, bin: &str) -> anyhow::Result<String> {
+async fn package(dir: &Path, what: Artifact<'_>) -> anyhow::Result<String> {
     let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
     let printed = Program::new(cargo, PATIENCE).output().await?;
     let metadata: Value = serde_json::from_slice(&printed).context("cargo metadata")?;
-    let is_bin = |target: &Value| target["name"] == bin && target["kind"][0] == "bin";
+    let (kind, name) = (what.kind(), what.name());
+    let is_it = |target: &Value| target["name"] == name && target["kind"][0] == kind;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     packages
-        .find(|it| it["targets"].as_array().is_some_and(|targets| targets.iter().any(is_bin)))
+        .find(|it| it["targets"].as_array().is_some_and(|targets| targets.iter().any(is_it)))
         .and_then(|package| Some(package["name"].as_str()?.to_owned()))
-        .with_context(|| format!("no package has a binary named `{bin}`"))
+        .with_context(|| format!("no package has a {kind} named `{name}`"))
 }
 
 /// Copies a binary in one step: nobody sees or runs a part of it.

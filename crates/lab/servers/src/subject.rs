@@ -7,6 +7,8 @@ use super::Launch;
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub name: String,
+    /// What the reader gave: a command, a URL or a revision; empty for a server of the workspace.
+    pub given: String,
     pub launch: Launch,
     /// Builds that differ in the layout of their code, used by its runs in turn; empty if there is only the
     /// one of `launch`.
@@ -19,7 +21,12 @@ pub struct Subject {
 
 impl Subject {
     pub fn new(name: &str, launch: Launch, asks: Vec<Ask>) -> Self {
-        Self { name: name.to_owned(), launch, layouts: Vec::new(), asks, may_outlast: false }
+        let (given, layouts) = (String::new(), Vec::new());
+        Self { name: name.to_owned(), given, launch, layouts, asks, may_outlast: false }
+    }
+
+    pub fn given(self, given: String) -> Self {
+        Self { given, ..self }
     }
 
     /// The build for the `nth` run.

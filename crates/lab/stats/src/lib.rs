@@ -20,6 +20,6 @@ pub use median::median_of;
 pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
 pub use schedule::{Slot, control_pairs, schedule};
-pub use speedup::{Speedup, count_error};
+pub use speedup::{Speedup, count_error, fewest_pairs};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

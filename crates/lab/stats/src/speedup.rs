@@ -20,11 +20,27 @@ pub struct Speedup {
     pub low: f64,
     pub high: f64,
     /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.969 for 6 pairs,
-    /// 0.951 for 10, and below 0.95 for fewer than 6.
+    /// 0.951 for 10, and below 0.95 for fewer than 6. In a family, that all of its intervals cover theirs.
     pub confidence: f64,
     /// The 90 % interval. Two one-sided tests at 5 % show that the sides differ by no more than its
     /// farther end. `None` below 5 pairs, which have no 90 % interval.
     pub inner: Option<[f64; 2]>,
+}
+
+/// The fewest pairs that have an interval of 95 % for each of a family: 6 for one, and one more each time that it
+/// doubles.
+pub fn fewest_pairs(family: usize) -> usize {
+    (1..)
+        .find(|&pairs| {
+            depth(pairs, simultaneous(NOMINAL, family)).confidence >= simultaneous(NOMINAL, family)
+        })
+        .unwrap_or(usize::MAX)
+}
+
+/// The confidence that each of so many intervals needs, so that all together have the `nominal` one (Bonferroni):
+/// the chance that any of them misses is at most the sum of all their chances.
+fn simultaneous(nominal: f64, family: usize) -> f64 {
+    1.0 - (1.0 - nominal) / family.max(1) as f64
 }
 
 impl Speedup {
@@ -40,20 +56,32 @@ impl Speedup {
     /// Equal ratios and ratios of 1 need no correction: with ties, the closed interval covers the true
     /// factor at least as often.
     pub fn of_pairs(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
+        Self::of_family(ratios, 1)
+    }
+
+    /// The same for one of so many candidates that are judged together: its intervals are wider, so that the
+    /// chance of any wrong verdict is what it is for one candidate ([`simultaneous`]).
+    ///
+    /// The bound of Bonferroni needs no independence, so it also holds for candidates that share a machine's drift.
+    /// For 8 candidates with a baseline run of their own for each pair, which are nearly independent, it is 0.1 %
+    /// away from the exact one (Šidák).
+    pub fn of_family(ratios: impl IntoIterator<Item = f64>, family: usize) -> Option<Self> {
         let ratios: Vec<_> =
             ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
         let averages = walsh_averages(&ratios);
         let (lower, upper) = middle(&averages)?;
         let ends = |k: usize| [averages[k - 1], averages[averages.len() - k]];
-        let [difference, equivalence] =
-            [NOMINAL, EQUIVALENCE].map(|nominal| depth(ratios.len(), nominal));
+        let [difference, equivalence] = [NOMINAL, EQUIVALENCE]
+            .map(|nominal| depth(ratios.len(), simultaneous(nominal, family)));
+        let of_all = |each: f64| (1.0 - family as f64 * (1.0 - each)).max(0.0);
         let [low, high] = ends(difference.k);
         Some(Self {
             estimate: geometric_mean(lower, upper),
             low,
             high,
-            confidence: difference.confidence,
-            inner: (equivalence.confidence >= EQUIVALENCE).then(|| ends(equivalence.k)),
+            confidence: of_all(difference.confidence),
+            inner: (equivalence.confidence >= simultaneous(EQUIVALENCE, family))
+                .then(|| ends(equivalence.k)),
         })
     }
 
@@ -140,6 +168,22 @@ mod tests {
         assert!(near(found.low, 0.9871471521510864), "{found:?}");
         assert!(near(found.high, 1.0366174029023436), "{found:?}");
         assert!(near(found.confidence, 0.9515590667724609), "{found:?}");
+    }
+
+    #[test]
+    fn a_family_needs_more_pairs_and_has_wider_intervals() {
+        assert_eq!([1, 2, 3, 4, 8, 16].map(fewest_pairs), [6, 7, 7, 8, 9, 10]);
+        let ratios = || (0..12).map(|nth| (f64::from(nth) / 100.0).exp());
+        let one = Speedup::of_family(ratios(), 1).unwrap();
+        assert_eq!(Some(one), Speedup::of_pairs(ratios()));
+        let of_four = Speedup::of_family(ratios(), 4).unwrap();
+        assert!(of_four.low < one.low && one.high < of_four.high, "{one:?} {of_four:?}");
+        assert!(of_four.is_confident() && of_four.estimate == one.estimate, "{of_four:?}");
+        for family in [2, 4, 8] {
+            let with = |pairs| Speedup::of_family((0..pairs).map(|_| 1.5), family).unwrap();
+            assert!(with(fewest_pairs(family)).is_confident());
+            assert!(!with(fewest_pairs(family) - 1).is_confident());
+        }
     }
 
     #[test]

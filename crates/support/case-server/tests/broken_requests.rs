@@ -31,6 +31,8 @@ use tokio::{
 /// How many clients ask one server at once, and how many requests each of them sends.
 const CLIENTS: u64 = 100;
 const REQUESTS: u64 = 20;
+/// How many servers are asked at once.
+const TOGETHER: usize = 8;
 /// How many clients connect to each server and send nothing.
 const IDLE: usize = 1500;
 /// What is put between the bytes of a good request. Chance alone finds few of these.
@@ -228,12 +230,22 @@ fn no_broken_request_is_the_servers_fault() {
             let right = if body.is_empty() { "HTTP/1.1 2" } else { "HTTP/1.1 4" };
             assert!(answer.starts_with(right), "{request}: {answer}");
         }
-        for (service, request, body) in servers(&upstream, &database) {
-            let classes = runtime.block_on(classes(service, request, body));
-            // Some requests are still good. Most changes of one with a body hit the body.
-            let good = if body.is_empty() { CLIENTS } else { CLIENTS / 10 };
-            assert!(classes[&2] > good && classes[&4] > CLIENTS, "{request}: {classes:?}");
-            assert_eq!(PANICS.load(Relaxed), 0, "{request}");
+        // Most of the time they wait for the end of a head that never comes.
+        for some in servers(&upstream, &database).chunks(TOGETHER) {
+            let mut all = JoinSet::new();
+            for &(ref service, request, body) in some {
+                let service = service.clone();
+                all.spawn_on(
+                    async move { (request, body, classes(service, request, body).await) },
+                    runtime.handle(),
+                );
+            }
+            for (request, body, classes) in runtime.block_on(all.join_all()) {
+                // Some requests are still good. Most changes of one with a body hit the body.
+                let good = if body.is_empty() { CLIENTS } else { CLIENTS / 10 };
+                assert!(classes[&2] > good && classes[&4] > CLIENTS, "{request}: {classes:?}");
+                assert_eq!(PANICS.load(Relaxed), 0, "{request}, or one next to it");
+            }
         }
         return;
     }

@@ -38,7 +38,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("screen", move || screen(&its).map_err(failed));
     env.add_function("codes", explained);
     env.add_function("metrics", || {
-        join(&Metric::all().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
+        join(&Metric::of_servers().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
     });
     let its = Arc::clone(sources);
     env.add_function("suspects", move || suspects(&its.root).map_err(failed));

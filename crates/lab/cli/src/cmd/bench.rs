@@ -136,7 +136,7 @@ async fn measure(
     let mut comparisons = Vec::new();
     for case in cases {
         let variants = options.variants(case);
-        let effort = options.effort.effort(case.decides);
+        let effort = options.effort.effort(case.decides, 1);
         comparisons.push((case, effort, Comparison::of_case(workspace, case, &variants)?));
     }
     let length = comparisons.iter().map(|(_, effort, it)| it.length(*effort)).sum();

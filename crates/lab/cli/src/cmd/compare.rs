@@ -1,48 +1,55 @@
-//! `lab compare`: two builds of your own server, in any language, and one verdict.
+//! `lab compare`: builds of your own server, in any language, and a verdict on each.
 
 use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
 use lab_cases::{Workspace, unknown};
 use lab_load::Fault;
-use lab_measure::{bench::Engine, count};
+use lab_measure::{bench::Engine, count, micro};
 use lab_model::{EngineOptions, Metric, Note};
 use lab_report::{
     CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
-    paragraph,
+    paragraph, worst,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
 use lab_system::{Build, Progress, err, out};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Places,
     effort::EffortOptions,
     interrupted, interruptible,
     own_server::{OwnLoad, OwnServer, comparison_of},
-    sides::{CANDIDATE, SideOptions},
+    sides::SideOptions,
 };
 
-/// Puts load on two servers in turn, and says which is faster. `lab` starts them, and finds their port
-/// by the sockets that they listen on; or it takes servers that run already.
+/// Puts load on two servers or more in turn, and says which are faster than the first. `lab` starts them, and finds
+/// their port by the sockets that they listen on; or it takes servers that run already.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Exit code: 0 faster, equivalent or slower by less than --minimum-effect, 1 slower, 3 undecided, 2 error or a wrong or \
+lost answer. --help has all options and examples.",
+    after_long_help = "\
 Examples:
-  lab compare --baseline ./old --candidate ./new --get /users
-  lab compare --baseline ./server --candidate ./server --baseline-get /slow --candidate-get /fast
-  lab compare --baseline 'node a.js' --candidate 'node b.js' --port-env PORT --get / --ready /health
-  lab compare --baseline './old --port {port}' --candidate './new --port {port}' --get /users
-  lab compare --baseline-url http://localhost:8080 --candidate-url http://localhost:8081 --get /users
+  lab compare ./old ./new --get /users
+  lab compare ./server jemalloc='LD_PRELOAD=libjemalloc.so.2 ./server' mimalloc='LD_PRELOAD=libmimalloc.so.2 ./server' \\
+      --get /users
+  lab compare './server GET /slow' './server GET /fast'
+  lab compare 'node a.js' 'node b.js' --port-env PORT --get / --ready /health
+  lab compare './old --port {port}' './new --port {port}' --get /users
+  lab compare http://localhost:8080 http://localhost:8081 --get /users
   lab compare --rev main --rev HEAD --bin my-server --get /users
   lab compare --rev main --rev HEAD --bin my-server --get /users \\
       --layouts 12 --pairs 12 --minimum-effect 3
-  lab compare --baseline ./old --candidate ./new --get / --engine locust --workers 2
+  lab compare ./old ./new --get / --engine locust --workers 2
 
 A server that needs to be given a port gets one by {port} in its command, --port-env or --port-arg.
 
-Exit code: 0 faster, equivalent or slower by less than --minimum-effect, 1 slower, 3 undecided, 2 error or a wrong or lost answer. --metric
-says which metric decides.")]
+Exit code: 0 faster, equivalent or slower by less than --minimum-effect, 1 slower, 3 undecided, 2 error or a wrong or
+lost answer. Of several candidates, the first of 1 and 3 that one has. --metric says which metric decides."
+)]
 pub struct Options {
     #[command(flatten)]
     pub sides: SideOptions,
@@ -51,17 +58,32 @@ pub struct Options {
     #[command(flatten)]
     pub load: OwnLoad,
     #[command(flatten)]
+    pub generator: GeneratorOptions,
+    #[command(flatten)]
     pub effort: EffortOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+/// What makes the load.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Load")]
+pub struct GeneratorOptions {
     /// What makes the load: `lab` itself, ab, k6, locust, oha or wrk, or the path of your own engine
-    #[arg(long, value_name = "NAME|PATH", default_value = "lab")]
+    #[arg(long, value_name = "NAME|PATH", default_value = "lab", hide_short_help = true)]
     pub engine: String,
     /// With Locust: a master and N workers, instead of one process
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: Option<u16>,
     /// With Locust: wait at this IPv4 address for workers from other machines; only in a network that you
     /// trust
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub listen: Option<Ipv4Addr>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputOptions {
     /// Print all tables and notes, instead of one screen
     #[arg(short, long)]
     pub verbose: bool,
@@ -69,7 +91,7 @@ pub struct Options {
     #[arg(long)]
     pub json: bool,
     /// Fail if there is such a note, as in `note[steal]`; `noise` stands for all that blame the machine
-    #[arg(long, value_name = "CODE", value_parser = known_code)]
+    #[arg(long, value_name = "CODE", hide_short_help = true, value_parser = known_code)]
     pub deny: Vec<String>,
 }
 
@@ -80,26 +102,35 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(measure(places, options, &mut record.cases));
     // Print and keep a comparison that was complete before an error or Ctrl-C.
-    let Some(case) = record.cases.first() else {
+    let cases = &record.cases[..];
+    if cases.is_empty() {
         end?;
         return Ok(interrupted("nothing was written"));
-    };
-    report(&store, options, &record, case)?;
+    }
+    report(&store, &options.output, &record)?;
     if end?.is_none() {
         return Ok(interrupted("the finished comparison is kept"));
     }
-    ensure!(!case.has_faults(), "some answers were wrong or missing; the notes say which");
-    let denied = notes(case).into_iter().find(|note| is_denied(note, &options.deny));
+    let has_faults = cases.iter().any(CaseRecord::has_faults);
+    ensure!(!has_faults, "some answers were wrong or missing; the notes say which");
+    let denied = cases.iter().flat_map(notes).find(|note| is_denied(note, &options.output.deny));
     denied.map_or(Ok(()), |note| bail!("--deny: {}", noted(&note)))?;
-    Ok(ExitCode::from(exit_code(case.verdict)))
+    Ok(ExitCode::from(exit_code(worst(cases.iter()))))
 }
 
-/// Adds the record of the comparison as soon as its runs are done.
+/// Adds the records of the comparison as soon as its runs are done.
 async fn measure(
     places: &Places,
     options: &Options,
     records: &mut Vec<CaseRecord>,
 ) -> anyhow::Result<()> {
+    if options.sides.is_of_benches() {
+        let benches = options.sides.open_benches(places, &options.effort).await?;
+        let effort = options.effort.effort(Metric::Time, 1);
+        let pairs = options.effort.pairs.map(usize::from);
+        records.extend(micro::compare(&benches.what, &benches.sides, pairs, effort).await?);
+        return Ok(());
+    }
     let engine = engine(places, options).await?;
     let files = Scratch::new()?;
     let Options { server, load, .. } = options;
@@ -108,34 +139,43 @@ async fn measure(
     let mut comparison = comparison_of("compare", *load, sides.subjects, &server.requests).await?;
     comparison.notes().iter().for_each(|note| err!("{}", noted(note)));
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
-    let mut effort = options.effort.effort(Metric::Throughput);
+    let mut effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
     if let Some(engine) = engine {
         effort.open_loop = Duration::ZERO;
         effort.start = Engine::start_time(comparison.load.users);
         comparison.engine = engine;
     }
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
-    let is_fixed = is_chosen || options.engine != "lab" || options.sides.is_running();
+    let is_fixed = is_chosen || options.generator.engine != "lab" || options.sides.is_running();
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
         comparison.note(note);
     }
     let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
-    records.push(comparison.record(CANDIDATE, effort, &progress).await?);
-    let Some(case) = records.last_mut() else { return Ok(()) };
-    for (at, subject) in comparison.subjects.iter().enumerate() {
-        let Subject { name, launch, asks, .. } = subject;
+    records.extend(comparison.records(effort, &progress).await?);
+    for Subject { name, launch, asks, .. } in &comparison.subjects {
         progress.run("system calls", name, count::LONGEST);
-        match count::system_calls(launch, asks).await {
-            Ok(calls) => drop(case.variants[at].exact.insert("system_calls".to_owned(), calls)),
-            // A fault is one whenever it comes, unless requests may go without an answer.
-            Err(error) if is_fault(&error, effort.allow_unfinished) => {
-                case.spoil(at, format!("{error:#}"));
+        let counted = count::system_calls(launch, asks).await;
+        for case in records.iter_mut() {
+            let Some(at) = case.variants.iter().position(|it| it.variant == *name) else {
+                continue;
+            };
+            match &counted {
+                Ok(calls) => {
+                    case.variants[at].exact.insert("system_calls".to_owned(), *calls);
+                }
+                // A fault is one whenever it comes, unless requests may go without an answer.
+                Err(error) if is_fault(error, effort.allow_unfinished) => {
+                    case.spoil(at, format!("{error:#}"));
+                }
+                Err(_) => {}
             }
-            Err(error) => {
-                let note = format!("note: no system calls of the {name}: {error:#}");
-                progress.aside(|| err!("{}", paragraph(&note)));
-            }
+        }
+        if let Err(error) = counted
+            && !is_fault(&error, effort.allow_unfinished)
+        {
+            let note = format!("note: no system calls of the {name}: {error:#}");
+            progress.aside(|| err!("{}", paragraph(&note)));
         }
     }
     Ok(())
@@ -151,7 +191,8 @@ fn is_fault(error: &anyhow::Error, may_lack_answers: bool) -> bool {
 
 /// What makes the load, if it is not `lab` itself.
 async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Engine>> {
-    let &Options { ref engine, workers, listen, ref effort, .. } = options;
+    let GeneratorOptions { engine, workers, listen } = &options.generator;
+    let effort = &options.effort;
     if engine == "lab" {
         let is_plain = workers.is_none() && listen.is_none();
         ensure!(is_plain, "--workers and --listen need another engine, such as --engine locust");
@@ -160,7 +201,7 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
     // Nothing would limit the load on a server of somebody else.
     ensure!(
         !options.sides.is_running(),
-        "--engine takes no --baseline-url and --candidate-url: give the commands of the servers"
+        "--engine takes no URL of a server that runs already: give the commands of the servers"
     );
     let open_loop =
         effort.even_arrivals || effort.open_loop.is_some_and(|length| !length.is_zero());
@@ -169,24 +210,45 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
     let workspace = places.workspace().ok();
     let mut engine = Engine::find(engine, workspace.as_ref().map(Workspace::root))?;
     engine.check().await?;
-    engine.options = EngineOptions { workers, listen, ..engine.options };
+    engine.options = EngineOptions { workers: *workers, listen: *listen, ..engine.options };
     Ok(Some(engine))
 }
 
 /// Prints and keeps the record.
-fn report(
-    store: &Store,
-    options: &Options,
-    record: &Record,
-    case: &CaseRecord,
-) -> anyhow::Result<()> {
+fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
     let kept = store.keep(record.created, &document(record)?);
-    if options.json {
+    let more = "-v, or a page: lab report --open";
+    match &record.cases[..] {
+        cases if options.json => {
+            let path = kept.as_ref().ok().map(|path| path.to_string_lossy().into_owned());
+            out!("{}", for_a_program(cases, path)?);
+        }
+        cases if options.verbose => {
+            for case in cases {
+                out!("{}", lab_report::comparison(&given(case), case));
+            }
+        }
+        [case] => out!("{}", lab_report::screen("", case, more)),
+        cases => out!("{}", lab_report::screen_of_candidates(cases, more)),
+    }
+    err!("  Results    {}", kept?.display());
+    Ok(())
+}
+
+/// `./new against ./old`
+fn given(case: &CaseRecord) -> String {
+    let sides = case.sides();
+    sides.map_or(String::new(), |(one, other)| format!("{} against {}", other.given, one.given))
+}
+
+/// The document of `--json`. That of several candidates has one for each, and the verdict that decides the exit code.
+fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result<Value> {
+    let one = |case: &CaseRecord| {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
         let [reason, notes] = for_programs(case)?;
-        let document = json!({
+        anyhow::Ok(json!({
             "metric": case.metric,
             "verdict": case.verdict,
             "reason": reason,
@@ -196,16 +258,18 @@ fn report(
             "aa": case.control.speedup,
             "exact": exact,
             "notes": notes,
-            "record": kept.as_ref().ok().map(|path| path.to_string_lossy()),
-        });
-        out!("{document}");
-    } else if options.verbose {
-        out!("{}", lab_report::comparison(&options.sides.title(), case));
-    } else {
-        out!("{}", lab_report::screen("", case, "-v, or a page: lab report --open"));
-    }
-    err!("  Results    {}", kept?.display());
-    Ok(())
+        }))
+    };
+    let mut document = match cases {
+        [case] => one(case)?,
+        several => {
+            let each = |case: &CaseRecord| anyhow::Ok((case.case.clone(), one(case)?));
+            let each: serde_json::Map<_, _> = several.iter().map(each).collect::<Result<_, _>>()?;
+            json!({ "verdict": worst(several.iter()), "candidates": each })
+        }
+    };
+    document["record"] = json!(record);
+    Ok(document)
 }
 
 /// The name of all codes of [`NOISE`].
@@ -224,7 +288,7 @@ fn known_code(name: &str) -> anyhow::Result<String> {
     Ok(name.to_owned())
 }
 
-/// A pull request passes unless it is slower, or the measurement does not decide.
+/// A pull request passes unless a candidate is slower, or the measurement does not decide.
 fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Slower => 1,
@@ -245,9 +309,14 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_stopped_by_a_slowdown_and_without_a_decision() {
-        let codes = [Verdict::Faster, Verdict::SlightlySlower, Verdict::Slower, Verdict::Undecided]
-            .map(exit_code);
-        assert_eq!(codes, [0, 0, 1, 3]);
+        let each = [Verdict::Faster, Verdict::SlightlySlower, Verdict::Slower, Verdict::Undecided];
+        assert_eq!(each.map(exit_code), [0, 0, 1, 3]);
+        let of = |all: &[Verdict]| {
+            let cases =
+                all.iter().map(|verdict| CaseRecord { verdict: *verdict, ..CaseRecord::default() });
+            exit_code(worst(cases.collect::<Vec<_>>().iter()))
+        };
+        assert_eq!((of(&each), of(&[Verdict::Undecided, Verdict::Faster])), (1, 3));
     }
 
     #[test]

@@ -6,50 +6,75 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use lab_model::{Metric, Spacing};
 
 use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
+use lab_stats::fewest_pairs;
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Length")]
 pub struct EffortOptions {
-    /// A first look: pairs of runs of a third of a second, enough for a verdict on a large difference
+    /// A first look: runs of a third of a second
+    ///
+    /// That is enough for a verdict on a large difference.
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs; 12 for figures to publish [default: 6]
+    /// Pairs of runs for each candidate; 12 for figures to publish [default: 6 or more]
+    ///
+    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds)]
     pub measurement: Option<Duration>,
     /// Seconds of load before each measurement [default: 0.8, quick: 0.3; `compare` takes up to 20 if a
     /// server needs it]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds)]
     pub warm_up: Option<Duration>,
     /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2,
     /// quick: 0]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds_or_none)]
     pub open_loop: Option<Duration>,
     /// Space the arrivals of the open loop evenly, which hides queues
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub even_arrivals: bool,
-    /// What the verdict is about; a latency is judged under random arrivals, in pairs of runs of their own
-    /// [default: throughput, or what a case promises]
-    #[arg(long, value_parser = metrics())]
+    /// What the verdict is about [default: throughput, or what a case promises]
+    ///
+    /// A latency is judged under random arrivals, in pairs of runs of their own.
+    #[arg(long, help_heading = "Verdict", value_parser = metrics())]
     pub metric: Option<Metric>,
     /// Requests may outlast a run, as with long polling: do not count them as lost
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "Verdict")]
     pub allow_unfinished: bool,
-    /// The smallest difference that counts as one, in percent; the layout of the code alone can make up
-    /// to 10
-    #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
+    /// The smallest difference that counts as one, in percent
+    ///
+    /// The layout of the code alone can make up to 10.
+    #[arg(long, value_name = "PERCENT", help_heading = "Verdict", default_value_t = 10.0, value_parser = percent)]
     pub minimum_effect: f64,
 }
 
 impl EffortOptions {
+    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples and
+    /// draws nothing.
+    pub fn flags_of_criterion(&self) -> Vec<String> {
+        let Effort { warm_up, measurement, .. } = self.effort(Metric::Time, 1);
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        let flags = [
+            "--noplot".to_owned(),
+            "--sample-size=10".to_owned(),
+            "--nresamples=1000".to_owned(),
+            format!("--warm-up-time={}", seconds(warm_up / 2)),
+            format!("--measurement-time={}", seconds(measurement / 2)),
+        ];
+        flags.into()
+    }
+
     /// Without a flag for the metric, `decides` is what the verdict is about.
-    pub fn effort(&self, decides: Metric) -> Effort {
+    ///
+    /// `candidates`: how many are judged together.
+    pub fn effort(&self, decides: Metric, candidates: usize) -> Effort {
         // New for each call.
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
         let usual = Effort::usual(self.quick, seed);
         let effort = Effort {
-            pairs: self.pairs.map_or(usual.pairs, usize::from),
+            pairs: self.pairs.map_or(usual.pairs.max(fewest_pairs(candidates)), usize::from),
             warm_up: self.warm_up.unwrap_or(usual.warm_up),
             measurement: self.measurement.unwrap_or(usual.measurement),
             open_loop: self.open_loop.unwrap_or(usual.open_loop),
@@ -70,7 +95,7 @@ impl EffortOptions {
 }
 
 fn metrics() -> impl clap::builder::TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::all().map(<&str>::from)).try_map(Metric::try_from)
+    PossibleValuesParser::new(Metric::of_servers().map(<&str>::from)).try_map(Metric::try_from)
 }
 
 /// A number from 0.1 to `most`.

@@ -9,31 +9,35 @@ use lab_system::allow_connections;
 use lab_measure::bench::Comparison;
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Finding a server")]
 pub struct OwnServer {
-    #[command(flatten)]
-    pub requests: Requests,
     /// The port that the server always listens on; without it, `lab` finds the port
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
     /// Give the server a free port in this environment variable
     #[arg(long, value_name = "NAME")]
     pub port_env: Option<String>,
     /// Give the server a free port behind this argument
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, hide_short_help = true)]
     pub port_arg: Option<String>,
-    /// The server is ready once a GET of this path succeeds; without it, once it accepts connections
+    /// The server is ready once a GET of this path succeeds
+    ///
+    /// Without it, it is ready once it accepts connections.
     #[arg(long, value_name = "PATH")]
     pub ready: Option<String>,
+    #[command(flatten)]
+    pub requests: Requests,
 }
 
 /// The load of the verbs that let you choose it.
 #[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Load")]
 pub struct OwnLoad {
     /// Users; each waits for an answer before the next request
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub users: u32,
     /// Milliseconds that a user pauses between an answer and the next request
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = 0, hide_short_help = true, value_parser = clap::value_parser!(u64).range(..=60_000))]
     pub think_ms: u64,
 }
 

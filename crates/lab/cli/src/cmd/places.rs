@@ -11,10 +11,10 @@ const FLAMEGRAPH: &str = "lab-flamegraph";
 #[derive(Debug, clap::Args)]
 pub struct Places {
     /// The workspace, if the current directory is outside it
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     pub root: Option<PathBuf>,
     /// Where the server binaries are, if not next to `lab`
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     pub bin_dir: Option<PathBuf>,
 }
 

@@ -58,7 +58,7 @@ fn comment(record: &Record) -> anyhow::Result<String> {
             case.verdict
         );
     }
-    Ok(record.cases.iter().map(|case| lab_report::comment(record, case)).collect())
+    Ok(lab_report::comment(record))
 }
 
 /// Writes the page to `output`, or next to the runs; returns its path.

@@ -1,17 +1,40 @@
-//! The two sides of `lab compare`: commands, revisions, or servers that run already.
+//! The sides of `lab compare`: commands, revisions, or servers that run already.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
+use lab_measure::micro::BenchSide;
 use lab_model::{Ask, Target};
-use lab_servers::{Launch, Requests, Revisions, Subject};
+use lab_report::plural;
+use lab_servers::{Artifact, Built, Launch, Requests, Revisions, Subject};
 use lab_system::{err, without_secrets};
 
-use super::{Places, own_server::OwnServer};
+use super::{Places, effort::EffortOptions, own_server::OwnServer};
 
-pub const BASELINE: &str = "baseline";
-pub const CANDIDATE: &str = "candidate";
+/// Options that say nothing about a bench.
+const OF_SERVERS: [&str; 18] = [
+    "servers",
+    "bin",
+    "get",
+    "post",
+    "path",
+    "header",
+    "requests",
+    "compare",
+    "max_body",
+    "port",
+    "port_env",
+    "port_arg",
+    "ready",
+    "users",
+    "think_ms",
+    "engine",
+    "open_loop",
+    "metric",
+];
+const BASELINE: &str = "baseline";
+const CANDIDATE: &str = "candidate";
 
 /// The most load on a machine that is not this one. It keeps a typo from becoming an attack.
 const REMOTE_USERS: usize = 8;
@@ -24,41 +47,43 @@ fn remote_pause_ms(users: usize, requests: usize) -> u64 {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What to compare")]
 pub struct SideOptions {
-    /// The command that starts the baseline
-    #[arg(long, value_name = "CMD")]
-    pub baseline: Option<String>,
-    /// The command that starts the candidate
-    #[arg(long, value_name = "CMD")]
-    pub candidate: Option<String>,
-    /// Instead of a command: the URL of a baseline that runs already; a path in it goes before --get
-    #[arg(long, value_name = "URL", conflicts_with = "baseline")]
-    pub baseline_url: Option<Uri>,
-    /// Instead of a command: the URL of a candidate that runs already
-    #[arg(long, value_name = "URL", conflicts_with = "candidate")]
-    pub candidate_url: Option<Uri>,
-    /// Permit load on a URL of another machine: at most 8 users and 100 requests a second
-    #[arg(long)]
-    pub allow_remote: bool,
-    /// GET this path of the baseline only; needs a --candidate-get with the same answer
-    #[arg(long, value_name = "PATH")]
-    pub baseline_get: Vec<String>,
-    /// GET this path of the candidate only
-    #[arg(long, value_name = "PATH")]
-    pub candidate_get: Vec<String>,
-    /// Instead of commands: two git revisions, the baseline first; each is built and runs in a worktree
-    #[arg(long, value_name = "REV", num_args = 1, requires = "bin",
-        conflicts_with_all = ["baseline", "candidate", "baseline_url", "candidate_url"])]
+    /// Two servers or more, the baseline first: commands, or URLs of servers that run
+    ///
+    /// `NAME=` in front of one names its row, and `GET /path` behind it is a request of its own, which has to get the
+    /// same answer as that of the others.
+    #[arg(value_name = "SERVER", conflicts_with = "rev")]
+    pub servers: Vec<String>,
+    /// Instead of servers: git revisions, the baseline first
+    ///
+    /// Each is built and runs in a worktree.
+    #[arg(long, value_name = "REV", num_args = 1)]
     pub rev: Vec<String>,
     /// With --rev: the binary to build and run
-    #[arg(long, value_name = "NAME", requires = "rev")]
+    #[arg(long, value_name = "NAME", requires = "rev", required_unless_present_any = ["servers", "bench", "bench_command"])]
     pub bin: Option<String>,
-    /// With --rev: put the functions of each binary in N random orders, one after the other in its runs
+    /// With --rev: a Criterion bench instead of a server
+    ///
+    /// Each benchmark in it, or each that FILTER allows, gets a verdict.
+    #[arg(long, value_names = ["NAME", "FILTER"], num_args = 1..=2, requires = "rev", conflicts_with_all = OF_SERVERS)]
+    pub bench: Vec<String>,
+    /// Instead of servers: commands that run benches, the baseline first
+    ///
+    /// Each leaves Criterion's files, or prints a line `NAME NANOSECONDS` for each benchmark.
+    #[arg(long, value_name = "CMD", num_args = 1, hide_short_help = true, conflicts_with_all = OF_SERVERS, conflicts_with = "rev")]
+    pub bench_command: Vec<String>,
+    /// With --rev: put the functions of each binary in N random orders
+    ///
+    /// They take turns in its runs, so that the place of a function in memory is no difference.
     #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u16).range(2..=100))]
     pub layouts: Option<u16>,
     /// With --rev: arguments for the binary
     #[arg(last = true, value_name = "ARGS", requires = "rev")]
     pub args: Vec<String>,
+    /// Permit load on a URL of another machine: at most 8 users and 100 requests a second
+    #[arg(long, hide_short_help = true)]
+    pub allow_remote: bool,
 }
 
 pub struct Sides {
@@ -68,17 +93,60 @@ pub struct Sides {
     _revisions: Option<Revisions>,
 }
 
-enum Side {
-    /// A command, once for each layout, and its working directory if it is not the caller's.
-    Started {
-        commands: Vec<String>,
-        dir: Option<PathBuf>,
-    },
-    Running(Uri),
+/// The benches of all sides.
+pub struct Benches {
+    /// The name of the bench.
+    pub what: String,
+    pub sides: Vec<BenchSide>,
+    _revisions: Option<Revisions>,
+}
+
+/// A server as it was given, and the paths that only it is asked for.
+#[derive(Debug, PartialEq)]
+struct Side {
+    name: Option<String>,
+    /// A command, a URL or a revision.
+    given: String,
+    gets: Vec<String>,
+}
+
+impl Side {
+    /// From `NAME=COMMAND GET /path`. A name has no capital letter and no underscore, so that it is not taken for a
+    /// variable of the environment.
+    fn typed(text: &str) -> Self {
+        let mut given = text.trim();
+        let is_name = |it: &str| {
+            let is_in_one =
+                |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-.".contains(it);
+            !it.is_empty() && it.chars().all(is_in_one)
+        };
+        let named = given.split_once('=').filter(|(name, _)| is_name(name));
+        let name = named.map(|(name, _)| name.to_owned());
+        given = named.map_or(given, |(_, given)| given.trim());
+        let mut gets = Vec::new();
+        while let Some((before, path)) = given.rsplit_once(" GET /")
+            && !path.contains(char::is_whitespace)
+        {
+            gets.insert(0, format!("/{path}"));
+            given = before.trim_end();
+        }
+        Self { name, given: given.to_owned(), gets }
+    }
+
+    fn is_running(&self) -> bool {
+        self.given.starts_with("http://") || self.given.starts_with("https://")
+    }
+
+    fn url(&self) -> anyhow::Result<Uri> {
+        let shown = without_secrets(&self.given);
+        self.given
+            .parse()
+            .with_context(|| format!("`{shown}` is no URL, such as http://localhost:8080/"))
+    }
 }
 
 impl SideOptions {
-    /// Builds, looks up and checks both sides. `dir` is for the bodies of requests.
+    /// Builds, looks up and checks all sides. `dir` is for the bodies of requests.
     pub async fn open(
         &self,
         places: &Places,
@@ -86,40 +154,131 @@ impl SideOptions {
         users: usize,
         dir: &Path,
     ) -> anyhow::Result<Sides> {
-        let (sides, revisions) = self.sides(places).await?;
+        let sides = self.typed();
+        let names = names(&sides)?;
+        let revisions = match &self.bin {
+            Some(bin) if !self.rev.is_empty() => {
+                Some(self.revisions(places, Artifact::Bin(bin)).await?)
+            }
+            _ => None,
+        };
         let (mut subjects, mut targets, mut pause_ms) = (Vec::new(), Vec::new(), 0);
-        let own = [(BASELINE, &self.baseline_get), (CANDIDATE, &self.candidate_get)];
-        for ((name, gets), side) in own.into_iter().zip(&sides) {
-            let asks = side.asks(&server.requests, gets, dir)?;
-            subjects.push(match side {
-                Side::Started { commands, dir } => {
-                    let launch = |command: &String| server.launch(name, command, dir.as_deref());
-                    let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
-                    let first = builds.first().context("a side has a command")?.clone();
-                    let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
-                    Subject { layouts, ..Subject::new(name, first, asks) }
+        for (at, (name, side)) in names.iter().zip(&sides).enumerate() {
+            let given = without_secrets(&side.given);
+            if side.is_running() {
+                let url = side.url()?;
+                let asks = asks_below(&url, &server.requests, &side.gets, dir)?;
+                let target = lab_load::resolve(&url).await?;
+                pause_ms = pause_ms.max(self.pause_ms(&url, &target, users, asks.len())?);
+                targets.push((target.address, asks.clone()));
+                subjects.push(
+                    Subject::new(name, Launch::running(name, url, target), asks).given(given),
+                );
+                continue;
+            }
+            let asks = server.requests.asks_and(&side.gets, dir)?;
+            let (commands, dir) = match &revisions {
+                Some((_, built)) => self.commands(&built[at]),
+                None => (vec![side.given.clone()], None),
+            };
+            let launch = |command: &String| server.launch(name, command, dir);
+            let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
+            let first = builds.first().context("a side has a command")?.clone();
+            let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
+            let own: String =
+                side.gets.iter().map(|path| format!(" GET {}", without_secrets(path))).collect();
+            subjects
+                .push(Subject { layouts, ..Subject::new(name, first, asks).given(given + &own) });
+        }
+        let [baseline, candidates @ ..] = &subjects[..] else { bail!("there is no baseline") };
+        for candidate in candidates {
+            ensure!(
+                candidate.asks.len() == baseline.asks.len(),
+                "{} is asked {} and the baseline {}: write as many `GET /path` behind each server",
+                candidate.name,
+                plural(candidate.asks.len(), "request"),
+                baseline.asks.len()
+            );
+        }
+        for (at, (address, asks)) in targets.iter().enumerate() {
+            let paths = |asks: &[Ask]| asks.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
+            let is_same =
+                |(other, its): &(_, Vec<Ask>)| other == address && paths(its) == paths(asks);
+            ensure!(
+                !targets[..at].iter().any(is_same),
+                "two URLs ask one server for the same paths: give two servers, or different paths"
+            );
+        }
+        Ok(Sides { subjects, pause_ms, _revisions: revisions.map(|(revisions, _)| revisions) })
+    }
+
+    /// Whether benchmarks are compared, and not servers.
+    pub fn is_of_benches(&self) -> bool {
+        !self.bench.is_empty() || !self.bench_command.is_empty()
+    }
+
+    /// Builds and looks up the benches of all sides: their name, and how to start each.
+    pub async fn open_benches(
+        &self,
+        places: &Places,
+        effort: &EffortOptions,
+    ) -> anyhow::Result<Benches> {
+        let sides = self.typed();
+        let names = names(&sides)?;
+        let (what, revisions) = match &self.bench[..] {
+            [name, ..] => {
+                (name.clone(), Some(self.revisions(places, Artifact::Bench(name)).await?))
+            }
+            [] => ("command".to_owned(), None),
+        };
+        let flags = effort.flags_of_criterion();
+        let mut opened = Vec::new();
+        for (at, (name, side)) in names.iter().zip(&sides).enumerate() {
+            let launches = match &revisions {
+                Some((_, built)) => {
+                    let Built { programs, dir } = &built[at];
+                    let launch = |program: &PathBuf| {
+                        let own = self.bench[1..].iter().chain(&self.args).cloned();
+                        let args =
+                            ["--bench".to_owned()].into_iter().chain(own).chain(flags.clone());
+                        Launch {
+                            program: program.clone(),
+                            args: args.collect(),
+                            dir: Some(dir.clone()),
+                            name: name.clone(),
+                            ..Launch::default()
+                        }
+                    };
+                    programs.iter().map(launch).collect()
                 }
-                Side::Running(url) => {
-                    let target = lab_load::resolve(url).await?;
-                    pause_ms = pause_ms.max(self.pause_ms(url, &target, users, asks.len())?);
-                    targets.push(target.clone());
-                    Subject::new(name, Launch::running(name, url.clone(), target), asks)
-                }
+                None => vec![Launch::of_command(name, &side.given)?],
+            };
+            opened.push(BenchSide {
+                name: name.clone(),
+                given: without_secrets(&side.given),
+                launches,
             });
         }
-        let [baseline, candidate] = [0, 1].map(|side: usize| &subjects[side].asks);
-        ensure!(
-            baseline.len() == candidate.len(),
-            "each --baseline-get needs a --candidate-get in its place"
-        );
-        let is_same = matches!(&targets[..], [one, other] if one.address == other.address);
-        let paths = |asks: &[Ask]| asks.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
-        ensure!(
-            !is_same || paths(baseline) != paths(candidate),
-            "--baseline-url and --candidate-url ask one server for the same paths: give two servers, \
-             or different paths"
-        );
-        Ok(Sides { subjects, pause_ms, _revisions: revisions })
+        Ok(Benches { what, sides: opened, _revisions: revisions.map(|(revisions, _)| revisions) })
+    }
+
+    fn typed(&self) -> Vec<Side> {
+        let is_unique = |it: &String| self.rev.iter().filter(|other| *other == it).count() == 1;
+        let revision = |it: &String| {
+            let name = (self.rev.len() > 2 && is_unique(it)).then(|| it.clone());
+            Side { name, given: it.clone(), gets: Vec::new() }
+        };
+        let commands = self.servers.iter().chain(&self.bench_command).map(|it| Side::typed(it));
+        commands.chain(self.rev.iter().map(revision)).collect()
+    }
+
+    /// How many servers there are besides the baseline.
+    pub fn candidates(&self) -> usize {
+        self.typed().len().saturating_sub(1)
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.typed().iter().any(Side::is_running)
     }
 
     /// How many milliseconds each user has to pause to go easy on a server that runs already, if it is on another
@@ -150,69 +309,52 @@ impl SideOptions {
         Ok(if is_remote { remote_pause_ms(users, requests) } else { 0 })
     }
 
-    pub fn title(&self) -> String {
-        match (&self.baseline_get[..], &self.candidate_get[..]) {
-            ([], []) if self.is_running() => "two servers".to_owned(),
-            ([], []) => "two builds of one server".to_owned(),
-            (baseline, candidate) => {
-                let paths = [baseline, candidate].map(|paths| without_secrets(&paths.join(" ")));
-                let [baseline, candidate] = paths;
-                format!("baseline GET {baseline}, candidate GET {candidate}")
-            }
-        }
-    }
-
-    pub fn is_running(&self) -> bool {
-        self.baseline_url.is_some() || self.candidate_url.is_some()
-    }
-
-    /// The baseline and the candidate; builds them first if they are revisions.
-    async fn sides(&self, places: &Places) -> anyhow::Result<([Side; 2], Option<Revisions>)> {
-        let [baseline, candidate] = match &self.rev[..] {
-            [] => {
-                let started = |it: String| Side::Started { commands: vec![it], dir: None };
-                let side = |command: &Option<String>, url: &Option<Uri>| {
-                    command.clone().map(started).or_else(|| url.clone().map(Side::Running))
-                };
-                let baseline = side(&self.baseline, &self.baseline_url);
-                let candidate = side(&self.candidate, &self.candidate_url);
-                let both = baseline.zip(candidate).context(
-                    "give each side: --baseline CMD or --baseline-url URL, and --candidate CMD or \
-                     --candidate-url URL; or --rev twice",
-                )?;
-                return Ok((both.into(), None));
-            }
-            [baseline, candidate] => [baseline, candidate],
-            _ => bail!("--rev needs two revisions: give it twice, the baseline first"),
-        };
-        let bin = self.bin.as_deref().context("--rev needs --bin")?;
+    /// Builds all revisions, the baseline first.
+    async fn revisions(
+        &self,
+        places: &Places,
+        what: Artifact<'_>,
+    ) -> anyhow::Result<(Revisions, Vec<Built>)> {
         let revisions = Revisions::open(&places.results()?).await?;
-        // A typing error in the second one is an error before the first one is built.
-        for revision in [baseline, candidate] {
+        // A typing error in the last one is an error before the first one is built.
+        for revision in &self.rev {
             revisions.commit(revision).await?;
         }
-        let build = async |revision: &String| {
-            let built = revisions.build(revision, bin, self.layouts).await?;
-            let command = |program: &PathBuf| {
-                let words = [program.display().to_string()];
-                shell_words::join(words.iter().chain(&self.args))
-            };
-            let commands = built.programs.iter().map(command).collect();
-            anyhow::Ok(Side::Started { commands, dir: Some(built.dir) })
+        let mut built = Vec::new();
+        for revision in &self.rev {
+            built.push(revisions.build(revision, what, self.layouts).await?);
+        }
+        Ok((revisions, built))
+    }
+
+    /// The commands of a revision, one for each layout, and where they run.
+    fn commands<'a>(&self, built: &'a Built) -> (Vec<String>, Option<&'a Path>) {
+        let command = |program: &PathBuf| {
+            let words = [program.display().to_string()];
+            shell_words::join(words.iter().chain(&self.args))
         };
-        let sides = [build(baseline).await?, build(candidate).await?];
-        Ok((sides, Some(revisions)))
+        (built.programs.iter().map(command).collect(), Some(&built.dir))
     }
 }
 
-impl Side {
-    /// The requests of this side: those of both, and a GET of each of its own paths.
-    fn asks(&self, requests: &Requests, own: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
-        match self {
-            Self::Started { .. } => requests.asks_and(own, dir),
-            Self::Running(url) => asks_below(url, requests, own, dir),
-        }
+/// A name for each row: its own, or `baseline` and `candidate`. Of several candidates, revisions have their own names, and
+/// the others a number.
+fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
+    ensure!(
+        sides.len() > 1,
+        "give two servers or more, the baseline first: commands such as ./old and ./new, or URLs; or --rev twice"
+    );
+    let name = |(at, side): (usize, &Side)| match &side.name {
+        Some(name) => name.clone(),
+        None if at == 0 => BASELINE.to_owned(),
+        None if sides.len() == 2 => CANDIDATE.to_owned(),
+        None => format!("{CANDIDATE}-{at}"),
+    };
+    let names: Vec<_> = sides.iter().enumerate().map(name).collect();
+    for (at, name) in names.iter().enumerate() {
+        ensure!(!names[..at].contains(name), "two servers have the name `{name}`");
     }
+    Ok(names)
 }
 
 /// The requests to a server that runs already: paths go below that of its URL. Without any, it is the URL
@@ -242,6 +384,26 @@ pub fn asks_below(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_side_has_a_name_and_paths_of_its_own() {
+        let of = |text: &str| {
+            let Side { name, given, gets } = Side::typed(text);
+            (name.unwrap_or_default(), given, gets.join(" "))
+        };
+        let expected = |name: &str, given: &str, gets: &str| {
+            (name.to_owned(), given.to_owned(), gets.to_owned())
+        };
+        assert_eq!(of("./old --port 8"), expected("", "./old --port 8", ""));
+        assert_eq!(of("mi-2=./s -a b"), expected("mi-2", "./s -a b", ""));
+        assert_eq!(of("LD_PRELOAD=./x.so ./s"), expected("", "LD_PRELOAD=./x.so ./s", ""));
+        assert_eq!(of("new=PORT=1 ./s"), expected("new", "PORT=1 ./s", ""));
+        assert_eq!(of("./s GET /a GET /b?c=d "), expected("", "./s", "/a /b?c=d"));
+        assert_eq!(of("http://h/?a=b"), expected("", "http://h/?a=b", ""));
+        let sides = ["./a", "x=./b", "./c"].map(Side::typed);
+        assert_eq!(names(&sides).unwrap(), ["baseline", "x", "candidate-2"]);
+        assert!(names(&["./a", "x=./b", "x=./c"].map(Side::typed)).is_err());
+    }
 
     #[test]
     fn the_pause_keeps_a_closed_loop_below_the_limit() {

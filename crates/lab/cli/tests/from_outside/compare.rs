@@ -16,13 +16,13 @@ pub fn server(toy: &Toy, args: &str) -> String {
 }
 
 pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
-    let sides = ["compare", "--baseline", baseline, "--candidate", candidate];
+    let sides = ["compare", baseline, candidate];
     toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
 }
 
 /// A comparison of a server with itself.
 pub fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
-    let sides = ["compare", "--baseline", server, "--candidate", server, "--get=/"];
+    let sides = ["compare", server, server, "--get=/"];
     toy.lab(&[&sides[..], args].concat())
 }
 
@@ -71,11 +71,60 @@ fn the_verdict_comes_first_and_everything_with_a_flag() {
     // Two pairs are too few for a verdict.
     assert!(screen.trim_start().starts_with("undecided in throughput\n"), "{screen}");
     // On a busy machine, there are more notes than the three that are shown.
-    let last = screen.lines().last().unwrap();
+    let last = screen.trim_end().lines().last().unwrap();
     let is_invitation = last.starts_with("  more: -v") || last.contains("more note");
     assert!(screen.lines().count() < 24 && is_invitation, "{screen}");
     let output = compare(&toy, &server, &server, &["--get=/"]);
     prints(&output, "throughput (decides)");
+}
+
+#[test]
+fn each_of_several_candidates_is_a_row_and_the_worst_decides() {
+    let toy = Toy::new(&[]);
+    let [fast, slow] = ["", "--turn-ms 5"].map(|args| server(&toy, args));
+    let sides = ["compare", &fast, &format!("same={fast}"), &format!("late={slow}"), "--get=/"];
+    let runs = ["--users=1", "--pairs=7", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0"];
+    let output = toy.run(&[&sides[..], &runs].concat());
+    ends(&output, 1);
+    prints(&output, "slower: late");
+    let screen = stdout(&output);
+    let row = |name: &str| screen.lines().find(|line| line.trim_start().starts_with(name));
+    assert!(row("baseline ").is_some() && row("same ").is_some(), "{screen}");
+    assert!(row("late ").is_some_and(|row| row.contains("slower")), "{screen}");
+    ends(&toy.lab(&["report", "--markdown", "it.md"]).output().unwrap(), 0);
+    let comment = toy.read("it.md");
+    assert!(comment.starts_with("### `lab compare`: slower\n"), "{comment}");
+    let output = toy.run(&[&sides[..], &["--pairs=2", "--json"], &runs[2..], &CALM].concat());
+    ends(&output, 3);
+    let document = json(&output);
+    assert_eq!(document["verdict"], "undecided");
+    for name in ["same", "late"] {
+        let one = &document["candidates"][name];
+        assert!(one["speedup"]["peak_memory"]["estimate"].is_number(), "{document}");
+        assert!(one["exact"][name]["system_calls"].as_f64() >= Some(2.0), "{document}");
+    }
+}
+
+#[test]
+fn benchmarks_of_any_program_get_a_verdict_each() {
+    let toy = Toy::new(&[]);
+    toy.program("bench", "#!/bin/sh\necho running\necho sort $1\necho own sum $2\n");
+    let of = |sides: &[&str], more: &[&str]| {
+        let flags = sides.iter().map(|side| format!("--bench-command={side}")).collect::<Vec<_>>();
+        let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+        toy.run(&[&["compare"], &flags[..], more].concat())
+    };
+    let output = of(&["./bench 20 9", "./bench 10 9"], &[]);
+    ends(&output, 0);
+    prints(&output, "faster: sort; equivalent: own sum");
+    prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns time");
+    ends(&of(&["./bench 10 9", "./bench 20 9"], &["--json"]), 1);
+    ends(&toy.lab(&["report"]).output().unwrap(), 0);
+    let none =
+        "measured nothing: it left no file of Criterion's, and printed no line `NAME NANOSECONDS`";
+    fails(&of(&["./bench", "./bench 1 2"], &[]), 2, none);
+    fails(&of(&["./bench 1 2"], &[]), 2, "give two servers or more");
+    fails(&of(&["./bench 1 2", "./bench 1 2"], &["--get=/"]), 2, "cannot be used with");
 }
 
 #[test]
@@ -102,17 +151,17 @@ fn both_runs_of_a_pair_meet_the_same_arrivals_and_the_next_pair_meets_others() {
 #[test]
 fn no_error_shows_a_password() {
     let toy = Toy::new(&[]);
-    let url = "--candidate-url=http://127.0.0.1:1/";
+    let url = "http://127.0.0.1:1/";
     for wrong in [
-        &["--baseline-url=http://me:hunter2@127.0.0.1:1/", "--get=/"][..],
-        &["--baseline-url=http://me:hunter2@[/", "--get=/"],
-        &["--baseline-url=http://127.0.0.1:1/?jwt=hunter2", "--get=/"],
-        &["--baseline-url=http://127.0.0.1:1/", "--get=?pwd=hunter2"],
-        &["--baseline-url=http://127.0.0.1:1/", "--get=/?pwd=hunter2 x"],
-        &["--baseline-url=http://127.0.0.1:1/", "--get=/", "--header", "Bearer hunter2"],
+        &["http://me:hunter2@127.0.0.1:1/", "--get=/"][..],
+        &["http://me:hunter2@[/", "--get=/"],
+        &["http://127.0.0.1:1/?jwt=hunter2", "--get=/"],
+        &["http://127.0.0.1:1/", "--get=?pwd=hunter2"],
+        &["http://127.0.0.1:1/", "--get=/?pwd=hunter2 x"],
+        &["http://127.0.0.1:1/", "--get=/", "--header", "Bearer hunter2"],
         &["--tokn=hunter2"],
     ] {
-        let output = toy.lab(&[&["compare", url], wrong].concat()).output().unwrap();
+        let output = toy.lab(&[&["compare"], wrong, &[url]].concat()).output().unwrap();
         ends(&output, 2);
         let text = stderr(&output);
         assert!(text.contains("error: ") && !text.contains("hunter2"), "{wrong:?}: {text}");
@@ -168,7 +217,7 @@ fn a_wrong_answer_is_an_error_in_the_warm_up_and_while_counting() {
         (15, ["--users=1", "--think-ms=100", "--warm-up=0.1"]),
     ] {
         let candidate = server(&toy, &format!("--wrong-at-request {at}"));
-        let sides = ["compare", "--baseline", &good, "--candidate", &candidate, "--get=/"];
+        let sides = ["compare", &good, &candidate, "--get=/"];
         let runs = ["--pairs=2", "--measurement=0.2", "--open-loop=0"];
         let output = toy.run(&[&sides[..], &runs, &load].concat());
         fails(&output, 2, "some answers were wrong or missing");
@@ -204,13 +253,13 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
                     [[request]]\nmethod = \"DELETE\"\npath = \"/b\"\n";
     toy.write("requests.toml", requests);
     let counting = format!("sh -c 'exec {STAND_IN} --port $THE_PORT --count'");
-    let requests = ["--requests=requests.toml", "--baseline-get=/slow", "--candidate-get=/fast"];
-    let args = [&requests[..], &["--port-env=THE_PORT", "--ready=/health"]].concat();
-    let output = compare(&toy, &counting, &counting, &args);
+    let args = ["--requests=requests.toml", "--port-env=THE_PORT", "--ready=/health"];
+    let [slow, fast] = ["/slow", "/fast"].map(|path| format!("{counting} GET {path}"));
+    let output = compare(&toy, &slow, &fast, &args);
     // What a counter answers differs each time.
     fails(&output, 3, "only its status, content type and length (1 to 10 bytes) are checked");
     prints(&output, "note[answers-vary]: baseline: it answers");
-    prints(&output, "baseline GET /slow, candidate GET /fast");
+    prints(&output, &format!("{fast} against {slow}"));
 }
 
 #[test]
@@ -239,9 +288,9 @@ fn bad_options_are_errors_before_a_server_starts() {
         (&good, &["--requests", "/dev/zero"], "/dev/zero is not a regular file"),
         (&good, &[], "there is no request: give --get, --post or --requests"),
         (
-            &good,
-            &["--get", "/", "--baseline-get", "/b"],
-            "each --baseline-get needs a --candidate-get",
+            &format!("{good} GET /b"),
+            &["--get", "/"],
+            "candidate is asked 1 request and the baseline 2: write as many `GET /path`",
         ),
         ("unbalanced 'quote", &["--get", "/"], "unbalanced quotes"),
     ] {

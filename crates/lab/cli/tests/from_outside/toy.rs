@@ -23,6 +23,14 @@ pub const SHORT: [&str; 5] =
 /// A load that leaves the cores to other tests, for those that read no CPU time.
 pub const CALM: [&str; 2] = ["--users=3", "--think-ms=2"];
 
+/// Whether there is a Python. Without one, a test that needs it does nothing: it isn't part of every system.
+pub fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok();
+    // Where the tests decide about a change, none may do nothing.
+    assert!(found || std::env::var_os("CI").is_none(), "the tests need python3");
+    found
+}
+
 /// A server that misbehaves on request: an example of this package, which `cargo test` builds too.
 #[cfg(debug_assertions)]
 pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examples/lab-stand-in");

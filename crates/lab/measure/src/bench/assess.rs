@@ -14,6 +14,52 @@ use super::{
 };
 use lab_system::Progress;
 
+/// All runs of a comparison.
+struct Measured {
+    closed: Vec<Run>,
+    /// The arrivals of the open loop; `None` without one.
+    arrivals: Option<OpenLoop>,
+    open: Vec<Run>,
+    /// Whether the latencies that have factors are those of the open loop, because it ran in pairs.
+    is_open_in_pairs: bool,
+}
+
+impl Measured {
+    /// The factors that `of` takes from runs of one loop, each from the loop that ran in pairs.
+    fn speedups(&self, of: impl Fn(&[Run]) -> Speedups) -> Speedups {
+        let closed = of(&self.closed);
+        if !self.is_open_in_pairs {
+            return closed;
+        }
+        let Speedups { latency, latency_at_least, .. } = of(&self.open);
+        Speedups { latency, latency_at_least, ..closed }
+    }
+
+    fn control(&self, baseline: &str) -> Control {
+        let runs = if self.is_open_in_pairs { &self.open } else { &self.closed };
+        Control {
+            pairs: control_pairs_of(baseline, runs).len(),
+            speedup: self.speedups(|runs| control(baseline, runs)),
+        }
+    }
+
+    /// The runs of two sides: all of the candidate, and of the baseline those that they are paired with and those that
+    /// only the control uses.
+    fn of_sides(&self, [baseline, candidate]: [&str; 2]) -> Self {
+        let own = |runs: &[Run]| {
+            let is_paired =
+                |run: &Run| runs.iter().any(|it| it.variant == candidate && it.pair == run.pair);
+            let is_own = |run: &&Run| {
+                run.variant == candidate
+                    || run.variant == baseline && (run.pair.is_none() || is_paired(run))
+            };
+            runs.iter().filter(is_own).cloned().collect()
+        };
+        let (closed, open) = (own(&self.closed), own(&self.open));
+        Self { closed, open, ..*self }
+    }
+}
+
 impl Comparison {
     /// Measures all servers, in the closed loop and then in the open one. The verdict is about
     /// `candidate`.
@@ -23,35 +69,72 @@ impl Comparison {
         effort: Effort,
         progress: &Progress,
     ) -> anyhow::Result<CaseRecord> {
-        let runs = self.measure(effort, progress).await?;
+        let measured = self.measure_all(effort, progress).await?;
+        let baseline = self.subjects.first().context("there is a baseline")?;
+        let control = measured.control(&baseline.name);
+        self.assess(candidate, &self.subjects, measured, control, effort)
+    }
+
+    /// The same with a record for each candidate, of its own runs and those of the baseline that they are paired with.
+    /// The error rates of their verdicts hold for all of them together.
+    pub async fn records(
+        &self,
+        effort: Effort,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<CaseRecord>> {
+        let measured = self.measure_all(effort, progress).await?;
+        let (baseline, candidates) = self.subjects.split_first().context("there is a baseline")?;
+        // Of the whole session: its runs are as far apart as those of a pair.
+        let control = measured.control(&baseline.name);
+        let effort = Effort { family: candidates.len(), ..effort };
+        let record = |candidate: &Subject| {
+            let own = measured.of_sides([&baseline.name, &candidate.name]);
+            let sides = [baseline.clone(), candidate.clone()];
+            let mut record = self.assess(&candidate.name, &sides, own, control, effort)?;
+            if candidates.len() > 1 {
+                record.case.clone_from(&candidate.name);
+            }
+            Ok(record)
+        };
+        candidates.iter().map(record).collect()
+    }
+
+    async fn measure_all(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Measured> {
+        let closed = self.measure(effort, progress).await?;
         // Without an answer there is no rate for the arrivals.
-        let capacity = self.arrivals_per_s.or_else(|| self.slowest_capacity(&runs));
+        let capacity = self.arrivals_per_s.or_else(|| self.slowest_capacity(&closed));
         let capacity = capacity.filter(|_| !effort.open_loop.is_zero());
-        let open = capacity.map(|capacity| self.open_loop(capacity, effort.spacing));
-        let open_runs = match open {
+        let arrivals = capacity.map(|capacity| self.open_loop(capacity, effort.spacing));
+        let open = match arrivals {
             None => Vec::new(),
             Some(open) => self.measure_open_loop(open, effort, progress).await?,
         };
-        // Where the open loop ran in pairs, the latencies are its own.
-        let paired = open.filter(|_| effort.decides_in_open_loop()).map(|_| &open_runs);
-        let speedups = |of: &dyn Fn(&[Run]) -> Speedups| match paired {
-            Some(paired) => {
-                let Speedups { latency, latency_at_least, .. } = of(paired);
-                Speedups { latency, latency_at_least, ..of(&runs) }
-            }
-            None => of(&runs),
-        };
-        let baseline = &self.subjects.first().context("there is a baseline")?.name;
-        let over_baseline = |variant: &str| speedups(&|runs| over(baseline, variant, runs));
+        let is_open_in_pairs = arrivals.is_some() && effort.decides_in_open_loop();
+        Ok(Measured { closed, arrivals, open, is_open_in_pairs })
+    }
+
+    fn assess(
+        &self,
+        candidate: &str,
+        subjects: &[Subject],
+        measured: Measured,
+        control: Control,
+        effort: Effort,
+    ) -> anyhow::Result<CaseRecord> {
+        let baseline = &subjects.first().context("there is a baseline")?.name;
+        let over_baseline =
+            |variant: &str| measured.speedups(|runs| over(baseline, variant, runs, effort.family));
+        let Measured { closed: runs, arrivals: open, open: open_runs, .. } = &measured;
         let mut variants = Vec::new();
-        for Subject { name: variant, .. } in &self.subjects {
-            let outcomes = outcomes_of(variant, &open_runs);
+        for Subject { name: variant, given, .. } in subjects {
+            let outcomes = outcomes_of(variant, open_runs);
             let exact = self.exact.of(variant).into_iter();
             variants.push(VariantRecord {
+                given: given.clone(),
                 exact: exact.map(|(name, count)| (name, count as f64)).collect(),
                 open_loop: open.and_then(|open| open_loop(open, &outcomes)),
                 speedup: (variant != baseline).then(|| over_baseline(variant)),
-                ..variant_record(variant, &runs).with_context(|| self.name.clone())?
+                ..variant_record(variant, runs).with_context(|| self.name.clone())?
             });
         }
         let load = self.describe_load();
@@ -64,11 +147,7 @@ impl Comparison {
             think_ms: self.load.think_ms,
             pairs: effort.pairs,
             seed: Some(effort.seed),
-            layouts: self
-                .subjects
-                .first()
-                .map(|it| it.layouts.len())
-                .filter(|layouts| *layouts > 0),
+            layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
             warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
             notes: self.notes().to_vec(),
             measurement_s: effort.measurement.as_secs_f64(),
@@ -76,15 +155,13 @@ impl Comparison {
             metric: effort.metric,
             variants,
             candidate: Some(candidate.to_owned()),
+            family: effort.family,
             speedup: over_baseline(candidate),
-            control: Control {
-                pairs: control_pairs_of(baseline, paired.unwrap_or(&runs)).len(),
-                speedup: speedups(&|runs| control(baseline, runs)),
-            },
+            control,
             promised: self.promise.filter(|it| it.metric == effort.metric).map(|it| it.factor),
             steps_note: self.steps_note.clone(),
-            runs,
-            open_runs,
+            runs: measured.closed,
+            open_runs: measured.open,
             ..CaseRecord::default()
         };
         (record.verdict, record.reason) = verdict(&record, candidate);
@@ -93,7 +170,7 @@ impl Comparison {
 }
 
 /// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.
-fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
+pub fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     let undecided = |reason| (Verdict::Undecided, reason);
     if record.has_faults() {
         return undecided(Reason::Unclean);
@@ -105,7 +182,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     let sides = record.variants.iter().take(1).chain(record.variant(candidate));
     let is_closed = match record.metric {
         Metric::Throughput => true,
-        Metric::Cpu => false,
+        Metric::Cpu | Metric::PeakMemory | Metric::Time => false,
         Metric::Latency(_) => record.open_runs.is_empty(),
     };
     let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
@@ -113,7 +190,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     if !variants.is_empty() {
         return undecided(Reason::GeneratorDecides { variants });
     }
-    let stopped = record.throttled_side().filter(|_| record.metric != Metric::Cpu);
+    let stopped = record.throttled_side().filter(|_| record.metric.is_of_rate());
     if let Some((variant, share)) = stopped {
         return undecided(Reason::SideThrottled { variant, share });
     }
@@ -123,6 +200,7 @@ fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     let is_known = record.speedup.of(record.metric).is_some();
     match record.metric {
         Metric::Cpu if !is_known => undecided(Reason::CpuUnknown),
+        Metric::PeakMemory if !is_known => undecided(Reason::MemoryUnknown),
         Metric::Latency(_) if !is_known && !record.speedup.latency_at_least => {
             undecided(Reason::PercentileUnknown)
         }

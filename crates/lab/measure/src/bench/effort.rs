@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lab_model::{Load, Metric, Spacing};
-use lab_stats::schedule;
+use lab_stats::{fewest_pairs, schedule};
 
 /// The shortest open loop that decides.
 pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
@@ -14,7 +14,10 @@ const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
+    /// For each candidate.
     pub pairs: usize,
+    /// How many candidates are judged together.
+    pub family: usize,
     /// Of the order of the runs.
     pub seed: u64,
     /// How long a load generator takes to start and to stop.
@@ -42,7 +45,8 @@ impl Effort {
         let ms = if quick { [300, 350, 250, 0] } else { [800, 1400, 1000, 2000] };
         let [warm_up, measurement, grace, open_loop] = ms.map(Duration::from_millis);
         Self {
-            pairs: 6,
+            pairs: fewest_pairs(1),
+            family: 1,
             seed,
             start: Duration::from_millis(300),
             warm_up,

@@ -21,14 +21,22 @@ pub struct Before {
 
 impl Before {
     pub fn look(server: &Server) -> Self {
-        let ours = server.studied_pid().ok().and_then(|pid| {
+        let pid = server.studied_pid().ok();
+        let ours = pid.and_then(|pid| {
             // Servers and generator are children of this process, unless the server has run before.
-            let pids = [Some(std::process::id()), Some(pid).filter(|_| !server.is_own())];
-            pids.into_iter().flatten().map(|pid| Some((pid, CpuTime::of(pid)?))).collect()
+            used([Some(std::process::id()), Some(pid).filter(|_| !server.is_own())])
         });
+        Self::of(ours, pid.map(process::pids).unwrap_or_default())
+    }
+
+    /// Before a run that needs no other process than what this one starts.
+    pub fn look_at_children() -> Self {
+        Self::of(used([Some(std::process::id()), None]), Vec::new())
+    }
+
+    fn of(ours: Option<Vec<(u32, CpuTime)>>, pids: Vec<u32>) -> Self {
         let system = System::this();
         let own = quota::groups(&system, "self");
-        let pids = server.studied_pid().map(process::pids).unwrap_or_default();
         let all = pids.iter().flat_map(|pid| quota::groups(&system, &pid.to_string()));
         let others = all.filter(|group| !own.contains(group)).collect();
         let groups = [own, others].map(|groups| {
@@ -56,6 +64,11 @@ impl Before {
             server_throttled: server,
         })
     }
+}
+
+/// What these processes and their descendants have used.
+fn used(pids: [Option<u32>; 2]) -> Option<Vec<(u32, CpuTime)>> {
+    pids.into_iter().flatten().map(|pid| Some((pid, CpuTime::of(pid)?))).collect()
 }
 
 fn read() -> Option<Processors> {

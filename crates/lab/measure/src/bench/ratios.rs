@@ -4,20 +4,20 @@ use lab_model::{ByPercentile, Outcome, Percentile, Speedups};
 use lab_report::Run;
 use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
 
-/// One variant over another, pair by pair.
-pub fn over(baseline: &str, candidate: &str, runs: &[Run]) -> Speedups {
+/// One variant over another, pair by pair, of so many that are judged together.
+pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Speedups {
     let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
     let pairs = candidates.filter_map(|candidate| {
         let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
         Some((&baseline.outcome, &candidate.outcome))
     });
     let is_late = [baseline, candidate].iter().any(|side| is_late(&outcomes_of(side, runs)));
-    Pairs(pairs.collect()).speedups(is_late)
+    Pairs { pairs: pairs.collect(), family }.speedups(is_late)
 }
 
 /// The baseline over itself. Its latencies count from when an arrival was due: lag is noise, too.
 pub fn control(baseline: &str, runs: &[Run]) -> Speedups {
-    Pairs(control_pairs_of(baseline, runs)).speedups(false)
+    Pairs { pairs: control_pairs_of(baseline, runs), family: 1 }.speedups(false)
 }
 
 /// The runs of the baseline that are compared with each other.
@@ -38,17 +38,21 @@ pub fn is_late(outcomes: &[&Outcome]) -> bool {
 }
 
 /// The outcomes of a baseline and a candidate.
-struct Pairs<'a>(Vec<(&'a Outcome, &'a Outcome)>);
+struct Pairs<'a> {
+    pairs: Vec<(&'a Outcome, &'a Outcome)>,
+    family: usize,
+}
 
 impl Pairs<'_> {
     fn speedups(&self, is_late: bool) -> Speedups {
         // Of the pair in the middle, since one stalled run must not widen the interval.
-        let count_error = median_of(self.0.iter().map(|(baseline, candidate)| {
+        let count_error = median_of(self.pairs.iter().map(|(baseline, candidate)| {
             count_error([baseline, candidate].map(|outcome| outcome.ok_in_time))
         }));
         let per_answer = |factor: Option<Speedup>| Some(factor?.widened(count_error?));
         let throughput = |it: &Outcome| (it.ok_in_time > 0).then(|| it.throughput());
         let cpu = Outcome::cpu_us_per_request;
+        let memory = |it: &Outcome| it.server_peak_rss_mib.filter(|it| *it > 0.0);
         Speedups {
             throughput: per_answer(
                 self.factor(|before, after| Some(throughput(after)? / throughput(before)?)),
@@ -56,6 +60,9 @@ impl Pairs<'_> {
             cpu_per_request: per_answer(
                 self.factor(|before, after| Some(cpu(before)? / cpu(after)?)),
             ),
+            // No rate: it doesn't depend on how many answers there were.
+            peak_memory: self.factor(|before, after| Some(memory(before)? / memory(after)?)),
+            time: self.factor(|before, after| Some(before.time_ns? / after.time_ns?)),
             latency_at_least: is_late,
             latency: ByPercentile::of(|at| {
                 if is_late {
@@ -69,8 +76,8 @@ impl Pairs<'_> {
 
     /// A metric that one outcome lacks has no factor: the runs that have it are not a random part of all.
     fn factor(&self, ratio: impl Fn(&Outcome, &Outcome) -> Option<f64>) -> Option<Speedup> {
-        let ratios = self.0.iter().map(|(baseline, candidate)| ratio(baseline, candidate));
-        Speedup::of_pairs(ratios.collect::<Option<Vec<_>>>()?)
+        let ratios = self.pairs.iter().map(|(baseline, candidate)| ratio(baseline, candidate));
+        Speedup::of_family(ratios.collect::<Option<Vec<_>>>()?, self.family)
     }
 
     /// If the generator was late, a latency is between what counts from when its arrival was due, and what

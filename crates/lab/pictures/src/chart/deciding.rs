@@ -74,17 +74,23 @@ fn runs(case: &CaseRecord) -> impl Iterator<Item = &Run> {
     if is_open { case.open_runs.iter() } else { case.runs.iter() }
 }
 
-/// The metric of one run: answers per second, or milliseconds.
+/// The metric of one run: answers per second, milliseconds, or MiB.
 fn figure(metric: Metric, outcome: &Outcome) -> Option<f64> {
     match metric {
         Metric::Throughput => Some(outcome.throughput()),
         Metric::Cpu => Some(outcome.cpu_us_per_request()? / 1e3),
+        Metric::PeakMemory => outcome.server_peak_rss_mib,
+        Metric::Time => Some(outcome.time_ns? / 1e6),
         Metric::Latency(at) => outcome.latency.percentile_ms(at.percent()),
     }
 }
 
 fn in_its_unit(metric: Metric, figure: f64) -> String {
-    if metric == Metric::Throughput { significant(figure) } else { time_ms(figure) }
+    match metric {
+        Metric::Throughput => significant(figure),
+        Metric::PeakMemory => format!("{} MiB", significant(figure)),
+        Metric::Cpu | Metric::Latency(_) | Metric::Time => time_ms(figure),
+    }
 }
 
 struct DecidingRow<'a> {

@@ -13,11 +13,11 @@ use lab_cases::Case;
 use lab_model::{Metric, Note};
 use lab_report::{
     CaseRecord, Record, code, notes,
-    origin::{command_line, day, relative, sides},
-    plural, reason,
+    origin::{command_line, day, relative},
+    plural, reason, rows,
     screen::{self, NoteLine},
     tables::{details, how_measured, requests},
-    thousands,
+    tally, thousands,
 };
 use lab_stats::Verdict;
 use lab_system::write_whole;
@@ -49,7 +49,8 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
             (title, one(record, case, about(case), flame(&case.case)))
         }
         several => {
-            let title = in_how_many(several);
+            let title =
+                if record.is_of_own_servers() { tallied(several) } else { in_how_many(several) };
             let body = html! {
                 (header(&in_short(record), html! { (title) }, None))
                 (overview(record))
@@ -68,21 +69,25 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
 
 /// A single comparison: its answer is the title.
 fn one(record: &Record, case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
-    let question = match (sides(&record.command), about) {
-        (Some(sides), _) => Some(html! {
-            @for (at, (name, side)) in case.names().into_iter().zip(sides).enumerate() {
-                @if at > 0 { br; }
-                (name) ": " code { (side) }
-            }
-        }),
-        (None, about) => about.map(|about| html! { (about.question) }),
-    };
+    let question = about.map(|about| html! { (about.question) }).or_else(|| given(case));
     html! {
         (header(&in_short(record), answer(case), question))
         (first_screen(case, doubts(record)))
         (chart(case))
         section { h2 { "All figures" } (figures(case, flame)) }
     }
+}
+
+/// What the reader of `lab compare` gave.
+fn given(case: &CaseRecord) -> Option<Markup> {
+    let given = case.variants.iter().filter(|it| !it.given.is_empty());
+    let lines = html! {
+        @for (at, side) in given.clone().enumerate() {
+            @if at > 0 { br; }
+            (side.variant) ": " code { (side.given) }
+        }
+    };
+    given.last().map(|_| lines)
 }
 
 /// One of several cases.
@@ -92,6 +97,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
             p class="case" { (case.case) }
             h2 { (about.map_or(&case.case, |about| &about.title)) }
             @if let Some(about) = about { p { (about.question) } }
+            @if let Some(given) = given(case) { p { (given) } }
             p class="verdict" { (answer(case)) }
             (first_screen(case, Vec::new()))
             (chart(case))
@@ -174,7 +180,7 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
     html! {
         p { (capital(&how)) " " (capital(&reason(case))) }
         @for table in details(case) { (table.html()) }
-        (requests(case).html())
+        @if case.metric != Metric::Time { (requests(case).html()) }
         (note_list(&notes))
         @if let Some(flame) = flame {
             p class="onward" { a href=(flame) { "Where the time of " (case.case) " goes: its flame graphs" } }
@@ -184,9 +190,10 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
 
 /// All cases, a row each, and why some are not decided.
 fn overview(record: &Record) -> Markup {
-    let table = lab_report::cases(record);
+    let table = rows(record);
     let cell = |row: usize, column: usize| {
-        let (case, text) = (record.cases.get(row)?, &table.rows[row][column]);
+        let text = &table.rows[row][column];
+        let case = record.cases.iter().find(|case| case.case == table.rows[row][0])?;
         match column {
             0 => Some(html! { a href={ "#" (case.case) } { (text) } }),
             1 => Some(coloured(case.verdict, text)),
@@ -205,6 +212,12 @@ fn in_how_many(cases: &[CaseRecord]) -> String {
     let candidate = cases.first().map_or("fixed", |case| case.names()[1]);
     let faster = cases.iter().filter(|case| case.verdict == Verdict::Faster).count();
     format!("{candidate} is faster in {faster} of {} cases", cases.len())
+}
+
+/// `faster: mimalloc and jemalloc; undecided: musl`
+fn tallied(cases: &[CaseRecord]) -> String {
+    let all = tally(cases).into_iter().map(|(verdict, names)| format!("{verdict}: {names}"));
+    all.collect::<Vec<_>>().join("; ")
 }
 
 /// A note with its code, which `lab explain` explains.
@@ -231,8 +244,11 @@ fn capital(clause: &str) -> String {
 
 fn in_short(record: &Record) -> String {
     let cases = match &record.cases[..] {
-        [_] if sides(&record.command).is_some() => "lab compare".to_owned(),
+        [_] if record.is_of_own_servers() => "lab compare".to_owned(),
         [one] => one.case.clone(),
+        several if record.is_of_own_servers() => {
+            format!("lab compare, {}", plural(several.len(), "candidate"))
+        }
         several => format!("{} cases", several.len()),
     };
     let pairs = record.cases.iter().map(|case| case.pairs).min().unwrap_or(0);

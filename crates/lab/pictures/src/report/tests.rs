@@ -88,10 +88,10 @@ fn a_report_reads_like_this() {
 fn a_single_comparison_begins_with_its_answer_and_names_its_servers() {
     let mut record = recorded();
     record.cases.truncate(1);
-    record.command = ["lab", "compare", "--baseline", "./old <a>", "--candidate", "./new"]
-        .map(str::to_owned)
-        .into();
-    record.cases[0].case = "compare".to_owned();
+    record.command = ["lab", "compare", "./old <a>", "./new"].map(str::to_owned).into();
+    let case = &mut record.cases[0];
+    case.case = "compare".to_owned();
+    case.variants[0].given = "./old <a>".to_owned();
     let html = html(&record);
     let (first, rest) = html.split_once("<svg").unwrap();
     let title = r#"<h1>fixed is <strong class="better">faster</strong>: 7.26×"#;

@@ -8,7 +8,7 @@ mod arrivals;
 mod session;
 
 use self::session::{Session, SimulatedMachine};
-use super::{SplitMix64, Verdict};
+use super::{SplitMix64, Verdict, fewest_pairs};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±0.7 %.
 const SESSIONS: usize = 2_000;
@@ -111,6 +111,37 @@ fn verdicts(minimum: f64, effects: [f64; 3]) {
                 let few = pairs == 6 && machine == SimulatedMachine::Steady;
                 assert!(much_power >= 95.0 && power >= if few { 50.0 } else { 90.0 });
             }
+        }
+    }
+}
+
+#[test]
+fn any_wrong_verdict_of_many_candidates_is_as_rare_as_one_of_one() {
+    println!(
+        "\nCandidates that are judged together, each as fast as the baseline: is any called faster or slower,"
+    );
+    println!(
+        "and is any called so with intervals for one candidate | a candidate that is 25 % faster, called so"
+    );
+    println!("{:36}{}", "% of sessions", "     any   alone    found");
+    for family in [2, 4, 8] {
+        for machine in MACHINES {
+            let pairs = fewest_pairs(family);
+            let found = rates(&format!("{family} candidates, {pairs} pairs, {machine:?}"), |rng| {
+                let candidates = Session::all(rng, machine, family + 1, pairs);
+                let is_any = |of: &dyn Fn(&Session) -> Verdict| {
+                    candidates.iter().any(|[throughput, _]| of(throughput).direction() != 0)
+                };
+                let [last, _] = candidates.last().unwrap();
+                vec![
+                    is_any(&|it| it.verdict(0.1)),
+                    is_any(&|it| it.alone().verdict(0.1)),
+                    last.with(0.25).verdict(0.1) == Verdict::Faster,
+                ]
+            });
+            let [any, _, power]: [f64; 3] = found;
+            let ErrorLimits { alarms, power: least, .. } = ErrorLimits::on(machine);
+            assert!(any <= alarms.max(2.5) && power >= least, "{machine:?}: {found:?}");
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{array, f64::consts::TAU};
 
-use crate::{Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, median_of, schedule};
+use crate::{
+    Slot, Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, median_of, schedule,
+};
 
 /// What disturbs the runs, in addition to normal noise of 2 % in each run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +107,8 @@ pub struct Session {
     candidate: Vec<f64>,
     /// The ratios of the control's pairs.
     control: Vec<f64>,
+    /// How many candidates are judged together.
+    family: usize,
 }
 
 impl Session {
@@ -116,20 +120,41 @@ impl Session {
         subjects: usize,
         pairs: usize,
     ) -> [Self; 2] {
+        let [last] = &Self::all(rng, machine, subjects, pairs)[subjects - 2..] else { panic!() };
+        last.each_ref().map(Self::alone)
+    }
+
+    /// The same of each candidate, to be judged together.
+    pub fn all(
+        rng: &mut SplitMix64,
+        machine: SimulatedMachine,
+        subjects: usize,
+        pairs: usize,
+    ) -> Vec<[Self; 2]> {
         let slots = schedule(subjects, pairs, (1e15 * rng.uniform()) as u64);
         let runs = measure(rng, machine, slots.len());
-        let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subjects - 1);
+        (1..subjects).map(|subject| Self::of(subject, &slots, &runs)).collect()
+    }
+
+    fn of(subject: usize, slots: &[Slot], runs: &[[f64; 2]]) -> [Self; 2] {
+        let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subject);
         let baseline = |place: usize| {
             if slots[place - 1].pair == slots[place].pair { place - 1 } else { place + 1 }
         };
         array::from_fn(|metric| Self {
             baseline: candidates().map(|place| runs[baseline(place)][metric]).collect(),
             candidate: candidates().map(|place| runs[place][metric]).collect(),
-            control: control_pairs(&slots)
+            control: control_pairs(slots)
                 .into_iter()
                 .map(|(one, other)| runs[other][metric] - runs[one][metric])
                 .collect(),
+            family: slots.iter().map(|slot| slot.subject).max().unwrap_or(1),
         })
+    }
+
+    /// The same runs, judged as if there were no other candidate.
+    pub fn alone(&self) -> Self {
+        Self { family: 1, ..self.clone() }
     }
 
     /// The same runs with a candidate that is truly better by `effect`.
@@ -162,6 +187,7 @@ impl Session {
     pub fn verdict(&self, minimum_effect: f64) -> Verdict {
         let pairs = self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp());
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        judge(Speedup::of_pairs(pairs).as_ref(), control.as_ref(), minimum_effect).verdict
+        let speedup = Speedup::of_family(pairs, self.family);
+        judge(speedup.as_ref(), control.as_ref(), minimum_effect).verdict
     }
 }

@@ -114,6 +114,10 @@ fn question_of(case: &Case) -> String {
         Metric::Cpu => {
             "How many times lower is the CPU time of a visit on a fixed server?".to_owned()
         }
+        Metric::Time => "How many times lower is the time of an iteration?".to_owned(),
+        Metric::PeakMemory => {
+            "How many times lower is the peak memory of a fixed server?".to_owned()
+        }
         Metric::Latency(percentile) => {
             let name = percentile.name();
             format!("How many times lower is the {name} latency of a fixed server?")
