@@ -27,6 +27,8 @@ use crate::bench::{
     verdict,
 };
 
+/// Pairs of runs. A run is short, so there is time for as many as make one disturbed run harmless.
+const PAIRS: usize = 16;
 /// The longest that a run may take.
 const LONGEST: Duration = Duration::from_secs(1800);
 
@@ -58,7 +60,7 @@ pub async fn compare(
     // The first run says which benchmarks there are and how long a run takes.
     let mut runs = vec![run(baseline, 0).await?];
     let family = runs[0].1.len() * (sides.len() - 1);
-    let pairs = pairs.unwrap_or_else(|| effort.pairs.max(fewest_pairs(family)));
+    let pairs = pairs.unwrap_or_else(|| PAIRS.max(fewest_pairs(family)));
     let effort = Effort { pairs, family, ..effort };
     let length = runs[0].0.outcome.measured;
     let slots = schedule(sides.len(), pairs, effort.seed);
@@ -91,7 +93,7 @@ pub async fn compare(
                 2 => id.clone(),
                 _ => format!("{id}, {}", candidate.name),
             };
-            record.load = format!("the bench {what}");
+            record.load = what.to_owned();
             (record.verdict, record.reason) = verdict(&record, &candidate.name);
             records.push(record);
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use console::style;
-use lab_model::{Metric, Percentile};
+use lab_model::{Kind, Metric, Note, Percentile};
 use lab_stats::Verdict;
 
 use crate::{
@@ -15,6 +15,9 @@ use crate::{
 
 /// What a narrow terminal leaves out, first to last: names of columns.
 const LESS: [&str; 4] = ["p99", "CPU/req", "peak MiB", "baseline → candidate"];
+
+/// Of how many candidates it says why nothing is decided.
+const REASONS: usize = 2;
 
 /// Which of them are what: `faster: mimalloc and jemalloc; undecided: musl`.
 pub fn tally(cases: &[CaseRecord]) -> Vec<(Verdict, String)> {
@@ -103,8 +106,26 @@ pub fn screen_of_candidates(cases: &[CaseRecord], more: &str) -> String {
     if let Some(first) = cases.first() {
         let _ = writeln!(text, "{}", paragraph(&noise(first)));
     }
-    for (case, why) in cases.iter().filter_map(|case| Some((case, why(case)?))) {
+    let undecided: Vec<_> = cases.iter().filter(|it| it.verdict == Verdict::Undecided).collect();
+    for case in undecided.iter().take(REASONS) {
+        let why = why(case).unwrap_or_default();
         let _ = writeln!(text, "{}", paragraph(&format!("{}: {why}", case.case)));
     }
-    text + &closing(cases.iter().flat_map(notes).collect(), more)
+    if let Some(rest) = undecided.len().checked_sub(REASONS).filter(|rest| *rest > 0) {
+        let _ = writeln!(text, "{}", paragraph(&format!("and {rest} more undecided: -v")));
+    }
+    text + &closing(cases.iter().flat_map(named_notes).collect(), more)
+}
+
+/// The notes of a case, with its candidate's name on those that are about its verdict.
+fn named_notes(case: &CaseRecord) -> Vec<Note> {
+    let named = |note| match note {
+        Note::Known {
+            variant: None,
+            kind:
+                kind @ (Kind::Contradiction { .. } | Kind::TailsApart { .. } | Kind::FallsBehind { .. }),
+        } => Note::of(case.names()[1], kind),
+        other => other,
+    };
+    notes(case).into_iter().map(named).collect()
 }

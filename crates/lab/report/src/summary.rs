@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{CaseRecord, Record, notes};
 use console::{Term, measure_text_width, style, user_attended};
+use lab_model::Metric;
 use lab_stats::Verdict;
 
 use crate::{
@@ -32,7 +33,11 @@ pub const QUICK: &str = "  A quick run is rough: quote figures of a run without 
 pub fn cases(cases: &[CaseRecord]) -> Table {
     let row = |case: &CaseRecord| {
         let [from, to] = figures_of(case, case.metric);
-        let change = format!("{from} → {to} {}", case.short(case.metric));
+        let unit = match case.metric {
+            Metric::Time => String::new(),
+            metric => format!(" {}", case.short(metric)),
+        };
+        let change = format!("{from} → {to}{unit}");
         let factor = factor_of(&case.speedup, case.metric);
         vec![case.case.clone(), case.verdict.to_string(), factor, change]
     };

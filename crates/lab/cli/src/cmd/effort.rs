@@ -18,7 +18,8 @@ pub struct EffortOptions {
     pub quick: bool,
     /// Pairs of runs for each candidate; 12 for figures to publish [default: 6 or more]
     ///
-    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight.
+    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight; 16 or more of the short runs of
+    /// benches.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
@@ -51,17 +52,17 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples and
-    /// draws nothing.
+    /// How long Criterion measures a benchmark in a run: shortly, because more runs say more than longer ones. Its own
+    /// analysis is of no use here, so it takes few samples and draws nothing.
     pub fn flags_of_criterion(&self) -> Vec<String> {
-        let Effort { warm_up, measurement, .. } = self.effort(Metric::Time, 1);
-        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        let seconds =
+            |time: Option<Duration>, usual| time.map_or(usual, |it| it.as_secs_f64()).to_string();
         let flags = [
             "--noplot".to_owned(),
             "--sample-size=10".to_owned(),
             "--nresamples=1000".to_owned(),
-            format!("--warm-up-time={}", seconds(warm_up / 2)),
-            format!("--measurement-time={}", seconds(measurement / 2)),
+            format!("--warm-up-time={}", seconds(self.warm_up, 0.1)),
+            format!("--measurement-time={}", seconds(self.measurement, 0.25)),
         ];
         flags.into()
     }

@@ -94,8 +94,8 @@ pub struct Sides {
 }
 
 /// The benches of all sides.
-pub struct Benches {
-    /// The name of the bench.
+pub struct BenchSides {
+    /// What they are, in words.
     pub what: String,
     pub sides: Vec<BenchSide>,
     _revisions: Option<Revisions>,
@@ -222,14 +222,16 @@ impl SideOptions {
         &self,
         places: &Places,
         effort: &EffortOptions,
-    ) -> anyhow::Result<Benches> {
+    ) -> anyhow::Result<BenchSides> {
         let sides = self.typed();
         let names = names(&sides)?;
         let (what, revisions) = match &self.bench[..] {
             [name, ..] => {
-                (name.clone(), Some(self.revisions(places, Artifact::Bench(name)).await?))
+                let built = self.revisions(places, Artifact::Bench(name)).await?;
+                (format!("the bench {name}"), Some(built))
             }
-            [] => ("command".to_owned(), None),
+
+            [] => ("benches".to_owned(), None),
         };
         let flags = effort.flags_of_criterion();
         let mut opened = Vec::new();
@@ -259,7 +261,11 @@ impl SideOptions {
                 launches,
             });
         }
-        Ok(Benches { what, sides: opened, _revisions: revisions.map(|(revisions, _)| revisions) })
+        Ok(BenchSides {
+            what,
+            sides: opened,
+            _revisions: revisions.map(|(revisions, _)| revisions),
+        })
     }
 
     fn typed(&self) -> Vec<Side> {

@@ -117,7 +117,7 @@ fn benchmarks_of_any_program_get_a_verdict_each() {
     let output = of(&["./bench 20 9", "./bench 10 9"], &[]);
     ends(&output, 0);
     prints(&output, "faster: sort; equivalent: own sum");
-    prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns time");
+    prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns");
     ends(&of(&["./bench 10 9", "./bench 20 9"], &["--json"]), 1);
     ends(&toy.lab(&["report"]).output().unwrap(), 0);
     let none =

@@ -15,7 +15,7 @@ use super::{
 use lab_system::Progress;
 
 /// All runs of a comparison.
-struct Measured {
+struct AllRuns {
     closed: Vec<Run>,
     /// The arrivals of the open loop; `None` without one.
     arrivals: Option<OpenLoop>,
@@ -24,7 +24,7 @@ struct Measured {
     is_open_in_pairs: bool,
 }
 
-impl Measured {
+impl AllRuns {
     /// The factors that `of` takes from runs of one loop, each from the loop that ran in pairs.
     fn speedups(&self, of: impl Fn(&[Run]) -> Speedups) -> Speedups {
         let closed = of(&self.closed);
@@ -99,7 +99,7 @@ impl Comparison {
         candidates.iter().map(record).collect()
     }
 
-    async fn measure_all(&self, effort: Effort, progress: &Progress) -> anyhow::Result<Measured> {
+    async fn measure_all(&self, effort: Effort, progress: &Progress) -> anyhow::Result<AllRuns> {
         let closed = self.measure(effort, progress).await?;
         // Without an answer there is no rate for the arrivals.
         let capacity = self.arrivals_per_s.or_else(|| self.slowest_capacity(&closed));
@@ -110,21 +110,21 @@ impl Comparison {
             Some(open) => self.measure_open_loop(open, effort, progress).await?,
         };
         let is_open_in_pairs = arrivals.is_some() && effort.decides_in_open_loop();
-        Ok(Measured { closed, arrivals, open, is_open_in_pairs })
+        Ok(AllRuns { closed, arrivals, open, is_open_in_pairs })
     }
 
     fn assess(
         &self,
         candidate: &str,
         subjects: &[Subject],
-        measured: Measured,
+        measured: AllRuns,
         control: Control,
         effort: Effort,
     ) -> anyhow::Result<CaseRecord> {
         let baseline = &subjects.first().context("there is a baseline")?.name;
         let over_baseline =
             |variant: &str| measured.speedups(|runs| over(baseline, variant, runs, effort.family));
-        let Measured { closed: runs, arrivals: open, open: open_runs, .. } = &measured;
+        let AllRuns { closed: runs, arrivals: open, open: open_runs, .. } = &measured;
         let mut variants = Vec::new();
         for Subject { name: variant, given, .. } in subjects {
             let outcomes = outcomes_of(variant, open_runs);

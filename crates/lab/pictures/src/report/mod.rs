@@ -87,7 +87,7 @@ fn given(case: &CaseRecord) -> Option<Markup> {
             (side.variant) ": " code { (side.given) }
         }
     };
-    given.last().map(|_| lines)
+    (given.count() > 0).then_some(lines)
 }
 
 /// One of several cases.

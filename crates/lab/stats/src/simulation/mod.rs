@@ -123,7 +123,7 @@ fn any_wrong_verdict_of_many_candidates_is_as_rare_as_one_of_one() {
     println!(
         "and is any called so with intervals for one candidate | a candidate that is 25 % faster, called so"
     );
-    println!("{:36}{}", "% of sessions", "     any   alone    found");
+    println!("{:36}     any   alone    found", "% of sessions");
     for family in [2, 4, 8] {
         for machine in MACHINES {
             let pairs = fewest_pairs(family);
