@@ -4,6 +4,10 @@
 #
 #   compare.sh BIN FLAG... [-- SERVER_ARG...]
 #   BASE=origin/main HEAD=HEAD compare.sh my-server --port-arg=--port --get=/users
+#   BENCH=parser compare.sh [FLAG...] [-- BENCH_ARG...]
+#
+# BENCH names a Criterion bench to compare instead of a server: each benchmark in it is a row of the comment. Its pairs are
+# `lab compare`'s own, whatever MINUTES says, and there is no flame graph.
 #
 # The flags are those that `lab compare` and `lab flame` share. These variables change the rest:
 #
@@ -42,9 +46,15 @@ die() {
     exit 2
 }
 
-[ $# -gt 1 ] || die "name the binary and a request: compare.sh BIN FLAG... [-- SERVER_ARG...]"
-bin=$1
-shift
+if [ -n "${BENCH:-}" ]; then
+    what=(--bench "$BENCH")
+    FLAME_SECONDS=0
+else
+    [ $# -gt 1 ] || die "name the binary and a request: compare.sh BIN FLAG... [-- SERVER_ARG...]"
+    bin=$1
+    what=(--bin "$bin")
+    shift
+fi
 flags=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     flags+=("$1")
@@ -78,10 +88,12 @@ pairs=$((10#$MINUTES * 60 * 2 / 11 - 1))
 # Fewer cannot decide anything.
 [ "$pairs" -ge 6 ] || pairs=6
 
+[ -n "${BENCH:-}" ] || what+=(--pairs "$pairs" --open-loop 0)
+
 code=0
 # shellcheck disable=SC2086 # a list of flags
-lab compare --rev "$base" --rev "$head" --bin "$bin" "${flags[@]}" --pairs "$pairs" --open-loop 0 \
-    ${EFFORT:-} ${1+--} "$@" 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
+lab compare --rev "$base" --rev "$head" "${flags[@]}" "${what[@]}" ${EFFORT:-} ${1+--} "$@" 2>&1 | tee "$log" ||
+    code=${PIPESTATUS[0]}
 
 record=$(sed -n 's/^ *Results  *//p' "$log")
 if [ -z "$record" ]; then
@@ -102,7 +114,8 @@ built() {
     shift
     printf '%q ' "$newest" "$@"
 }
-graph="There is no flame graph: log.txt says why."
+graph=
+[ -n "${BENCH:-}" ] || graph="There is no flame graph: log.txt says why."
 if [ -n "$record" ] && [ "$FLAME_SECONDS" -gt 0 ] &&
     lab flame --exec "$(built "$base" "$@")" --exec "$(built "$head" "$@")" "${flags[@]}" \
         --seconds "$FLAME_SECONDS" 2>&1 | tee -a "$log"; then

@@ -16,7 +16,7 @@ use anyhow::{Context as _, ensure};
 use lab_model::{Kind, Metric, Outcome};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
-use lab_stats::{Slot, fewest_pairs, median_of, schedule};
+use lab_stats::{Slot, median_of, schedule};
 use lab_system::{Progress, load_average};
 use serde::Deserialize;
 
@@ -27,8 +27,6 @@ use crate::bench::{
     verdict,
 };
 
-/// Pairs of runs. A run is short, so there is time for as many as make one disturbed run harmless.
-const PAIRS: usize = 16;
 /// The longest that a run may take.
 const LONGEST: Duration = Duration::from_secs(1800);
 
@@ -45,7 +43,7 @@ pub struct BenchSide {
 /// Nanoseconds of an iteration, by the name of the benchmark.
 type Times = BTreeMap<String, f64>;
 
-/// Runs all of them, the baseline first, and judges each benchmark. `pairs`: as many as a verdict takes, if `None`.
+/// Runs all of them, the baseline first, and judges each benchmark. `pairs`: how many, for so many that are judged together.
 ///
 /// # Errors
 ///
@@ -53,14 +51,14 @@ type Times = BTreeMap<String, f64>;
 pub async fn compare(
     what: &str,
     sides: &[BenchSide],
-    pairs: Option<usize>,
+    pairs: impl Fn(usize) -> usize,
     effort: Effort,
 ) -> anyhow::Result<Vec<CaseRecord>> {
     let baseline = sides.first().context("there is a baseline")?;
     // The first run says which benchmarks there are and how long a run takes.
     let mut runs = vec![run(baseline, 0).await?];
     let family = runs[0].1.len() * (sides.len() - 1);
-    let pairs = pairs.unwrap_or_else(|| PAIRS.max(fewest_pairs(family)));
+    let pairs = pairs(family);
     let effort = Effort { pairs, family, ..effort };
     let length = runs[0].0.outcome.measured;
     let slots = schedule(sides.len(), pairs, effort.seed);

@@ -60,7 +60,7 @@ impl Speedup {
     }
 
     /// The same for one of so many candidates that are judged together: its intervals are wider, so that the
-    /// chance of any wrong verdict is what it is for one candidate ([`simultaneous`]).
+    /// chance of any wrong verdict is what it is for one candidate.
     ///
     /// The bound of Bonferroni needs no independence, so it also holds for candidates that share a machine's drift.
     /// For 8 candidates with a baseline run of their own for each pair, which are nearly independent, it is 0.1 %

@@ -20,6 +20,7 @@ use super::{
     Places,
     effort::EffortOptions,
     interrupted, interruptible,
+    own_bench::OwnBenches,
     own_server::{OwnLoad, OwnServer, comparison_of},
     sides::SideOptions,
 };
@@ -125,10 +126,12 @@ async fn measure(
     records: &mut Vec<CaseRecord>,
 ) -> anyhow::Result<()> {
     if options.sides.is_of_benches() {
-        let benches = options.sides.open_benches(places, &options.effort).await?;
-        let effort = options.effort.effort(Metric::Time, 1);
-        let pairs = options.effort.pairs.map(usize::from);
-        records.extend(micro::compare(&benches.what, &benches.sides, pairs, effort).await?);
+        let effort = &options.effort;
+        let OwnBenches { what, sides, .. } =
+            &OwnBenches::open(places, &options.sides, effort).await?;
+        let usual = effort.effort(Metric::Time, 1);
+        let pairs = |family| effort.pairs_of_benches(family);
+        records.extend(micro::compare(what, sides, pairs, usual).await?);
         return Ok(());
     }
     let engine = engine(places, options).await?;

@@ -8,6 +8,9 @@ use lab_model::{Metric, Spacing};
 use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
 use lab_stats::fewest_pairs;
 
+/// A run of a bench is short, so there is time for as many as make a disturbed one harmless.
+const PAIRS_OF_BENCHES: usize = 16;
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Length")]
 pub struct EffortOptions {
@@ -52,6 +55,12 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
+    /// Pairs of runs for so many benchmarks that are judged together.
+    pub fn pairs_of_benches(&self, family: usize) -> usize {
+        let usual = if self.quick { 0 } else { PAIRS_OF_BENCHES };
+        self.pairs.map_or(usual.max(fewest_pairs(family)), usize::from)
+    }
+
     /// How long Criterion measures a benchmark in a run: shortly, because more runs say more than longer ones. Its own
     /// analysis is of no use here, so it takes few samples and draws nothing.
     pub fn flags_of_criterion(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ mod flame;
 mod generate;
 mod interrupt;
 mod load;
+mod own_bench;
 mod own_server;
 mod places;
 mod practice;

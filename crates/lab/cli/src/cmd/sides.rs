@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_measure::micro::BenchSide;
 use lab_model::{Ask, Target};
 use lab_report::plural;
 use lab_servers::{Artifact, Built, Launch, Requests, Revisions, Subject};
 use lab_system::{err, without_secrets};
 
-use super::{Places, effort::EffortOptions, own_server::OwnServer};
+use super::{Places, own_server::OwnServer};
 
 /// Options that say nothing about a bench.
 const OF_SERVERS: [&str; 18] = [
@@ -61,7 +60,7 @@ pub struct SideOptions {
     #[arg(long, value_name = "REV", num_args = 1)]
     pub rev: Vec<String>,
     /// With --rev: the binary to build and run
-    #[arg(long, value_name = "NAME", requires = "rev", required_unless_present_any = ["servers", "bench", "bench_command"])]
+    #[arg(long, value_name = "NAME", requires = "rev")]
     pub bin: Option<String>,
     /// With --rev: a Criterion bench instead of a server
     ///
@@ -93,20 +92,12 @@ pub struct Sides {
     _revisions: Option<Revisions>,
 }
 
-/// The benches of all sides.
-pub struct BenchSides {
-    /// What they are, in words.
-    pub what: String,
-    pub sides: Vec<BenchSide>,
-    _revisions: Option<Revisions>,
-}
-
 /// A server as it was given, and the paths that only it is asked for.
 #[derive(Debug, PartialEq)]
-struct Side {
+pub struct Side {
     name: Option<String>,
     /// A command, a URL or a revision.
-    given: String,
+    pub given: String,
     gets: Vec<String>,
 }
 
@@ -157,10 +148,9 @@ impl SideOptions {
         let sides = self.typed();
         let names = names(&sides)?;
         let revisions = match &self.bin {
-            Some(bin) if !self.rev.is_empty() => {
-                Some(self.revisions(places, Artifact::Bin(bin)).await?)
-            }
-            _ => None,
+            _ if self.rev.is_empty() => None,
+            Some(bin) => Some(self.revisions(places, Artifact::Bin(bin)).await?),
+            None => bail!("--rev needs --bin NAME, the server to build, or --bench NAME"),
         };
         let (mut subjects, mut targets, mut pause_ms) = (Vec::new(), Vec::new(), 0);
         for (at, (name, side)) in names.iter().zip(&sides).enumerate() {
@@ -217,58 +207,7 @@ impl SideOptions {
         !self.bench.is_empty() || !self.bench_command.is_empty()
     }
 
-    /// Builds and looks up the benches of all sides: their name, and how to start each.
-    pub async fn open_benches(
-        &self,
-        places: &Places,
-        effort: &EffortOptions,
-    ) -> anyhow::Result<BenchSides> {
-        let sides = self.typed();
-        let names = names(&sides)?;
-        let (what, revisions) = match &self.bench[..] {
-            [name, ..] => {
-                let built = self.revisions(places, Artifact::Bench(name)).await?;
-                (format!("the bench {name}"), Some(built))
-            }
-
-            [] => ("benches".to_owned(), None),
-        };
-        let flags = effort.flags_of_criterion();
-        let mut opened = Vec::new();
-        for (at, (name, side)) in names.iter().zip(&sides).enumerate() {
-            let launches = match &revisions {
-                Some((_, built)) => {
-                    let Built { programs, dir } = &built[at];
-                    let launch = |program: &PathBuf| {
-                        let own = self.bench[1..].iter().chain(&self.args).cloned();
-                        let args =
-                            ["--bench".to_owned()].into_iter().chain(own).chain(flags.clone());
-                        Launch {
-                            program: program.clone(),
-                            args: args.collect(),
-                            dir: Some(dir.clone()),
-                            name: name.clone(),
-                            ..Launch::default()
-                        }
-                    };
-                    programs.iter().map(launch).collect()
-                }
-                None => vec![Launch::of_command(name, &side.given)?],
-            };
-            opened.push(BenchSide {
-                name: name.clone(),
-                given: without_secrets(&side.given),
-                launches,
-            });
-        }
-        Ok(BenchSides {
-            what,
-            sides: opened,
-            _revisions: revisions.map(|(revisions, _)| revisions),
-        })
-    }
-
-    fn typed(&self) -> Vec<Side> {
+    pub fn typed(&self) -> Vec<Side> {
         let is_unique = |it: &String| self.rev.iter().filter(|other| *other == it).count() == 1;
         let revision = |it: &String| {
             let name = (self.rev.len() > 2 && is_unique(it)).then(|| it.clone());
@@ -316,7 +255,7 @@ impl SideOptions {
     }
 
     /// Builds all revisions, the baseline first.
-    async fn revisions(
+    pub async fn revisions(
         &self,
         places: &Places,
         what: Artifact<'_>,
@@ -345,7 +284,7 @@ impl SideOptions {
 
 /// A name for each row: its own, or `baseline` and `candidate`. Of several candidates, revisions have their own names, and
 /// the others a number.
-fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
+pub fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
     ensure!(
         sides.len() > 1,
         "give two servers or more, the baseline first: commands such as ./old and ./new, or URLs; or --rev twice"

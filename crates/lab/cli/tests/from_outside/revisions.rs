@@ -5,23 +5,27 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::toy::{SHORT, Toy, ends, fails, says, stderr};
+use crate::toy::{SHORT, Toy, ends, fails, prints, says, stderr};
 
 /// It needs no other package, and it answers with the content of `answer.txt` in its directory.
 pub const SERVER: &str = include_str!("../../stand-in/main.rs");
 
 const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
 
-/// A repository whose package is below its root, with the revisions `first`, `same` and `other`. The
+/// A repository whose package, a server and a bench, is below its root, with the revisions `first`, `same` and `other`. The
 /// last one has another answer.
 pub struct Repository(pub Toy);
 
 impl Repository {
     pub fn new() -> Self {
         let toy = Toy::new(&[]);
-        let manifest = "[package]\nname = \"tiny\"\nedition = \"2024\"\n[workspace]\n";
+        let manifest = "[package]\nname = \"tiny\"\nedition = \"2024\"\n[workspace]\n\
+                        [[bench]]\nname = \"steps\"\nharness = false\n";
         toy.write("service/Cargo.toml", manifest);
         toy.write("service/src/main.rs", SERVER);
+        // A step of each revision takes as many nanoseconds as it answers.
+        let bench = "fn main() { println!(\"a step {}\", include_str!(\"../answer.txt\")); }";
+        toy.write("service/benches/steps.rs", bench);
         toy.git(&["init", "--quiet"]);
         for (revision, answer) in [("first", "6"), ("same", "6"), ("other", "7")] {
             toy.write("service/answer.txt", answer);
@@ -75,6 +79,22 @@ fn revisions_are_built_from_worktrees_and_compared() {
     // The working tree has the candidate's files, and they must not decide the baseline's answers.
     let error = "the candidate and the baseline answer GET / differently";
     fails(&repository.compare("first", "other"), 2, error);
+    assert_eq!(repository.worktrees(), 0);
+}
+
+#[test]
+fn a_bench_of_each_revision_is_built_and_run() {
+    let repository = Repository::new();
+    let compare = |more: &[&str]| {
+        let mut lab = repository.0.lab(&["compare", "--rev=first", "--rev=other"]);
+        lab.args(more).current_dir(repository.0.path("service"));
+        lab.env("XDG_CACHE_HOME", repository.0.path("cache")).output().unwrap()
+    };
+    let output = compare(&["--bench", "steps", "--quick"]);
+    fails(&output, 1, "building steps at other");
+    prints(&output, "candidate is slower: time 1.17× as high (1.17–1.17)");
+    fails(&compare(&["--bench", "stairs"]), 2, "no bench target named `stairs`");
+    fails(&compare(&[]), 2, "--rev needs --bin NAME, the server to build, or --bench NAME");
     assert_eq!(repository.worktrees(), 0);
 }
 

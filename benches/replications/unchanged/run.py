@@ -1,0 +1,170 @@
+"""Compares a bench with itself again and again, and with itself and a little more work: how often does Criterion's own
+report call unchanged code changed, and `lab compare --bench-command`? How often do they find the work?
+`just replicate unchanged`.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import ROOT, Problem
+from harness.lab import command
+from harness.report import add_options, number, positive, save, say, table
+
+BENCH = "replicate_unchanged"
+ROUNDS = 100_000
+# The share of work that is added; the first changes nothing.
+EFFECTS = (0.0, 0.05, 0.15)
+# A neighbour works for the first of these seconds, and rests for the second.
+NEIGHBOUR = (5, 5)
+# What `lab` is told to find. Its own smallest effect is 10 %.
+MINIMUM = 3
+LONGEST = 600
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="just replicate unchanged", description=__doc__)
+    parser.add_argument("--sessions", type=positive, default=20, help="comparisons of each kind [20]")
+    parser.add_argument("--variant", default="slow", help="the variant of hot-clone that the bench asks [slow]")
+    add_options(parser, "one comparison of each kind")
+    chosen = parser.parse_args()
+    if chosen.short:
+        chosen.sessions = 1
+    return chosen
+
+
+def built() -> str:
+    """The bench, built as cargo builds benches."""
+    build = ["cargo", "bench", "--package", "benches", "--features", "replications", "--bench", BENCH, "--no-run",
+             "--message-format", "json-render-diagnostics"]
+    done = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    messages = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    found = [it["executable"] for it in messages
+             if it.get("reason") == "compiler-artifact" and it["target"]["name"] == BENCH]
+    if done.returncode or not found:
+        raise Problem(f"cargo cannot build {BENCH}")
+    return found[-1]
+
+
+def rounds(effect: float) -> str:
+    return str(round(ROUNDS * (1 + effect)))
+
+
+def output(words: list[str], **environment: str) -> str:
+    done = subprocess.run(words, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=LONGEST)
+    if done.returncode not in (0, 1, 3):
+        raise Problem(f"{words[0]} failed: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
+def by_criterion(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+    """Whether the report of `--baseline` says that the performance has changed."""
+    with tempfile.TemporaryDirectory() as home:
+        run = [bench, "--bench", "--noplot", chosen.variant]
+        output([*run, "--save-baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(0))
+        said = output([*run, "--baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(effect))
+    verdicts = re.findall(r"Performance has (?:improved|regressed)|Change within noise threshold|No change in performance",
+                          said)
+    if len(verdicts) != 1:
+        raise Problem(f"the report of Criterion cannot be read: {said[-300:]}")
+    return verdicts[0].startswith("Performance has")
+
+
+def by_lab(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+    """Whether `lab` calls it faster or slower, also by less than its smallest effect."""
+    flags = "--bench --noplot --sample-size=10 --nresamples=1000 --warm-up-time=0.1 --measurement-time=0.25"
+    sides = [f"--bench-command=ROUNDS={rounds(it)} {bench} {flags} {chosen.variant}" for it in (0, effect)]
+    with tempfile.TemporaryDirectory() as here:
+        words = command(chosen.bin_dir, "compare", *sides, f"--minimum-effect={MINIMUM}", "--json")
+        words[0] = str(Path(words[0]).resolve())
+        done = subprocess.run(words, cwd=here, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=LONGEST)
+    if done.returncode not in (0, 1, 3):
+        raise Problem(f"lab failed: {done.stderr.strip()[-300:]}")
+    return json.loads(done.stdout)["verdict"] not in ("undecided", "equivalent")
+
+
+TOOLS = {"Criterion --baseline": by_criterion, "lab compare": by_lab}
+
+
+@contextlib.contextmanager
+def neighbour(is_there: bool) -> Iterator[None]:
+    """A process that takes a core for some seconds, again and again."""
+    if not is_there:
+        yield
+        return
+    work, rest = NEIGHBOUR
+    code = f"import time\nwhile True:\n end = time.time() + {work}\n while time.time() < end: pass\n time.sleep({rest})"
+    child = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+def instructions(bench: str, variant: str) -> dict[str, int] | None:
+    """Those of the bench in Criterion's test mode, a request, with each amount of work; `None` without Valgrind."""
+    found = {}
+    for effect in EFFECTS:
+        with tempfile.TemporaryDirectory() as home:
+            words = ["valgrind", "--tool=none", "--quiet", bench, "--test", variant]
+            words[1:3] = ["--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={home}/out"]
+            try:
+                done = subprocess.run(words, env={**os.environ, "ROUNDS": rounds(effect)}, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LONGEST)
+            except OSError:
+                return None
+        count = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+        if not count:
+            return None
+        found[rounds(effect)] = int(count[1].replace(",", ""))
+    return found
+
+
+def main():
+    chosen = options()
+    bench = built()
+    counted = instructions(bench, chosen.variant)
+    order = random.Random(1)
+    sessions = []
+    begin = time.monotonic()
+    for is_there in (False, True):
+        with neighbour(is_there):
+            for nth in range(chosen.sessions):
+                kinds = [(tool, effect) for tool in TOOLS for effect in EFFECTS]
+                order.shuffle(kinds)
+                say(f"{'next to a neighbour' if is_there else 'alone'}: {nth + 1} of {chosen.sessions}")
+                for tool, effect in kinds:
+                    start = time.monotonic()
+                    called = TOOLS[tool](bench, effect, chosen)
+                    sessions.append({"tool": tool, "effect": effect, "neighbour": is_there, "called": called,
+                                     "seconds": round(time.monotonic() - start, 1)})
+    head = ["", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %", "15 %", "a comparison"]
+    rows = []
+    for tool in TOOLS:
+        own = [it for it in sessions if it["tool"] == tool]
+        cells = []
+        for is_there in (False, True):
+            for effect in EFFECTS:
+                of = [it["called"] for it in own if (it["effect"], it["neighbour"]) == (effect, is_there)]
+                cells.append(f"{sum(of)} of {len(of)}")
+        rows.append([tool, *cells, f"{number(sum(it['seconds'] for it in own) / len(own), 0)} s"])
+    print(table(head, rows))
+    if counted:
+        base = counted[rounds(0)]
+        print("instructions, with what the bench does once: "
+              + ", ".join(f"{count / base - 1:+.1%}" for count in counted.values()))
+    record = {"variant": chosen.variant, "minimum_effect": MINIMUM / 100, "neighbour_s": NEIGHBOUR,
+              "minutes": round((time.monotonic() - begin) / 60), "instructions": counted, "sessions": sessions}
+    save("unchanged", record, chosen, ["valgrind"], called_changed=(head, rows))
