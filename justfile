@@ -141,7 +141,12 @@ record *CASE: _lab _profiler _book
     cargo run --release --quiet --bin lab -- flame {{ if CASE == '' { 'all' } else { CASE } }}
     {{ book }} record {{ if CASE == '' { '' } else { '--case ' + CASE } }}
 
-# The rest is for the checks above, and for those who change the workspace.
+# The rest is for the checks above, for those who change the workspace, and for a page of the course.
+
+# Measure what allocators, builds and workers do for a case
+[private]
+settings *CASE: _workspace
+    {{ replications }} settings "$@"
 
 [private]
 quick-test NAME:

@@ -33,6 +33,7 @@ REPLICATIONS = {
     "hotspot": ("hotspot", [], "10 s", "record CASE with perf, for Hotspot", "perf (hotspot)"),
     "crosscheck": ("crosscheck", [], "10 min", "load one server of CASE with every load generator in turn",
                    "wrk (ab oha k6)"),
+    "settings": ("settings", [], "1 h, and 20 min to build", "what allocators, builds and workers do for CASE", ""),
     "unchanged": ("unchanged", [], "1 h", "compare a bench with itself, by Criterion and by lab", "(valgrind)"),
     "soak": ("soak", [], "1 h", "load all fixed servers, next to broken clients", ""),
     "torture": ("torture", [], "15 min", "fail one system call in each run of lab, and more", "strace"),

@@ -1,0 +1,193 @@
+"""What do the settings do that everybody recommends? Builds or starts the fixed server of each CASE with one setting
+changed, and compares it by `lab compare` with the server as cargo builds it: `just settings CASE`.
+"""
+
+import argparse
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import ROOT, TARGET, Problem
+from harness.lab import case, command
+from harness.report import add_options, number, save, say, table
+
+CASES = ["double-parse", "query-per-row", "hot-clone"]
+AS_IT_IS = "as-it-is"
+# Variables of the server. In braces, a library of the system.
+STARTS = {
+    "2-arenas": "MALLOC_ARENA_MAX=2",
+    "jemalloc": "LD_PRELOAD={libjemalloc.so.2}",
+    "mimalloc": "LD_PRELOAD={libmimalloc.so.2}",
+    "1-worker": "TOKIO_WORKER_THREADS=1",
+    "2-workers": "TOKIO_WORKER_THREADS=2",
+    "4-workers": "TOKIO_WORKER_THREADS=4",
+}
+# Settings of cargo for a build, and flags of rustc.
+BUILDS = {
+    AS_IT_IS: ([], ""),
+    "opt-level-2": (["profile.release.opt-level=2"], ""),
+    "opt-level-s": (["profile.release.opt-level='s'"], ""),
+    "1-codegen-unit": (["profile.release.codegen-units=1"], ""),
+    "panic-abort": (["profile.release.panic='abort'"], ""),
+    "thin-lto": (["profile.release.lto='thin'"], ""),
+    "fat-lto": (["profile.release.lto='fat'"], ""),
+    "native-cpu": ([], "-C target-cpu=native"),
+    "pgo": ([], "-C profile-use={profile}"),
+}
+# A session for each group: the candidates in it share one error rate.
+GROUPS = [
+    ["2-arenas", "jemalloc", "mimalloc"],
+    ["1-worker", "2-workers", "4-workers"],
+    ["opt-level-2", "opt-level-s", "1-codegen-unit", "panic-abort"],
+    ["thin-lto", "fat-lto", "native-cpu", "pgo"],
+]
+# Of the first group, the peak after a minute is looked at, too: what an allocator keeps grows with time.
+MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0"]
+SETTINGS = [setting for group in GROUPS for setting in group]
+HEAD = ["", "req/s", "CPU/req", "peak memory", "binary MiB", "build, CPU s"]
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="just settings", description=__doc__)
+    parser.add_argument("case", nargs="*", help=f"cases whose servers need no other server [{' '.join(CASES)}]")
+    parser.add_argument("--only", action="append", metavar="SETTING", choices=SETTINGS,
+                        help=f"one of {', '.join(SETTINGS)}; repeat it for several")
+    add_options(parser, "one setting of a start and one of a build, and quick runs")
+    chosen = parser.parse_args()
+    chosen.case = chosen.case or (CASES[:1] if chosen.short else CASES)
+    chosen.only = chosen.only or (["2-arenas", "panic-abort"] if chosen.short else SETTINGS)
+    return chosen
+
+
+def variables(setting: str) -> str | None:
+    """What is set when a server starts; `None` if a library is missing."""
+    text = STARTS.get(setting, "")
+    if wanted := re.search(r"\{(.*)\}", text):
+        found = next(iter(sorted(Path("/usr/lib").rglob(wanted[1]))), None)
+        return found and text.replace(wanted[0], str(found))
+    return text
+
+
+class Build:
+    """The servers with one setting of cargo, in a target directory of their own, and the CPU time of the whole build."""
+
+    def __init__(self, setting: str, servers: list[str], flags: str | None = None):
+        settings, usual = BUILDS.get(setting, ([], ""))
+        flags = f"{os.environ.get('RUSTFLAGS', '')} {usual if flags is None else flags}".strip()
+        target = TARGET / "settings" / setting
+        words = ["cargo", "build", "--release", "--workspace", "--quiet", "--target-dir", str(target)]
+        words += [word for server in servers for word in ("--bin", server)]
+        words += [word for it in settings for word in ("--config", it)]
+        say(f"building: {setting}")
+        shutil.rmtree(target, ignore_errors=True)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        environment = {**os.environ, "RUSTFLAGS": flags} if flags else None
+        if subprocess.run(words, cwd=ROOT, env=environment).returncode:
+            raise Problem(f"cargo cannot build {setting}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.servers = {server: target / "release" / server for server in servers}
+
+
+def compare(about: dict, sides: dict[str, str], chosen: argparse.Namespace, *flags: str) -> list[dict]:
+    """What `lab compare` keeps about each candidate, under the case's load. The first server is the baseline."""
+    load = about["load"]
+    with tempfile.TemporaryDirectory() as here:
+        requests = Path(here, "requests.toml")
+        requests.write_text("".join(f"[[request]]\npath = {json.dumps(it['path'])}\n" for it in about["requests"]))
+        lab, *words = command(Path(chosen.bin_dir).resolve(), "compare",
+                              *(f"{name}={side}" for name, side in sides.items()), "--json", f"--requests={requests}",
+                              f"--users={load['users']}", f"--think-ms={load['think_ms']}", *flags)
+        done = subprocess.run([lab, *words], cwd=here, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        if done.returncode not in (0, 1, 3):
+            raise Problem("lab compare failed")
+        return json.loads(Path(here, json.loads(done.stdout)["record"]).read_text())["cases"]
+
+
+def with_profile(cases: dict[str, dict], servers: list[str], chosen: argparse.Namespace) -> Build | None:
+    """Builds with the profile of the servers under their cases' load; `None` without `llvm-profdata`."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    merge = next(Path(sysroot).rglob("llvm-profdata"), None) or shutil.which("llvm-profdata")
+    if not merge:
+        say("skipped: pgo needs llvm-profdata: rustup component add llvm-tools")
+        return None
+    profiles = TARGET / "settings" / "profiles"
+    shutil.rmtree(profiles, ignore_errors=True)
+    build = Build("pgo-generate", servers, f"-C profile-generate={profiles}")
+    for name, about in cases.items():
+        side = str(build.servers[f"{name}-fixed"])
+        compare(about, {"one": side, "other": side}, chosen, "--quick")
+    merged = profiles / "merged.profdata"
+    found = [str(it) for it in profiles.glob("*.profraw")]
+    if not found or subprocess.run([str(merge), "merge", "-o", str(merged), *found]).returncode:
+        raise Problem("the servers left no profile")
+    return Build("pgo", servers, f"-C profile-use={merged}")
+
+
+def interval(speedup: dict | None) -> str:
+    if not speedup:
+        return "-"
+    return f"{number(speedup['estimate'], 2)} ({number(speedup['low'], 2)} to {number(speedup['high'], 2)})"
+
+
+def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.Namespace) -> tuple[list, dict]:
+    """The rows of a case, and what they are from."""
+    server = f"{name}-fixed"
+    plain = builds[AS_IT_IS].servers[server]
+
+    def side(setting: str) -> str | None:
+        build = builds.get(setting) if setting in BUILDS else builds[AS_IT_IS]
+        start = variables(setting)
+        return build and start is not None and f"{start} {shlex.quote(str(build.servers[server]))}".strip()
+
+    rows, kept = [], {}
+    for group in GROUPS:
+        sides = {setting: side(setting) for setting in group if setting in chosen.only}
+        for missing in [setting for setting, side in sides.items() if not side]:
+            say(f"skipped: {missing}, which this system lacks")
+            del sides[missing]
+        if not sides:
+            continue
+        say(f"{name}: {', '.join(sides)}")
+        sides = {AS_IT_IS: str(plain), **sides}
+        flags = ["--quick"] if chosen.short else ["--pairs=12", "--open-loop=0"]
+        cases = compare(about, sides, chosen, *flags)
+        minutes = {}
+        if group is GROUPS[0]:
+            last = compare(about, sides, chosen, *(["--pairs=1", "--quick"] if chosen.short else MINUTE))
+            minutes = {it["variant"]: it["peak_rss_mib"] for found in last for it in found["variants"]}
+        for found, setting in zip(cases, [it for it in sides if it != AS_IT_IS], strict=True):
+            speedup, build = found["speedup"], builds.get(setting, builds[AS_IT_IS])
+            peak = interval(speedup.get("peak_memory"))
+            if setting in minutes:
+                peak += f"; a minute: {number(minutes[AS_IT_IS])} to {number(minutes[setting])} MiB"
+            size = build.servers[server].stat().st_size / 2**20
+            rows.append([f"{name}, {setting}", interval(speedup["throughput"]), interval(speedup["cpu_per_request"]),
+                         peak, number(size), number(build.cpu_s, 0)])
+            kept[setting] = {"verdict": found["verdict"], "speedup": speedup, "control": found["control"],
+                             "binary_mib": size, "build_cpu_s": build.cpu_s,
+                             "peak_mib_after_a_minute": minutes.get(setting)}
+    return rows, kept
+
+
+def main():
+    chosen = options()
+    cases = {name: case(name, "fixed", bin_dir=chosen.bin_dir) for name in chosen.case}
+    servers = [f"{name}-fixed" for name in cases]
+    builds = {}
+    for setting in [AS_IT_IS, *(it for it in BUILDS if it in chosen.only)]:
+        found = with_profile(cases, servers, chosen) if setting == "pgo" else Build(setting, servers)
+        if found:
+            builds[setting] = found
+    rows, kept = [], {}
+    for name, about in cases.items():
+        of_it, kept[name] = of_case(name, about, builds, chosen)
+        rows += of_it
+    print(table(HEAD, rows))
+    save("settings", {"cases": kept}, chosen, [], settings=(HEAD, rows))
