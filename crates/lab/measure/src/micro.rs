@@ -23,7 +23,7 @@ use serde::Deserialize;
 use crate::bench::{
     Effort,
     neighbours::Before,
-    ratios::{control, control_pairs_of, over},
+    ratios::{control, control_pairs_of, of_sides, over},
     verdict,
 };
 
@@ -56,6 +56,7 @@ pub async fn compare(
 ) -> anyhow::Result<Vec<CaseRecord>> {
     let baseline = sides.first().context("there is a baseline")?;
     // The first run says which benchmarks there are and how long a run takes.
+    Progress::new(what).step("the first run");
     let mut runs = vec![run(baseline, 0).await?];
     let family = runs[0].1.len() * (sides.len() - 1);
     let pairs = pairs(family);
@@ -157,12 +158,7 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         pairs: control_pairs_of(&baseline.name, all).len(),
         speedup: control(&baseline.name, all),
     };
-    let is_own = |run: &&Run| {
-        let of_pair = |it: &Run| it.variant == candidate.name && it.pair == run.pair;
-        run.variant == candidate.name
-            || run.variant == baseline.name && (run.pair.is_none() || all.iter().any(of_pair))
-    };
-    let runs: Vec<_> = all.iter().filter(is_own).cloned().collect();
+    let runs = of_sides([&baseline.name, &candidate.name], all);
     let speedup = over(&baseline.name, &candidate.name, &runs, effort.family);
     let variant = |side: &BenchSide, speedup| {
         let times = runs.iter().filter(|run| run.variant == side.name);

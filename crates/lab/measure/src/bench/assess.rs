@@ -10,7 +10,7 @@ use lab_stats::{Verdict, median_of};
 
 use super::{
     Comparison, Effort,
-    ratios::{control, control_pairs_of, is_late, outcomes_of, over},
+    ratios::{control, control_pairs_of, is_late, of_sides, outcomes_of, over},
 };
 use lab_system::Progress;
 
@@ -43,19 +43,8 @@ impl AllRuns {
         }
     }
 
-    /// The runs of two sides: all of the candidate, and of the baseline those that they are paired with and those that
-    /// only the control uses.
-    fn of_sides(&self, [baseline, candidate]: [&str; 2]) -> Self {
-        let own = |runs: &[Run]| {
-            let is_paired =
-                |run: &Run| runs.iter().any(|it| it.variant == candidate && it.pair == run.pair);
-            let is_own = |run: &&Run| {
-                run.variant == candidate
-                    || run.variant == baseline && (run.pair.is_none() || is_paired(run))
-            };
-            runs.iter().filter(is_own).cloned().collect()
-        };
-        let (closed, open) = (own(&self.closed), own(&self.open));
+    fn of_sides(&self, sides: [&str; 2]) -> Self {
+        let [closed, open] = [&self.closed, &self.open].map(|runs| of_sides(sides, runs));
         Self { closed, open, ..*self }
     }
 }

@@ -15,6 +15,17 @@ pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Spe
     Pairs { pairs: pairs.collect(), family }.speedups(is_late)
 }
 
+/// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and those
+/// that only the control uses.
+pub fn of_sides([baseline, candidate]: [&str; 2], runs: &[Run]) -> Vec<Run> {
+    let is_paired = |run: &Run| of(candidate, runs).any(|it| it.pair == run.pair);
+    let is_own = |run: &&Run| {
+        run.variant == candidate
+            || run.variant == baseline && (run.pair.is_none() || is_paired(run))
+    };
+    runs.iter().filter(is_own).cloned().collect()
+}
+
 /// The baseline over itself. Its latencies count from when an arrival was due: lag is noise, too.
 pub fn control(baseline: &str, runs: &[Run]) -> Speedups {
     Pairs { pairs: control_pairs_of(baseline, runs), family: 1 }.speedups(false)
