@@ -94,7 +94,7 @@ fn given(case: &CaseRecord) -> Option<Markup> {
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
     html! {
         section id=(case.case) {
-            p class="case" { (case.case) }
+            @if about.is_some() { p class="case" { (case.case) } }
             h2 { (about.map_or(&case.case, |about| &about.title)) }
             @if let Some(about) = about { p { (about.question) } }
             @if let Some(given) = given(case) { p { (given) } }
