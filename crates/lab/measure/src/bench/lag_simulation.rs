@@ -12,8 +12,8 @@ use lab_stats::{SplitMix64, Verdict, judge, schedule};
 
 use super::{control, is_late, outcomes_of, over};
 
-/// Sessions per rate; they measure a rate of 2.5 % to within ±3 %.
-const SESSIONS: usize = 100;
+/// Sessions per rate; they measure a rate of 2.5 % to within ±2.5 %.
+const SESSIONS: usize = 150;
 const PAIRS: usize = 6;
 const REQUESTS: usize = 1100;
 /// The share of requests that meet a stall of the server, and how long it can be, in milliseconds.
