@@ -1,22 +1,7 @@
-//! One request of `hot-clone` with as many rounds as the variable ROUNDS says: `just replicate unchanged` changes the work
-//! of the same executable, so that nothing else differs.
-
-use criterion::{Criterion, criterion_group, criterion_main};
-use hot_clone::variants;
-
-fn rounds(c: &mut Criterion) {
+/// The path that asks `hot-clone` for as many rounds as the variable ROUNDS says, and the answer. `just replicate
+/// unchanged` changes the work of the same executable, so that nothing else differs.
+pub fn rounds() -> (String, String) {
     let rounds: u64 = std::env::var("ROUNDS").map_or(100_000, |it| it.parse().expect("a number"));
-    let runtime = benches::runtime();
-    let path = format!("/cpu?rounds={rounds}");
-    let sum = (0..rounds).map(|i| i + 1 + 2 + 3).sum::<u64>().to_string();
-    for (variant, routes) in variants() {
-        c.bench_function(variant, |bencher| {
-            bencher.to_async(&runtime).iter(async || {
-                assert_eq!(routes.get(&path).await, (200, sum.clone().into()));
-            });
-        });
-    }
+    let sum: u64 = (0..rounds).map(|i| i + 1 + 2 + 3).sum();
+    (format!("/cpu?rounds={rounds}"), sum.to_string())
 }
-
-criterion_group! { name = benches; config = benches::criterion(); targets = rounds }
-criterion_main!(benches);

@@ -1,5 +1,5 @@
-"""Compares a bench with itself again and again, and with itself and a little more work: how often does Criterion's own
-report call unchanged code changed, and `lab compare --bench-command`? How often do they find the work?
+"""Compares a bench with itself again and again, and with itself and a little more work: how often do Criterion's own
+report, tango and `lab compare --bench-command` call unchanged code changed? How often do they find the work?
 `just replicate unchanged`.
 """
 
@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from harness import ROOT, Problem
 from harness.lab import command
 from harness.report import add_options, number, positive, save, say, table
 
-BENCH = "replicate_unchanged"
+BENCHES = ["unchanged_criterion", "unchanged_tango"]
 ROUNDS = 100_000
 # The share of work that is added; the first changes nothing.
 EFFECTS = (0.0, 0.05, 0.15)
@@ -42,20 +43,19 @@ def options():
     return chosen
 
 
-def built() -> str:
-    """The bench, built as cargo builds benches."""
+def built() -> list[str]:
+    """The executables of the benches, built as cargo builds benches."""
     # The packages of `.ci/cargo`'s benches, so that nothing compiles twice.
     apart = ["lock-scope", "quotes", "lab-load", "case-probe"]
     build = ["cargo", "bench", "--workspace", *(word for it in apart for word in ("--exclude", it)),
-             "--features", "benches/replications", "--bench", BENCH, "--no-run", "--message-format",
-             "json-render-diagnostics"]
+             "--features", "benches/replications", *(word for it in BENCHES for word in ("--bench", it)), "--no-run",
+             "--message-format", "json-render-diagnostics"]
     done = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
-    found = [it["executable"] for it in messages
-             if it.get("reason") == "compiler-artifact" and it["target"]["name"] == BENCH]
-    if done.returncode or not found:
-        raise Problem(f"cargo cannot build {BENCH}")
-    return found[-1]
+    found = {it["target"]["name"]: it["executable"] for it in messages if it.get("reason") == "compiler-artifact"}
+    if done.returncode or not all(it in found for it in BENCHES):
+        raise Problem(f"cargo cannot build {' and '.join(BENCHES)}")
+    return [found[it] for it in BENCHES]
 
 
 def rounds(effect: float) -> str:
@@ -70,7 +70,7 @@ def output(words: list[str], **environment: str) -> str:
     return done.stdout
 
 
-def by_criterion(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+def by_criterion(bench: str, _: str, effect: float, chosen: argparse.Namespace) -> bool:
     """Whether the report of `--baseline` says that the performance has changed."""
     with tempfile.TemporaryDirectory() as home:
         run = [bench, "--bench", "--noplot", chosen.variant]
@@ -83,9 +83,24 @@ def by_criterion(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
     return verdicts[0].startswith("Performance has")
 
 
-def by_lab(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+def by_tango(_: str, bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+    """Whether tango marks the difference as significant after a second, the time that it promises 1 % in."""
+    with tempfile.TemporaryDirectory() as here:
+        # It compares two executables. The older one is the same with other work.
+        old = Path(here, "old")
+        old.write_text(f'#!/bin/sh\nROUNDS={rounds(0)} exec {shlex.quote(bench)} "$@"\n')
+        old.chmod(0o755)
+        said = output([bench, "--color", "never", "compare", str(old), "-t", "1", "-f", chosen.variant],
+                      ROUNDS=rounds(effect))
+    verdicts = re.findall(r"[+-][\d.]+%(\*?)\s*$", said, re.MULTILINE)
+    if len(verdicts) != 1:
+        raise Problem(f"the report of tango cannot be read: {said[-300:]}")
+    return verdicts[0] == "*"
+
+
+def by_lab(bench: str, _: str, effect: float, chosen: argparse.Namespace) -> bool:
     """Whether `lab` calls it faster or slower, also by less than its smallest effect."""
-    flags = "--bench --noplot --sample-size=10 --nresamples=1000 --warm-up-time=0.1 --measurement-time=0.25"
+    flags = "--bench --noplot --sample-size=10 --nresamples=1000 --warm-up-time=0.02 --measurement-time=0.05"
     sides = [f"--bench-command=ROUNDS={rounds(it)} {bench} {flags} {chosen.variant}" for it in (0, effect)]
     with tempfile.TemporaryDirectory() as here:
         words = command(chosen.bin_dir, "compare", *sides, f"--minimum-effect={MINIMUM}", "--json")
@@ -97,7 +112,7 @@ def by_lab(bench: str, effect: float, chosen: argparse.Namespace) -> bool:
     return json.loads(done.stdout)["verdict"] not in ("undecided", "equivalent")
 
 
-TOOLS = {"Criterion --baseline": by_criterion, "lab compare": by_lab}
+TOOLS = {"Criterion --baseline": by_criterion, "tango": by_tango, "lab compare": by_lab}
 
 
 @contextlib.contextmanager
@@ -138,8 +153,8 @@ def instructions(bench: str, variant: str) -> dict[str, int] | None:
 
 def main():
     chosen = options()
-    bench = built()
-    counted = instructions(bench, chosen.variant)
+    benches = built()
+    counted = instructions(benches[0], chosen.variant)
     order = random.Random(1)
     sessions = []
     begin = time.monotonic()
@@ -151,7 +166,7 @@ def main():
                 say(f"{'next to a neighbour' if is_there else 'alone'}: {nth + 1} of {chosen.sessions}")
                 for tool, effect in kinds:
                     start = time.monotonic()
-                    called = TOOLS[tool](bench, effect, chosen)
+                    called = TOOLS[tool](*benches, effect, chosen)
                     sessions.append({"tool": tool, "effect": effect, "neighbour": is_there, "called": called,
                                      "seconds": round(time.monotonic() - start, 1)})
     head = ["", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %", "15 %",

@@ -130,7 +130,7 @@ async fn measure(
         let OwnBenches { what, sides, .. } =
             &OwnBenches::open(places, &options.sides, effort).await?;
         let usual = effort.effort(Metric::Time, 1);
-        let pairs = |family| effort.pairs_of_benches(family);
+        let pairs = |family, run| effort.pairs_of_benches(family, run);
         records.extend(micro::compare(what, sides, pairs, usual).await?);
         return Ok(());
     }

@@ -8,8 +8,10 @@ use lab_model::{Metric, Spacing};
 use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
 use lab_stats::fewest_pairs;
 
-/// A run of a bench is short, so there is time for as many as make a disturbed one harmless.
-const PAIRS_OF_BENCHES: usize = 16;
+/// How many pairs of runs of a bench fit into so many seconds decides how many there are: many short ones say more than
+/// few long ones, since a pair that is soon over meets the machine in one state.
+const SECONDS_OF_BENCHES: f64 = 20.0;
+const PAIRS_OF_BENCHES: std::ops::RangeInclusive<usize> = 16..=64;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Length")]
@@ -21,8 +23,8 @@ pub struct EffortOptions {
     pub quick: bool,
     /// Pairs of runs for each candidate; 12 for figures to publish [default: 6 or more]
     ///
-    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight; 16 or more of the short runs of
-    /// benches.
+    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight; of benches 16 to 64,
+    /// as many as take 20 seconds.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
@@ -55,14 +57,16 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    /// Pairs of runs for so many benchmarks that are judged together.
-    pub fn pairs_of_benches(&self, family: usize) -> usize {
-        let usual = if self.quick { 0 } else { PAIRS_OF_BENCHES };
+    /// Pairs of runs for so many benchmarks that are judged together, if a run takes so long.
+    pub fn pairs_of_benches(&self, family: usize, run: Duration) -> usize {
+        let fitting = (SECONDS_OF_BENCHES / (2.0 * run.as_secs_f64())) as usize;
+        let (fewest, most) = PAIRS_OF_BENCHES.into_inner();
+        let usual = if self.quick { 0 } else { fitting.clamp(fewest, most) };
         self.pairs.map_or(usual.max(fewest_pairs(family)), usize::from)
     }
 
-    /// How long Criterion measures a benchmark in a run: shortly, because more runs say more than longer ones. Its own
-    /// analysis is of no use here, so it takes few samples and draws nothing.
+    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples and
+    /// draws nothing.
     pub fn flags_of_criterion(&self) -> Vec<String> {
         let seconds =
             |time: Option<Duration>, usual| time.map_or(usual, |it| it.as_secs_f64()).to_string();
@@ -70,8 +74,8 @@ impl EffortOptions {
             "--noplot".to_owned(),
             "--sample-size=10".to_owned(),
             "--nresamples=1000".to_owned(),
-            format!("--warm-up-time={}", seconds(self.warm_up, 0.1)),
-            format!("--measurement-time={}", seconds(self.measurement, 0.25)),
+            format!("--warm-up-time={}", seconds(self.warm_up, 0.02)),
+            format!("--measurement-time={}", seconds(self.measurement, 0.05)),
         ];
         flags.into()
     }
