@@ -34,7 +34,8 @@ REPLICATIONS = {
     "crosscheck": ("crosscheck", [], "10 min", "load one server of CASE with every load generator in turn",
                    "wrk (ab oha k6)"),
     "settings": ("settings", [], "1 h, and 20 min to build", "what allocators, builds and workers do for CASE", ""),
-    "unchanged": ("unchanged", [], "1 h", "compare a bench with itself, by Criterion and by lab", "(valgrind)"),
+    "memory": ("memory", [], "20 min", "tell a leak, a full cache and what an allocator keeps apart", ""),
+    "unchanged": ("unchanged", [], "45 min", "compare a bench with itself, by Criterion, tango and lab", "(valgrind)"),
     "soak": ("soak", [], "1 h", "load all fixed servers, next to broken clients", ""),
     "torture": ("torture", [], "15 min", "fail one system call in each run of lab, and more", "strace"),
 }

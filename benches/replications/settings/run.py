@@ -3,18 +3,16 @@ changed, and compares it by `lab compare` with the server as cargo builds it: `j
 """
 
 import argparse
-import json
 import os
-import re
 import resource
 import shlex
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from harness import ROOT, TARGET, Problem
-from harness.lab import case, command
+from harness.compare import compare, interval, library
+from harness.lab import case
 from harness.report import add_options, number, save, say, table
 
 CASES = ["double-parse", "query-per-row", "hot-clone"]
@@ -47,10 +45,11 @@ GROUPS = [
     ["opt-level-2", "opt-level-s", "1-codegen-unit", "panic-abort"],
     ["thin-lto", "fat-lto", "native-cpu", "pgo"],
 ]
+PAIRS = ["--pairs=9", "--measurement=0.7", "--warm-up=0.5", "--open-loop=0"]
 # Of the first group, the peak after a minute is looked at, too: what an allocator keeps grows with time.
 MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0"]
 SETTINGS = [setting for group in GROUPS for setting in group]
-HEAD = ["", "req/s", "CPU/req", "peak memory", "binary MiB", "build, CPU s"]
+HEAD = ["", "req/s", "CPU/req", "p99", "peak memory", "binary MiB", "build, CPU s"]
 
 
 def options():
@@ -63,15 +62,6 @@ def options():
     chosen.case = chosen.case or (CASES[:1] if chosen.short else CASES)
     chosen.only = chosen.only or (["2-arenas", "panic-abort"] if chosen.short else SETTINGS)
     return chosen
-
-
-def variables(setting: str) -> str | None:
-    """What is set when a server starts; `None` if a library is missing."""
-    text = STARTS.get(setting, "")
-    if wanted := re.search(r"\{(.*)\}", text):
-        found = next(iter(sorted(Path("/usr/lib").rglob(wanted[1]))), None)
-        return found and text.replace(wanted[0], str(found))
-    return text
 
 
 class Build:
@@ -95,21 +85,6 @@ class Build:
         self.servers = {server: target / "release" / server for server in servers}
 
 
-def compare(about: dict, sides: dict[str, str], chosen: argparse.Namespace, *flags: str) -> list[dict]:
-    """What `lab compare` keeps about each candidate, under the case's load. The first server is the baseline."""
-    load = about["load"]
-    with tempfile.TemporaryDirectory() as here:
-        requests = Path(here, "requests.toml")
-        requests.write_text("".join(f"[[request]]\npath = {json.dumps(it['path'])}\n" for it in about["requests"]))
-        lab, *words = command(Path(chosen.bin_dir).resolve(), "compare",
-                              *(f"{name}={side}" for name, side in sides.items()), "--json", f"--requests={requests}",
-                              f"--users={load['users']}", f"--think-ms={load['think_ms']}", *flags)
-        done = subprocess.run([lab, *words], cwd=here, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        if done.returncode not in (0, 1, 3):
-            raise Problem("lab compare failed")
-        return json.loads(Path(here, json.loads(done.stdout)["record"]).read_text())["cases"]
-
-
 def with_profile(cases: dict[str, dict], servers: list[str], chosen: argparse.Namespace) -> Build | None:
     """Builds with the profile of the servers under their cases' load; `None` without `llvm-profdata`."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True).stdout.strip()
@@ -122,18 +97,12 @@ def with_profile(cases: dict[str, dict], servers: list[str], chosen: argparse.Na
     build = Build("pgo-generate", servers, f"-C profile-generate={profiles}")
     for name, about in cases.items():
         side = str(build.servers[f"{name}-fixed"])
-        compare(about, {"one": side, "other": side}, chosen, "--quick")
+        compare({"one": side, "other": side}, about["requests"], about["load"], chosen, "--quick")
     merged = profiles / "merged.profdata"
     found = [str(it) for it in profiles.glob("*.profraw")]
     if not found or subprocess.run([str(merge), "merge", "-o", str(merged), *found]).returncode:
         raise Problem("the servers left no profile")
     return Build("pgo", servers, f"-C profile-use={merged}")
-
-
-def interval(speedup: dict | None) -> str:
-    if not speedup:
-        return "-"
-    return f"{number(speedup['estimate'], 2)} ({number(speedup['low'], 2)} to {number(speedup['high'], 2)})"
 
 
 def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.Namespace) -> tuple[list, dict]:
@@ -143,7 +112,7 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
 
     def side(setting: str) -> str | None:
         build = builds.get(setting) if setting in BUILDS else builds[AS_IT_IS]
-        start = variables(setting)
+        start = library(STARTS.get(setting, ""))
         return build and start is not None and f"{start} {shlex.quote(str(build.servers[server]))}".strip()
 
     rows, kept = [], {}
@@ -156,11 +125,12 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
             continue
         say(f"{name}: {', '.join(sides)}")
         sides = {AS_IT_IS: str(plain), **sides}
-        flags = ["--quick"] if chosen.short else ["--pairs=12", "--open-loop=0"]
-        cases = compare(about, sides, chosen, *flags)
+        flags = ["--quick"] if chosen.short else PAIRS
+        cases = compare(sides, about["requests"], about["load"], chosen, *flags)
         minutes = {}
         if group is GROUPS[0]:
-            last = compare(about, sides, chosen, *(["--pairs=1", "--quick"] if chosen.short else MINUTE))
+            last = compare(sides, about["requests"], about["load"], chosen,
+                           *(["--pairs=1", "--quick"] if chosen.short else MINUTE))
             minutes = {it["variant"]: it["peak_rss_mib"] for found in last for it in found["variants"]}
         for found, setting in zip(cases, [it for it in sides if it != AS_IT_IS], strict=True):
             speedup, build = found["speedup"], builds.get(setting, builds[AS_IT_IS])
@@ -169,7 +139,7 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
                 peak += f"; a minute: {number(minutes[AS_IT_IS])} to {number(minutes[setting])} MiB"
             size = build.servers[server].stat().st_size / 2**20
             rows.append([f"{name}, {setting}", interval(speedup["throughput"]), interval(speedup["cpu_per_request"]),
-                         peak, number(size), number(build.cpu_s, 0)])
+                         interval(speedup["latency_p99"]), peak, number(size), number(build.cpu_s, 0)])
             kept[setting] = {"verdict": found["verdict"], "speedup": speedup, "control": found["control"],
                              "binary_mib": size, "build_cpu_s": build.cpu_s,
                              "peak_mib_after_a_minute": minutes.get(setting)}

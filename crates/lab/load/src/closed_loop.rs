@@ -44,7 +44,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     }
 
     sleep(plan.warm_up).await;
-    let meter = Meter::start(plan.server_pid);
+    let meter = Meter::start(plan);
     account.borrow_mut().begin_closed_loop(plan.measurement);
 
     sleep(plan.measurement).await;

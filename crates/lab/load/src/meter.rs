@@ -1,11 +1,14 @@
-//! Reads the clock and the CPU times at both ends of a measurement.
+//! Reads the clock and the CPU times at both ends of a measurement, and the server's memory between them.
 
-use std::time::Duration;
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use lab_model::Outcome;
-use tokio::time::Instant;
+use lab_model::{LoadPlan, Outcome};
+use tokio::{
+    task::{AbortHandle, spawn_local},
+    time::{Instant, sleep},
+};
 
-use lab_system::process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib};
+use lab_system::process::{CpuTime, own_cpu_time, own_wait, peak_rss_mib, rss_mib};
 
 use super::heartbeat::Heartbeat;
 
@@ -17,15 +20,18 @@ pub struct Meter {
     generator_cpu: Option<Duration>,
     generator_waited: Option<Duration>,
     heartbeat: Option<Heartbeat>,
+    memory: Memory,
 }
 
 impl Meter {
-    pub fn start(server_pid: Option<u32>) -> Self {
+    pub fn start(plan: &LoadPlan) -> Self {
+        let server_pid = plan.server_pid;
+        let memory = Memory::watch(server_pid, plan.measurement / FIFTHS);
         let server_cpu = server_pid.and_then(CpuTime::of);
         let (generator_cpu, generator_waited) = (own_cpu_time(), own_wait());
         let heartbeat = Heartbeat::start();
         let start = Instant::now();
-        Self { start, server_pid, server_cpu, generator_cpu, generator_waited, heartbeat }
+        Self { start, server_pid, server_cpu, generator_cpu, generator_waited, heartbeat, memory }
     }
 
     /// Ends the measurement, and adds what the system reports about it.
@@ -41,5 +47,45 @@ impl Meter {
             .zip(self.server_cpu)
             .and_then(|(now, then)| now.since(&then));
         outcome.server_peak_rss_mib = self.server_pid.and_then(peak_rss_mib);
+        outcome.server_rss_mib = self.memory.sizes();
+    }
+}
+
+const FIFTHS: u32 = 5;
+
+/// Asks for the server's memory after each fifth of a measurement, until it is dropped.
+#[derive(Debug)]
+struct Memory {
+    server_pid: Option<u32>,
+    sizes: Rc<RefCell<Vec<Option<f64>>>>,
+    watch: AbortHandle,
+}
+
+impl Memory {
+    fn watch(server_pid: Option<u32>, fifth: Duration) -> Self {
+        let size = move || server_pid.and_then(rss_mib);
+        let sizes = Rc::new(RefCell::new(vec![size()]));
+        let found = sizes.clone();
+        let watch = spawn_local(async move {
+            for _ in 1..FIFTHS {
+                sleep(fifth).await;
+                found.borrow_mut().push(size());
+            }
+        });
+        Self { server_pid, sizes, watch: watch.abort_handle() }
+    }
+
+    /// All of them with the one at the end, which is now; none if one is missing.
+    fn sizes(&self) -> Vec<f64> {
+        let mut sizes = self.sizes.borrow().clone();
+        sizes.resize(FIFTHS as usize, None);
+        sizes.push(self.server_pid.and_then(rss_mib));
+        sizes.into_iter().collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.watch.abort();
     }
 }

@@ -35,7 +35,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     let arrivals = tokio::task::spawn_local(arrivals);
 
     sleep_until(window.start).await;
-    let meter = Meter::start(plan.server_pid);
+    let meter = Meter::start(plan);
     queue.borrow_mut().account.begin();
 
     sleep_until(window.end).await;

@@ -46,6 +46,8 @@ pub enum Kind {
     NotWarm { gain: f64 },
     /// The least factor that a run lost.
     SlowsDown { loss: f64 },
+    /// MiB per second, in the last three fifths of each run.
+    MemoryGrows { low: f64, high: f64, measurement_s: f64 },
     /// From one half of the session to the other.
     FallsBehind { loss: f64 },
     /// And the first of them in words.

@@ -75,6 +75,10 @@ pub struct Outcome {
     pub server_cpu: Option<Duration>,
     /// The server's peak memory, in MiB; absent if the system does not report it.
     pub server_peak_rss_mib: Option<f64>,
+    /// Its memory when the measurement began and after each fifth of it, in MiB; empty if the system does not report
+    /// it, or the engine does not ask.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_rss_mib: Vec<f64>,
     /// CPU time of the generator, or of the busiest process or thread of another engine, during the
     /// measurement; absent if the system does not report it.
     #[serde(default, rename = "generator_cpu_s", with = "seconds::option")]

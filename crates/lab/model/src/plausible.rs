@@ -106,6 +106,11 @@ impl Outcome {
             self.server_peak_rss_mib.unwrap_or_default(),
             0.0..=MOST_MIB,
         )?;
+        let sizes = self.server_rss_mib.len();
+        ensure!([0, 6].contains(&sizes), "`server_rss_mib` has {sizes} values instead of 6");
+        for size in &self.server_rss_mib {
+            within("server_rss_mib", *size, 0.0..=MOST_MIB)?;
+        }
         let Some(Punctuality { lag_p99_ms, queued, at_least_ms }) = self.punctuality else {
             return Ok(());
         };
@@ -170,6 +175,8 @@ mod tests {
             ("/measured_s", json!(60), "`measured_s` is 60, not between 0 and 5.4"),
             ("/server_cpu_s", json!(1e9), "`server_cpu_s` is"),
             ("/server_peak_rss_mib", json!(-1), "`server_peak_rss_mib` is -1"),
+            ("/server_rss_mib", json!([1]), "`server_rss_mib` has 1 values instead of 6"),
+            ("/server_rss_mib", json!([1, 1, 1, 1, 1, -1]), "`server_rss_mib` is -1"),
             ("/generator_waited_s", json!(1e9), "`generator_waited_s` is"),
             ("/youngest_unfinished_s", json!(60), "`youngest_unfinished_s` is"),
             ("/punctuality/lag_p99_ms", json!(-1), "`punctuality.lag_p99_ms` is -1"),

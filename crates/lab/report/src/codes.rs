@@ -178,6 +178,7 @@ fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
         "×" => number(factor),
         "ms" => number(time_ms),
         "s" => number(|value| time_ms(1e3 * value)),
+        "mib" => number(|value| format!("{} MiB", significant(value))),
         "n" => number(thousands),
         "±" => number(plus_minus),
         "over" => number(|value| percent(value - 1.0)),

@@ -23,6 +23,7 @@ fn all() -> Vec<Value> {
         Kind::FewAnswers { answers: 8.0, wider: 0.125, measurement_s: 11.25 },
         Kind::NotWarm { gain: 1.3 },
         Kind::SlowsDown { loss: 1.3 },
+        Kind::MemoryGrows { low: 2.91, high: 3.4, measurement_s: 60.0 },
         Kind::FallsBehind { loss: 1.3 },
         Kind::WrongAnswers { wrong: 2_000, failed: 1, first: first() },
         Kind::LostRequests { requests: 1 },

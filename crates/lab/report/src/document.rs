@@ -11,7 +11,7 @@ use lab_stats::{Verdict, judge};
 use lab_system::{Build, Machine, own_command};
 use serde::{Deserialize, Serialize};
 
-use crate::{Neighbours, decline};
+use crate::{Growth, Neighbours, decline};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 4;
@@ -140,6 +140,9 @@ pub struct VariantRecord {
     pub time_ns: Option<f64>,
     /// The server's peak memory in MiB: the largest of all runs.
     pub peak_rss_mib: Option<f64>,
+    /// How its memory grew late in the runs; `None` if a run does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_growth: Option<Growth>,
     /// Share of one core that the generator used, from 0 to 1: the largest of all runs.
     pub generator_cpu: Option<f64>,
     /// Share of a run in which the generator waited for a core, from 0 to 1: the largest of all runs.

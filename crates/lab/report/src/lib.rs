@@ -11,6 +11,7 @@ mod comment;
 mod conditions;
 mod decline;
 mod document;
+mod growth;
 mod notes;
 pub mod origin;
 pub mod screen;
@@ -33,6 +34,7 @@ pub use document::{
     CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
     VariantRecord,
 };
+pub use growth::{Growth, growth};
 pub use notes::notes;
 pub use screen::{answer, closing, screen};
 pub use store::{Store, read};

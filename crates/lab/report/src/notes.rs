@@ -3,7 +3,7 @@
 use lab_model::{Kind, Metric, Note, Percentile};
 use lab_stats::{Verdict, median_of};
 
-use crate::{CaseRecord, VariantRecord, conditions, decline};
+use crate::{CaseRecord, Growth, VariantRecord, conditions, decline};
 
 /// With fewer answers in a run, the widening of the interval for small counts is worth a note.
 const FEW_ANSWERS: f64 = 20.0;
@@ -11,6 +11,8 @@ const FEW_ANSWERS: f64 = 20.0;
 const GAIN: f64 = 1.1;
 /// Tails of the open loop that differ by this factor are worth a note.
 const TAILS: f64 = 2.0;
+/// Measurements of so many seconds show whether memory stops growing.
+const LONG_S: f64 = 10.0;
 /// The share of a run from which on waiting for a core is worth a note.
 const MUCH_WAITING: f64 = 0.1;
 
@@ -67,6 +69,9 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
     }
     if let Some(loss) = decline::slows_down(outcomes.iter().copied()) {
         note(Kind::SlowsDown { loss });
+    }
+    if let Some(Growth { low, high, .. }) = variant.memory_growth.filter(|it| it.is_found) {
+        note(Kind::MemoryGrows { low, high, measurement_s: LONG_S.max(4.0 * case.measurement_s) });
     }
     if let Some(first) = requests.first_fault.clone() {
         note(Kind::WrongAnswers { wrong: requests.wrong, failed: requests.failed, first });

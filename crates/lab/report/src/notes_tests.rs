@@ -23,7 +23,7 @@ fn fifths(case: &mut CaseRecord, fifths: [u64; 5]) {
     case.runs.iter_mut().for_each(|run| run.outcome.fifths = fifths.to_vec());
 }
 
-const RULES: [(&str, Spoil); 25] = [
+const RULES: [(&str, Spoil); 26] = [
     ("no-answers", |case, is_worth| {
         case.runs[0].outcome.ok_in_time = u64::from(!is_worth);
     }),
@@ -36,6 +36,11 @@ const RULES: [(&str, Spoil); 25] = [
     }),
     ("slows-down", |case, is_worth| {
         fifths(case, [if is_worth { 110 } else { 109 }, 100, 100, 100, 100]);
+    }),
+    ("memory-grows", |case, is_found| {
+        let (estimate, low, high, confidence) = (1.0, 0.9, 1.1, 0.96);
+        case.variants[1].memory_growth =
+            Some(Growth { estimate, low, high, confidence, is_found });
     }),
     ("falls-behind", |case, is_worth| {
         let run = case.runs[0].clone();

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use lab_model::{ByPercentile, Latency, Metric, OpenLoop, Outcome, Reason, Speedups};
 use lab_report::{
-    CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord,
+    CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord, growth,
 };
 use lab_servers::Subject;
 use lab_stats::{Verdict, median_of};
@@ -214,6 +214,7 @@ fn variant_record(variant: &str, runs: &[Run]) -> anyhow::Result<VariantRecord> 
             outcomes.iter().filter_map(|outcome| outcome.cpu_us_per_request()),
         ),
         peak_rss_mib: most(|outcome| outcome.server_peak_rss_mib),
+        memory_growth: growth(outcomes.iter().copied()),
         generator_cpu: most(Outcome::generator_share),
         generator_waited: most(Outcome::generator_waited_share),
         requests: requests(&outcomes),

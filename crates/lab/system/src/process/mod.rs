@@ -36,12 +36,22 @@ pub fn own_wait() -> Option<Duration> {
 /// The peak memory of a process and its descendants, in MiB: the sum of each one's `VmHWM`, so pages
 /// that they share count more than once.
 pub fn peak_rss_mib(pid: u32) -> Option<f64> {
-    let peaks = pids(pid).into_iter().filter_map(|pid| {
+    of_status(pid, "VmHWM:")
+}
+
+/// Their memory now, in MiB: the sum of each one's `VmRSS`.
+pub fn rss_mib(pid: u32) -> Option<f64> {
+    of_status(pid, "VmRSS:")
+}
+
+/// The sum of a line of `status` over a process and its descendants.
+fn of_status(pid: u32, name: &str) -> Option<f64> {
+    let sizes = pids(pid).into_iter().filter_map(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        peak.trim().strip_suffix(" kB")?.parse::<f64>().ok()
+        let size = status.lines().find_map(|line| line.strip_prefix(name))?;
+        size.trim().strip_suffix(" kB")?.parse::<f64>().ok()
     });
-    peaks.map(|kib| kib / 1024.0).reduce(|sum, peak| sum + peak)
+    sizes.map(|kib| kib / 1024.0).reduce(|sum, size| sum + size)
 }
 
 pub fn first_child(pid: u32) -> Option<u32> {
@@ -224,6 +234,7 @@ mod tests {
         assert!(is_asleep(u32::MAX));
         assert!(CpuTime::of(u32::MAX).is_none());
         assert_eq!(peak_rss_mib(u32::MAX), None);
-        assert!(peak_rss_mib(std::process::id()).unwrap() > 0.0);
+        let [peak, now] = [peak_rss_mib, rss_mib].map(|of| of(std::process::id()).unwrap());
+        assert!(0.0 < now && now <= peak, "{now} of {peak}");
     }
 }
