@@ -19,8 +19,7 @@ def compare(sides: dict[str, str], requests: list[dict], load: dict, chosen: arg
         lines = [f"[[request]]\npath = {json.dumps(it['path'])}\n" for it in requests]
         for at, request in enumerate(requests):
             if request.get("body"):
-                Path(here, f"body{at}").write_text(request["body"])
-                lines[at] += f'method = "{request["method"]}"\nbody = "body{at}"\n'
+                lines[at] += f'method = "{request["method"]}"\nbody = {json.dumps(request["body"])}\n'
         listed = Path(here, "requests.toml")
         listed.write_text("".join(lines))
         lab, *words = command(Path(chosen.bin_dir).resolve(), "compare",

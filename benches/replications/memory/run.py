@@ -1,4 +1,4 @@
-"""Tells three servers apart whose memory grows: one leaks, one fills a cache, and one frees everything, but its allocator
+"""Tells servers apart whose memory grows: one leaks, one fills a cache, and two free everything, but their allocator
 keeps it. Each is compared by `lab compare` with itself under other settings of the allocator: `just replicate memory`.
 """
 
@@ -22,8 +22,9 @@ SETTINGS = {
     "jemalloc": "LD_PRELOAD={libjemalloc.so.2}",
     "mimalloc": "LD_PRELOAD={libmimalloc.so.2}",
 }
-MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0", "--metric=peak-memory"]
-PAIRS = ["--pairs=8", "--measurement=4", "--warm-up=1", "--open-loop=0", "--metric=peak-memory"]
+LOOP = ["--warm-up=1", "--open-loop=0", "--metric=peak-memory"]
+MINUTE = [*LOOP, "--pairs=1", "--measurement=60"]
+PAIRS = [*LOOP, "--pairs=8"]
 SHORT = ["--pairs=1", "--quick", "--metric=peak-memory"]
 
 
@@ -33,17 +34,18 @@ def options():
     return parser.parse_args()
 
 
-def servers(chosen: argparse.Namespace) -> dict[str, tuple[str, list[dict], list[str]]]:
-    """The command of each, its requests, and the settings that it is compared under."""
+def servers(chosen: argparse.Namespace) -> dict[str, tuple[str, list[dict], list[str], int]]:
+    """The command of each, its requests, the settings that it is compared under, and the seconds of a run."""
     python = f"{sys.executable} {HERE / 'server.py'}"
     body = (ROOT / "crates/blocked-worker/login.json").read_text()
     logins = [{"method": "POST", "path": "/login", "body": body}]
-    late_health = str(Path(chosen.bin_dir).resolve() / "blocked-worker-slow")
+    late_health = Path(chosen.bin_dir).resolve() / "blocked-worker"
     asks = [{"path": "/"}]
     return {
-        "leak": (f"{python} leak", asks, [ARENAS]),
-        "cache": (f"{python} cache", asks, [ARENAS]),
-        "late-health, slow": (late_health, logins, list(SETTINGS)),
+        "leak": (f"{python} leak", asks, [ARENAS], 8),
+        "cache": (f"{python} cache", asks, [ARENAS], 8),
+        "late-health, slow": (f"{late_health}-slow", logins, list(SETTINGS), 3),
+        "late-health, unbounded": (f"{late_health}-unbounded", logins, [ARENAS, "jemalloc"], 3),
     }
 
 
@@ -52,7 +54,7 @@ def main():
     at = [f"{12 * fifth} s" for fifth in range(6)]
     head = ["MiB after", *at]
     rows, slopes, kept = [], [], {}
-    for name, (server, requests, settings) in servers(chosen).items():
+    for name, (server, requests, settings, seconds) in servers(chosen).items():
         sides = {AS_IT_IS: server}
         for setting in settings:
             start = library(SETTINGS[setting])
@@ -64,7 +66,7 @@ def main():
         say(f"{name}: a minute of {', '.join(sides)}")
         minute = compare(sides, requests, load, chosen, *(SHORT if chosen.short else MINUTE))
         say(f"{name}: pairs of {', '.join(sides)}")
-        pairs = compare(sides, requests, load, chosen, *(SHORT if chosen.short else PAIRS))
+        pairs = compare(sides, requests, load, chosen, *(SHORT if chosen.short else [*PAIRS, f"--measurement={seconds}"]))
         sizes = {run["variant"]: run["outcome"]["server_rss_mib"] for found in minute for run in found["runs"]}
         variants = {it["variant"]: it for found in pairs for it in found["variants"]}
         growths = {side: it["memory_growth"] for side, it in variants.items()}

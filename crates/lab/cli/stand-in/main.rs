@@ -28,6 +28,8 @@ const OPTIONS: &str = "
 --die-at-request N     Fail in the middle of this request
 --close-at-request N   Close the connection instead of answering this request
 --hang-at-request N    Never answer this request
+--keep KIB             Keep so much memory of each request
+--keep-at-most N       But of no more than so many requests
 --noise                Print more than a pipe holds before listening, and something at every request; none of it text
 --say-first TEXT       Print this before listening, and listen a moment later
 --busy-with TEXT       Say that this is done besides, as a server that counts or is profiled does
@@ -125,6 +127,7 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
         "--turn-ms",
     ]
     .map(number);
+    let (keeps, keeps_at_most) = (number("--keep"), number("--keep-at-most").or(Some(u64::MAX)));
     let [is_noisy, counts] = ["--noise", "--count"].map(is_set);
     let answer = text("--answer").or_else(|| std::fs::read_to_string("answer.txt").ok());
     let answer = answer.unwrap_or_else(|| "6".to_owned());
@@ -137,6 +140,10 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
             continue;
         }
         let request = Some(served.fetch_add(1, Ordering::Relaxed) + 1);
+        if let Some(kib) = keeps.filter(|_| request <= keeps_at_most) {
+            // Written to, because the system has no memory for zeros.
+            vec![1_u8; 1024 * kib as usize].leak();
+        }
         if request == dies {
             eprintln!("out of memory, says the stand-in");
             exit(4);

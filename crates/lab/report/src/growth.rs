@@ -66,7 +66,8 @@ mod tests {
         let cache = found(&[[10.0, 50.0, 90.0, 90.0, 90.0, 90.0]; 6]).unwrap();
         assert!(!cache.is_found && cache.high == 0.0, "{cache:?}");
         // What an allocator keeps grows in steps, in some runs, and can shrink.
-        let steps = [[20.0, 90.0, 120.0, 150.0, 150.0, 150.0], [20.0, 90.0, 150.0, 150.0, 90.0, 150.0]];
+        let steps =
+            [[20.0, 90.0, 120.0, 150.0, 150.0, 150.0], [20.0, 90.0, 150.0, 150.0, 90.0, 150.0]];
         let kept = found(&[steps[0], steps[1], steps[1], steps[0], steps[1], steps[1]]).unwrap();
         assert!(!kept.is_found && kept.low == 0.0 && kept.high > 0.0, "{kept:?}");
         assert!(!found(&[[10.0, 12.0, 14.0, 16.0, 18.0, 20.0]; 5]).unwrap().is_found, "few runs");

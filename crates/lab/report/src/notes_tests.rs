@@ -39,8 +39,7 @@ const RULES: [(&str, Spoil); 26] = [
     }),
     ("memory-grows", |case, is_found| {
         let (estimate, low, high, confidence) = (1.0, 0.9, 1.1, 0.96);
-        case.variants[1].memory_growth =
-            Some(Growth { estimate, low, high, confidence, is_found });
+        case.variants[1].memory_growth = Some(Growth { estimate, low, high, confidence, is_found });
     }),
     ("falls-behind", |case, is_worth| {
         let run = case.runs[0].clone();
