@@ -46,7 +46,8 @@ GROUPS = [
     ["thin-lto", "fat-lto", "native-cpu", "pgo"],
 ]
 PAIRS = ["--pairs=9", "--measurement=0.7", "--warm-up=0.5", "--open-loop=0"]
-# Of the first group, the peak after a minute is looked at, too: what an allocator keeps grows with time.
+# Of the first group and case, the peak after a minute is looked at, too: what an allocator keeps grows with time.
+# `just replicate memory` does that with servers that need much.
 MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0"]
 SETTINGS = [setting for group in GROUPS for setting in group]
 HEAD = ["", "req/s", "CPU/req", "p99", "peak memory", "binary MiB", "build, CPU s"]
@@ -128,7 +129,7 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
         flags = ["--quick"] if chosen.short else PAIRS
         cases = compare(sides, about["requests"], about["load"], chosen, *flags)
         minutes = {}
-        if group is GROUPS[0]:
+        if group is GROUPS[0] and name == chosen.case[0]:
             last = compare(sides, about["requests"], about["load"], chosen,
                            *(["--pairs=1", "--quick"] if chosen.short else MINUTE))
             minutes = {it["variant"]: it["peak_rss_mib"] for found in last for it in found["variants"]}
