@@ -45,7 +45,7 @@ GROUPS = [
     ["opt-level-2", "opt-level-s", "1-codegen-unit", "panic-abort"],
     ["thin-lto", "fat-lto", "native-cpu", "pgo"],
 ]
-PAIRS = ["--pairs=9", "--measurement=0.7", "--warm-up=0.5", "--open-loop=0"]
+PAIRS = ["--pairs=8", "--measurement=0.5", "--warm-up=0.4", "--open-loop=0"]
 # Of the first group and case, the peak after a minute is looked at, too: what an allocator keeps grows with time.
 # `just replicate memory` does that with servers that need much.
 MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0"]
