@@ -129,8 +129,9 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
         for found, setting in zip(cases, [it for it in sides if it != AS_IT_IS], strict=True):
             speedup, build = found["speedup"], builds.get(setting, builds[AS_IT_IS])
             size = build.servers[server].stat().st_size / 2**20
-            rows.append([f"{name}, {setting}", interval(speedup["throughput"]), interval(speedup["cpu_per_request"]),
-                         interval(speedup["latency_p99"]), interval(speedup["peak_memory"]), number(size), number(build.cpu_s, 0)])
+            metrics = ["throughput", "cpu_per_request", "latency_p99", "peak_memory"]
+            rows.append([f"{name}, {setting}", *(interval(speedup.get(it)) for it in metrics), number(size),
+                         number(build.cpu_s, 0)])
             kept[setting] = {"verdict": found["verdict"], "speedup": speedup, "control": found["control"],
                              "binary_mib": size, "build_cpu_s": build.cpu_s}
     return rows, kept
