@@ -1,5 +1,6 @@
 """What do the settings do that everybody recommends? Builds or starts the fixed server of each CASE with one setting
-changed, and compares it by `lab compare` with the server as cargo builds it: `just settings CASE`.
+changed, and compares it by `lab compare` with the server as cargo builds it: `just settings CASE`. What memory does
+later, `just replicate memory` shows.
 """
 
 import argparse
@@ -46,9 +47,6 @@ GROUPS = [
     ["thin-lto", "fat-lto", "native-cpu", "pgo"],
 ]
 PAIRS = ["--pairs=8", "--measurement=0.5", "--warm-up=0.4", "--open-loop=0"]
-# Of the first group and case, the peak after a minute is looked at, too: what an allocator keeps grows with time.
-# `just replicate memory` does that with servers that need much.
-MINUTE = ["--pairs=1", "--measurement=60", "--warm-up=1", "--open-loop=0"]
 SETTINGS = [setting for group in GROUPS for setting in group]
 HEAD = ["", "req/s", "CPU/req", "p99", "peak memory", "binary MiB", "build, CPU s"]
 
@@ -128,22 +126,14 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
         sides = {AS_IT_IS: str(plain), **sides}
         flags = ["--quick"] if chosen.short else PAIRS
         cases = compare(sides, about["requests"], about["load"], chosen, *flags)
-        minutes = {}
-        if group is GROUPS[0] and name == chosen.case[0]:
-            last = compare(sides, about["requests"], about["load"], chosen,
-                           *(["--pairs=1", "--quick"] if chosen.short else MINUTE))
-            minutes = {it["variant"]: it["peak_rss_mib"] for found in last for it in found["variants"]}
         for found, setting in zip(cases, [it for it in sides if it != AS_IT_IS], strict=True):
             speedup, build = found["speedup"], builds.get(setting, builds[AS_IT_IS])
-            peak = interval(speedup.get("peak_memory"))
-            if setting in minutes:
-                peak += f"; a minute: {number(minutes[AS_IT_IS])} to {number(minutes[setting])} MiB"
             size = build.servers[server].stat().st_size / 2**20
-            rows.append([f"{name}, {setting}", interval(speedup["throughput"]), interval(speedup["cpu_per_request"]),
-                         interval(speedup["latency_p99"]), peak, number(size), number(build.cpu_s, 0)])
+            metrics = ["throughput", "cpu_per_request", "latency_p99", "peak_memory"]
+            rows.append([f"{name}, {setting}", *(interval(speedup.get(it)) for it in metrics), number(size),
+                         number(build.cpu_s, 0)])
             kept[setting] = {"verdict": found["verdict"], "speedup": speedup, "control": found["control"],
-                             "binary_mib": size, "build_cpu_s": build.cpu_s,
-                             "peak_mib_after_a_minute": minutes.get(setting)}
+                             "binary_mib": size, "build_cpu_s": build.cpu_s}
     return rows, kept
 
 
