@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-from harness import BIN_DIR, ROOT, TARGET, Problem, engines, lab, processes, report
+from harness import BIN_DIR, ROOT, TARGET, Problem, compare, engines, lab, processes, report
 from harness.lab import Server
 from harness.processes import started, wait_for, wait_for_url
 from heaptrack_valgrind import run as counts
@@ -99,6 +99,16 @@ server accepts handled requests
  12 12 345
 Reading: 0 Writing: 1 Waiting: 0
 """
+
+
+class Settings(unittest.TestCase):
+    def test_a_library_that_the_system_lacks_is_no_path(self):
+        self.assertIsNone(compare.library("LD_PRELOAD={no-such-library.so.9}"))
+        self.assertEqual(compare.library("MALLOC_ARENA_MAX=2"), "MALLOC_ARENA_MAX=2")
+
+    def test_an_estimate_has_its_interval_or_is_missing(self):
+        self.assertEqual(compare.interval({"estimate": 1.234, "low": 1.1, "high": 1.5}), "1.23 (1.10 to 1.50)")
+        self.assertEqual(compare.interval(None), "-")
 
 
 class Lab(unittest.TestCase):

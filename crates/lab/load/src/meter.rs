@@ -20,13 +20,13 @@ pub struct Meter {
     generator_cpu: Option<Duration>,
     generator_waited: Option<Duration>,
     heartbeat: Option<Heartbeat>,
-    memory: Memory,
+    memory: MemoryWatch,
 }
 
 impl Meter {
     pub fn start(plan: &LoadPlan) -> Self {
         let server_pid = plan.server_pid;
-        let memory = Memory::watch(server_pid, plan.measurement / FIFTHS);
+        let memory = MemoryWatch::watch(server_pid, plan.measurement / FIFTHS);
         let server_cpu = server_pid.and_then(CpuTime::of);
         let (generator_cpu, generator_waited) = (own_cpu_time(), own_wait());
         let heartbeat = Heartbeat::start();
@@ -55,13 +55,13 @@ const FIFTHS: u32 = 5;
 
 /// Asks for the server's memory after each fifth of a measurement, until it is dropped.
 #[derive(Debug)]
-struct Memory {
+struct MemoryWatch {
     server_pid: Option<u32>,
     sizes: Rc<RefCell<Vec<Option<f64>>>>,
     watch: AbortHandle,
 }
 
-impl Memory {
+impl MemoryWatch {
     fn watch(server_pid: Option<u32>, fifth: Duration) -> Self {
         let size = move || server_pid.and_then(rss_mib);
         let sizes = Rc::new(RefCell::new(vec![size()]));
@@ -84,7 +84,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for MemoryWatch {
     fn drop(&mut self) {
         self.watch.abort();
     }
