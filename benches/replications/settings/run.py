@@ -87,7 +87,9 @@ class Build:
 def with_profile(cases: dict[str, dict], servers: list[str], chosen: argparse.Namespace) -> Build | None:
     """Builds with the profile of the servers under their cases' load; `None` without `llvm-profdata`."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True).stdout.strip()
-    merge = next(Path(sysroot).rglob("llvm-profdata"), None) or shutil.which("llvm-profdata")
+    # Debian has one for each version of LLVM.
+    installed = sorted(Path("/usr/lib").glob("llvm-*/bin/llvm-profdata"), key=lambda it: int(it.parts[3][5:]))
+    merge = next(Path(sysroot).rglob("llvm-profdata"), None) or next(reversed(installed), None)
     if not merge:
         say("skipped: pgo needs llvm-profdata: rustup component add llvm-tools")
         return None
@@ -99,8 +101,11 @@ def with_profile(cases: dict[str, dict], servers: list[str], chosen: argparse.Na
         compare({"one": side, "other": side}, about["requests"], about["load"], chosen, "--quick")
     merged = profiles / "merged.profdata"
     found = [str(it) for it in profiles.glob("*.profraw")]
-    if not found or subprocess.run([str(merge), "merge", "-o", str(merged), *found]).returncode:
+    if not found:
         raise Problem("the servers left no profile")
+    if subprocess.run([str(merge), "merge", "-o", str(merged), *found]).returncode:
+        say(f"skipped: pgo, because {merge} is older than the LLVM of rustc: rustup component add llvm-tools")
+        return None
     return Build("pgo", servers, f"-C profile-use={merged}")
 
 
