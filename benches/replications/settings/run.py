@@ -142,6 +142,19 @@ def of_case(name: str, about: dict, builds: dict[str, Build], chosen: argparse.N
     return rows, kept
 
 
+def speeds(kept: dict[str, dict]) -> tuple[list, list]:
+    """A row for each setting, with the throughput of each case, the size of all servers and the time to build them."""
+    rows = []
+    for setting in SETTINGS:
+        of_it = [of_case.get(setting) for of_case in kept.values()]
+        if not any(of_it):
+            continue
+        found = [it for it in of_it if it]
+        rows.append([setting, *(interval(it and it["speedup"]["throughput"]) for it in of_it),
+                     number(sum(it["binary_mib"] for it in found)), number(found[0]["build_cpu_s"], 0)])
+    return ["", *(f"{name}, req/s" for name in kept), "binaries, MiB", "build, CPU s"], rows
+
+
 def main():
     chosen = options()
     cases = {name: case(name, "fixed", bin_dir=chosen.bin_dir) for name in chosen.case}
@@ -155,5 +168,5 @@ def main():
     for name, about in cases.items():
         of_it, kept[name] = of_case(name, about, builds, chosen)
         rows += of_it
-    print(table(HEAD, rows))
-    save("settings", {"cases": kept}, chosen, [], settings=(HEAD, rows))
+    print(table(HEAD, rows), table(*speeds(kept)), sep="\n\n")
+    save("settings", {"cases": kept}, chosen, [], settings=(HEAD, rows), speeds=speeds(kept))
