@@ -45,6 +45,7 @@ chapters! {
     measuring_further: "measuring-further.md",
     your_service_further: "your-service-further.md",
     standard_tools: "standard-tools.md",
+    settings: "settings.md",
     articles: "articles.md",
     in_the_wild: "in-the-wild.md",
     method: "method.md",
