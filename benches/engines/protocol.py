@@ -35,7 +35,9 @@ def main(engine, tool, install, own=None):
     threading.Thread(target=end_with_caller, daemon=True).start()
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            outcome = engine(json.loads(line), program, Path(scratch))
+            plan = json.loads(line)
+            refuse_features_of_lab(plan, tool)
+            outcome = engine(plan, program, Path(scratch))
     except Refused as refusal:
         sys.exit(f"error: {refusal}")
     print(json.dumps(outcome), flush=True)
@@ -49,6 +51,20 @@ def end_with_caller():
 
 def refuse(why):
     raise Refused(why)
+
+
+def refuse_features_of_lab(plan, name):
+    """Refuses a plan that only `lab`'s own generator can follow."""
+    loads = plan["arrivals"].values()
+    answers = [request["expected"] for request in plan.get("requests", [])]
+    found = {
+        "visits": plan.get("visits"),
+        "stop_when": plan.get("stop_when"),
+        "doubles_every_s": any(load.get("doubles_every_s") for load in loads),
+        "expected.or": any("or" in answer for answer in answers),
+    }
+    for feature in (feature for feature, value in found.items() if value):
+        refuse(f"{name} does not support `{feature}`: use the engine `lab`")
 
 
 def only_request(plan, name, options=(), pause=False, open_loop=False):

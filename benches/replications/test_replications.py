@@ -25,7 +25,7 @@ from hotspot import run as hotspot
 from locust import run as locust_run
 from mongodb import run as mongodb
 from mystery import run as mystery
-from protocol import Refused, only_request
+from protocol import Refused, only_request, refuse_features_of_lab
 from proxy import waterfall
 from soak import broken
 from soak import run as soak
@@ -184,6 +184,20 @@ class Plans(unittest.TestCase):
         random = {"arrivals": {"open_loop": {"rate_per_s": 9, "connections": 2, "spacing": {"random": {"seed": 1}}}}}
         with self.assertRaisesRegex(Refused, "evenly"):
             only_request({**self.PLAN, **random}, "oha", open_loop=True)
+
+    def test_what_only_lab_can_do_is_refused(self):
+        refuse_features_of_lab(self.PLAN, "wrk")
+        (request,) = self.PLAN["requests"]
+        two = {**request, "expected": {**request["expected"], "or": {"text": "7"}}}
+        rising = {"open_loop": {"rate_per_s": 9, "connections": 2, "doubles_every_s": 5}}
+        for feature, change in [
+            ("visits", {"visits": [{"name": "a", "weight": 1, "alternatives": [[request]]}], "requests": []}),
+            ("stop_when", {"stop_when": {"wrong": True}}),
+            ("doubles_every_s", {"arrivals": rising}),
+            ("expected.or", {"requests": [two]}),
+        ]:
+            with self.assertRaisesRegex(Refused, f"wrk does not support `{feature}`"):
+                refuse_features_of_lab({**self.PLAN, **change}, "wrk")
 
     def test_a_plan_takes_its_bodies_along(self):
         plan = {**self.PLAN, "warm_up_s": 0, "measurement_s": 2, "grace_s": 1,

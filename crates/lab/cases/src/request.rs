@@ -45,7 +45,7 @@ impl TryFrom<RequestEntry> for Request {
             _ => bail!("a request needs either `answer`, or both `bytes` and `crc32`"),
         };
         let RequestEntry { method, path, body, status, rate_per_s, .. } = entry;
-        let expected = Expected { status, answer };
+        let expected = Expected::new(status, answer);
         Ok(Self { ask: Ask { method, path, headers: Vec::new(), body, expected }, rate_per_s })
     }
 }

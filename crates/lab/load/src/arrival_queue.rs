@@ -2,16 +2,22 @@
 
 use std::{collections::VecDeque, ops::Range};
 
-use lab_model::{Latency, Outcome, Punctuality};
+use lab_model::{Accepted, Latency, Outcome, Punctuality};
 use tokio::time::Instant;
 
-use super::{Fault, account::Account};
+use super::{Fault, account::Account, visit_draw::Drawn, visit_log::VisitLog};
 
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
+pub struct Arrival {
     due: Instant,
     /// When it was in the queue, if all users were busy: from then on the server keeps it waiting.
     queued: Option<Instant>,
+    /// Whether it was due within the measurement.
+    counts: bool,
+    /// Which visit it makes, if there are several kinds.
+    pub drawn: Option<Drawn>,
+    /// Its row in the table of visits.
+    row: Option<usize>,
 }
 
 /// Tracks arrivals from the moment they are due.
@@ -26,58 +32,93 @@ pub struct ArrivalQueue {
     waiting: VecDeque<Arrival>,
     idle_users: usize,
     pub account: Account,
+    /// What became of each visit, if there are several kinds.
+    visits: Option<VisitLog>,
     /// How late the generator itself was; see [`Punctuality`].
     lag: Latency,
     queued: u64,
 }
 
 impl ArrivalQueue {
-    pub fn new(users: usize, window: Range<Instant>) -> Self {
+    pub fn new(users: usize, window: Range<Instant>, visits: Option<VisitLog>) -> Self {
         Self {
             window,
             waiting: VecDeque::new(),
             idle_users: users,
             account: Account::of_open_loop(users),
+            visits,
             lag: Latency::default(),
             queued: 0,
         }
     }
 
-    pub fn arrives(&mut self, due: Instant) {
+    /// When the measurement ends.
+    pub fn end(&self) -> Instant {
+        self.window.end
+    }
+
+    /// Begins the measurement now, before its time.
+    pub fn begin_early(&mut self) {
+        self.window.start = Instant::now();
+    }
+
+    /// Ends the measurement now, before its time.
+    pub fn end_early(&mut self) {
+        self.window.end = Instant::now();
+    }
+
+    pub fn arrives(&mut self, due: Instant, drawn: Option<Drawn>) {
         // Users who were woken but have not run yet still have an arrival in the queue.
         let queued = (self.waiting.len() >= self.idle_users).then(Instant::now);
-        self.waiting.push_back(Arrival { due, queued });
-        if self.window.contains(&due) {
+        let counts = self.window.contains(&due);
+        let mut row = None;
+        if counts {
             self.account.counts.sent += 1;
             if let Some(queued) = queued {
                 self.queued += 1;
                 self.lag.record(queued - due);
             }
+            if let (Some(visits), Some(drawn)) = (&mut self.visits, drawn) {
+                row = Some(visits.arrives(drawn.kind, due - self.window.start));
+            }
         }
+        self.waiting.push_back(Arrival { due, queued, counts, drawn, row });
     }
 
-    /// Hands the first arrival to an idle user. Returns false if the queue is empty.
-    pub fn serves(&mut self, user: usize) -> bool {
-        let Some(Arrival { due, queued }) = self.waiting.pop_front() else { return false };
-        let counts = self.window.contains(&due);
+    /// Hands the first arrival to an idle user.
+    pub fn serves(&mut self, user: usize) -> Option<Arrival> {
+        let arrival = self.waiting.pop_front()?;
+        let Arrival { due, queued, counts, row, .. } = arrival;
         let ready = queued.unwrap_or_else(Instant::now);
         // Nothing was in its way, so the time since it was due is the generator's own delay.
         if queued.is_none() && counts {
             self.lag.record(ready - due);
         }
         self.account.starts(user, due, ready, counts);
+        if let Some(visits) = &mut self.visits {
+            visits.starts(user, row);
+        }
         self.idle_users -= 1;
-        true
+        Some(arrival)
     }
 
-    pub fn ends(&mut self, user: usize, result: Result<(), Fault>) {
+    pub fn ends(&mut self, user: usize, result: Result<Accepted, Fault>) {
         self.idle_users += 1;
-        self.account.ends(user, result);
+        if let Some(visits) = &mut self.visits {
+            visits.ends(user, &result, self.window.start.elapsed());
+        }
+        self.account.ends(user, result.map(|_| ()));
+    }
+
+    /// When the oldest arrival without an answer was due, also one of the warm-up. It is never one that
+    /// waits: those came after all that are in flight.
+    pub fn oldest(&self) -> Option<Instant> {
+        self.account.oldest()
     }
 
     /// The due times of waiting arrivals that count.
     fn waiting(&self) -> impl Iterator<Item = Instant> {
-        self.waiting.iter().map(|arrival| arrival.due).filter(|due| self.window.contains(due))
+        self.waiting.iter().filter(|arrival| arrival.counts).map(|arrival| arrival.due)
     }
 
     /// Whether a request is in flight, or an arrival that counts waits.
@@ -94,6 +135,8 @@ impl ArrivalQueue {
 
     pub fn close(&mut self) -> Outcome {
         let waiting: Vec<_> = self.waiting().collect();
-        self.account.close(&waiting)
+        let since_begin = self.window.start.elapsed();
+        let visits = self.visits.take().map(|visits| visits.close(since_begin));
+        Outcome { visits, ..self.account.close(&waiting) }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_model::Check;
+use lab_model::{Accepted, Check};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -159,15 +159,19 @@ impl<D: Dial> Connection<D> {
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
     /// there is a fault.
     pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
+        self.ask_which(request).await.map(|_| ())
+    }
+
+    /// [`Self::ask`] that says which of the right answers came.
+    pub(super) async fn ask_which(&mut self, request: &Prepared) -> Result<Accepted, Fault> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
         let answer = within(self.patience, self.exchange(request, u64::MAX, |_| {}, content)).await;
         let result = match answer {
-            Ok(status) => match check.mismatch(&request.expected, status) {
-                None => Ok(()),
-                Some(mismatch) => Err(Fault::Mismatch(format!("{}: {mismatch}", request.name))),
-            },
+            Ok(status) => check
+                .end(&request.expected, status)
+                .map_err(|mismatch| Fault::Mismatch(format!("{}: {mismatch}", request.name))),
             Err(error) => Err(Fault::Failure(format!("{}: {error:#}", request.name))),
         };
         self.check = check;

@@ -1,7 +1,7 @@
 //! The load generator and the laboratory's only HTTP client.
 //!
 //! A [`LoadPlan`] goes in and an [`Outcome`] comes out. A *closed loop* has users who wait for each
-//! answer; in an *open loop*, arrivals keep coming at a constant mean rate whatever the server does. The
+//! answer; in an *open loop*, arrivals keep coming at a mean rate whatever the server does. The
 //! generator runs in a process of its own, so that its CPU time is separate from the laboratory's.
 
 mod account;
@@ -14,9 +14,12 @@ mod heartbeat;
 mod http;
 mod meter;
 mod open_loop;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod visit_draw;
+mod visit_log;
 mod visitor;
 
 use anyhow::Context as _;

@@ -1,16 +1,26 @@
-//! Arrivals at a constant mean rate, whatever the server does.
+//! Arrivals at a mean rate, whatever the server does.
 
-use std::{cell::RefCell, iter::successors, ops::Range, rc::Rc, time::Duration};
+use std::{cell::RefCell, iter::successors, rc::Rc, time::Duration};
 
 use anyhow::Context as _;
-use lab_model::{LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_model::{Accepted, LoadPlan, OpenLoop, Outcome, Spacing};
 use lab_stats::SplitMix64;
 use tokio::{
     sync::Notify,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
-use super::{Alarm, Dial, Visitor, arrival_queue::ArrivalQueue, meter::Meter};
+use super::{
+    Alarm, Dial, Fault, Prepared, Visitor,
+    arrival_queue::{Arrival, ArrivalQueue},
+    meter::Meter,
+    stop::StopWatch,
+    visit_draw::{VisitDraw, alternatives},
+    visit_log::VisitLog,
+};
+
+/// The shortest measurement: that of a load that stops when it begins.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
@@ -22,23 +32,43 @@ pub async fn run<D: Dial + Clone + 'static>(
     let in_turn = plan.options.in_turn;
     let visitors =
         Visitor::open_all(&plan.target, dial, &plan.asks, load.users(), per_user, in_turn).await?;
+    let alternatives: Rc<[_]> = alternatives(plan)?.into();
+    let draw = VisitDraw::of(plan, load.spacing);
+    let log = draw.is_some().then(|| VisitLog::new(visitors.len(), plan.mean_arrivals(load)));
 
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;
-    let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone())));
-    let arrived = Rc::new(Notify::new());
+    let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone(), log)));
+    let stop = StopWatch::new(plan.stop_when, queue.clone());
+    let (arrived, stopping) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
     for (index, visitor) in visitors.into_iter().enumerate() {
-        let user = OpenLoopUser { index, visitor, queue: queue.clone(), arrived: arrived.clone() };
+        let user = OpenLoopUser {
+            index,
+            visitor,
+            alternatives: alternatives.clone(),
+            queue: queue.clone(),
+            arrived: arrived.clone(),
+            wrong: stop.wrong.clone(),
+        };
         tokio::task::spawn_local(user.live());
     }
-    let arrivals = dispatch(load, start..window.end, alarm, queue.clone(), arrived);
-    let arrivals = tokio::task::spawn_local(arrivals);
+    let schedule = Schedule { load, start, draw, queue: queue.clone() };
+    let arrivals = tokio::task::spawn_local(schedule.run(alarm, arrived, stopping.clone()));
 
-    sleep_until(window.start).await;
+    let mut stopped = stop.stops_before(window.start).await;
+    if stopped {
+        queue.borrow_mut().begin_early();
+    }
     let meter = Meter::start(plan);
     queue.borrow_mut().account.begin();
 
-    sleep_until(window.end).await;
+    let begin = Instant::now();
+    stopped = stopped || stop.stops_before(window.end).await;
+    if stopped {
+        sleep(SHORTEST.saturating_sub(begin.elapsed())).await;
+        queue.borrow_mut().end_early();
+        stopping.notify_one();
+    }
     queue.borrow_mut().account.end();
     meter.stop(&mut queue.borrow_mut().account.counts);
 
@@ -51,28 +81,50 @@ pub async fn run<D: Dial + Clone + 'static>(
 
     let mut queue = queue.borrow_mut();
     let mut outcome = queue.close();
+    outcome.stopped = stopped.then_some(outcome.measured);
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
     Ok(outcome)
 }
 
-/// Adds every arrival to the queue when it is due. A late one is added at once, together with all
-/// others that have become due; none is skipped.
-async fn dispatch(
+/// All arrivals of a run.
+struct Schedule {
     load: OpenLoop,
-    span: Range<Instant>,
-    mut alarm: Alarm,
+    start: Instant,
+    /// Which visit each arrival makes, if there are several kinds.
+    draw: Option<VisitDraw>,
     queue: Rc<RefCell<ArrivalQueue>>,
-    arrived: Rc<Notify>,
-) -> std::io::Result<()> {
-    let due = timetable(load).map(|due| span.start + due);
-    for due in due.take_while(|due| *due < span.end) {
-        alarm.wait_until(due).await?;
-        queue.borrow_mut().arrives(due);
-        arrived.notify_one();
+}
+
+impl Schedule {
+    /// Adds every arrival to the queue when it is due. A late one is added at once, together with all
+    /// others that have become due; none is skipped. `stopping` says that the end has changed.
+    async fn run(
+        mut self,
+        mut alarm: Alarm,
+        arrived: Rc<Notify>,
+        stopping: Rc<Notify>,
+    ) -> std::io::Result<()> {
+        let due = timetable(self.load).map(|due| self.start + due);
+        for due in due {
+            if due >= self.queue.borrow().end() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                waited = alarm.wait_until(due) => waited?,
+                () = stopping.notified() => {}
+            }
+            let mut queue = self.queue.borrow_mut();
+            if due >= queue.end() {
+                break;
+            }
+            queue.arrives(due, self.draw.as_mut().map(VisitDraw::draw));
+            arrived.notify_one();
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The due times of all arrivals, counted from the start; without an end.
@@ -85,29 +137,48 @@ fn timetable(load: OpenLoop) -> impl Iterator<Item = Duration> {
         Spacing::Even => None,
     };
     let mut gap = move || random.as_mut().map_or(1.0, SplitMix64::exponential);
-    // In units of the mean gap, so that rounding does not add up.
+    // In units of the mean gap, so that rounding does not add up. At a rate that rises, this is a Poisson
+    // process whose clock runs faster and faster; its first arrival comes after the first gap.
     let sums = successors(Some(0.0), move |sum| Some(sum + gap()));
-    sums.map(move |gaps| Duration::from_secs_f64(gaps / load.rate_per_s))
+    let sums = sums.skip(usize::from(load.doubles_every_s.is_some()));
+    sums.map(move |gaps| Duration::from_secs_f64(load.time_of(gaps)))
 }
 
 /// Serves arrivals over connections of its own.
 struct OpenLoopUser<D: Dial> {
     index: usize,
     visitor: Visitor<D>,
+    /// The requests of each visit that an arrival may have drawn.
+    alternatives: Rc<[Box<[Prepared]>]>,
     queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
+    wrong: Rc<Notify>,
 }
 
 impl<D: Dial> OpenLoopUser<D> {
     async fn live(mut self) {
         loop {
-            while self.queue.borrow_mut().serves(self.index) {
-                let result = self.visitor.visit().await;
+            while let Some(arrival) = self.next() {
+                let result = self.visit(arrival).await;
+                if matches!(result, Err(Fault::Mismatch(_))) {
+                    self.wrong.notify_one();
+                }
                 let mut queue = self.queue.borrow_mut();
                 queue.ends(self.index, result);
                 self.visitor.count_closed(&mut queue.account.counts);
             }
             self.arrived.notified().await;
+        }
+    }
+
+    fn next(&self) -> Option<Arrival> {
+        self.queue.borrow_mut().serves(self.index)
+    }
+
+    async fn visit(&mut self, arrival: Arrival) -> Result<Accepted, Fault> {
+        match arrival.drawn {
+            Some(drawn) => self.visitor.visit_in_order(&self.alternatives[drawn.alternative]).await,
+            None => self.visitor.visit().await.map(|()| Accepted::Answer),
         }
     }
 }
@@ -117,7 +188,7 @@ mod tests {
     use super::*;
 
     fn due(spacing: Spacing, count: usize) -> Vec<f64> {
-        let load = OpenLoop { rate_per_s: 100.0, connections: 1, connections_per_user: 1, spacing };
+        let load = OpenLoop { spacing, ..OpenLoop::new(100.0, 1) };
         timetable(load).take(count).map(|due| due.as_secs_f64()).collect()
     }
 
@@ -125,6 +196,29 @@ mod tests {
     fn evenly_spaced_arrivals_keep_their_distance() {
         assert_eq!(due(Spacing::Even, 3), [0.0, 0.01, 0.02]);
         assert_eq!(due(Spacing::Even, 100_001).last(), Some(&1000.0), "rounding does not add up");
+    }
+
+    #[test]
+    fn a_rate_that_doubles_every_second_doubles_the_arrivals_of_each_second() {
+        let per_second = |spacing| {
+            let load = OpenLoop { doubles_every_s: Some(1.0), spacing, ..OpenLoop::new(100.0, 1) };
+            let due: Vec<_> =
+                timetable(load).map(|due| due.as_secs()).take_while(|it| *it < 6).collect();
+            [0, 1, 2, 3, 4, 5].map(|second| due.iter().filter(|due| **due == second).count())
+        };
+        // The integral of the rate over the first second is 100 / ln 2 = 144.3.
+        let mean =
+            [0, 1, 2, 3, 4, 5].map(|second| 100.0 / std::f64::consts::LN_2 * 2_f64.powi(second));
+        let even = per_second(Spacing::Even);
+        assert_eq!(even[..3], [144, 288, 577]);
+        for (spacing, deviations) in [(Spacing::Even, 0.0), (Spacing::Random { seed: 1 }, 4.0)] {
+            for (found, mean) in per_second(spacing).into_iter().zip(mean) {
+                // A number of random arrivals has the standard deviation of its square root.
+                let tolerance = 1.0 + deviations * mean.sqrt();
+                assert!((found as f64 - mean).abs() < tolerance, "{spacing:?}: {found}, {mean}");
+            }
+        }
+        assert_ne!(per_second(Spacing::Random { seed: 1 }), even);
     }
 
     /// The gaps of a Poisson process: their mean is 1 / rate, and one in e is longer than that.

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
-use lab_model::{Ask, Outcome, Target};
+use lab_model::{Accepted, Ask, Outcome, Target};
 use tokio::time::sleep;
 
 use super::{
@@ -104,6 +104,19 @@ impl<D: Dial> Visitor<D> {
             Ok(())
         });
         join_all(workers).await.into_iter().collect()
+    }
+
+    /// Sends one request after the other over the first connection, up to the first fault. Says whether
+    /// any answer was the second right one.
+    pub(super) async fn visit_in_order(
+        &mut self,
+        requests: &[Prepared],
+    ) -> Result<Accepted, Fault> {
+        let mut accepted = Accepted::Answer;
+        for request in requests {
+            accepted = accepted.max(self.connections[0].ask_which(request).await?);
+        }
+        Ok(accepted)
     }
 
     /// Sends one request after the other over the first connection, and waits for `idle` after each

@@ -6,15 +6,36 @@ use serde::{Deserialize, Serialize};
 pub struct Expected {
     pub status: u16,
     pub answer: Answer,
+    /// A second body that is right too, such as while something behind the server does not answer. The
+    /// status is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub or: Option<Answer>,
+}
+
+/// Which of the right answers came. The second one outweighs the first: the maximum is that of a visit.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Accepted {
+    Answer,
+    Or,
 }
 
 impl Expected {
+    /// One right answer.
+    pub fn new(status: u16, answer: Answer) -> Self {
+        Self { status, answer, or: None }
+    }
+
+    /// All right bodies.
+    fn answers(&self) -> impl Iterator<Item = &Answer> {
+        std::iter::once(&self.answer).chain(&self.or)
+    }
+
     /// How an answer differs, in words.
     pub fn mismatch(&self, status: u16, body: &[u8]) -> Option<String> {
         let mut check = Check::default();
         check.begin();
         check.take(self, body);
-        check.mismatch(self, status)
+        check.end(self, status).err()
     }
 }
 
@@ -39,6 +60,31 @@ pub enum Answer {
     },
 }
 
+impl Answer {
+    /// Whether the body may have `piece` at this position.
+    #[inline]
+    fn continues(&self, position: u64, piece: &[u8]) -> bool {
+        match self {
+            Self::Text(text) => {
+                let rest = text.as_bytes().get(position as usize..).unwrap_or_default();
+                rest.starts_with(piece)
+            }
+            Self::Any | Self::Length { .. } | Self::Digest { .. } => true,
+        }
+    }
+
+    /// In words, after "instead of".
+    fn wanted(&self) -> String {
+        match self {
+            Self::Any => "any body".to_owned(),
+            Self::Text(text) => format!("`{}`", start(text.as_bytes())),
+            Self::Length { from, to } if from == to => from.to_string(),
+            Self::Length { from, to } => format!("{from} to {to}"),
+            Self::Digest { bytes, crc32 } => format!("{bytes} bytes with CRC {crc32:08x}"),
+        }
+    }
+}
+
 /// How many bytes of a body are kept for a message about it.
 const KEPT: usize = 240;
 
@@ -48,8 +94,8 @@ const KEPT: usize = 240;
 #[derive(Debug, Default)]
 pub struct Check {
     length: u64,
-    /// Whether all bytes so far match the expected text.
-    same: bool,
+    /// Whether all bytes so far match the expected text, and those of the second right answer.
+    same: [bool; 2],
     /// The checksum so far, if a digest is expected.
     crc32: crc32fast::Hasher,
     /// The first bytes of the body.
@@ -61,51 +107,65 @@ impl Check {
     #[inline]
     pub fn begin(&mut self) {
         self.length = 0;
-        self.same = true;
+        self.same = [true; 2];
         self.crc32.reset();
         self.start.clear();
     }
 
     #[inline]
     pub fn take(&mut self, expected: &Expected, piece: &[u8]) {
-        match &expected.answer {
-            Answer::Text(text) => {
-                let rest = text.as_bytes().get(self.length as usize..).unwrap_or_default();
-                self.same &= rest.starts_with(piece);
-            }
-            Answer::Digest { .. } => self.crc32.update(piece),
-            Answer::Any | Answer::Length { .. } => {}
+        for (same, answer) in self.same.iter_mut().zip(expected.answers()) {
+            *same = *same && answer.continues(self.length, piece);
+        }
+        if expected.answers().any(|answer| matches!(answer, Answer::Digest { .. })) {
+            self.crc32.update(piece);
         }
         self.length += piece.len() as u64;
         let room = KEPT - self.start.len();
         self.start.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// How the whole answer differs, in words.
+    /// Which right answer this is, or else how it differs, in words.
     #[inline]
-    pub fn mismatch(&self, expected: &Expected, status: u16) -> Option<String> {
-        if status != expected.status {
-            let (right, start) = (expected.status, start(&self.start));
-            let colon = if start.is_empty() { "" } else { ": " };
-            return Some(format!("status {status} instead of {right}{colon}{start}"));
-        }
-        match &expected.answer {
-            Answer::Any => None,
-            Answer::Text(text) if self.same && self.length == text.len() as u64 => None,
-            Answer::Text(text) => {
-                Some(format!("`{}` instead of `{}`", start(&self.start), start(text.as_bytes())))
+    pub fn end(&self, expected: &Expected, status: u16) -> Result<Accepted, String> {
+        if status == expected.status {
+            if self.is(&expected.answer, self.same[0]) {
+                return Ok(Accepted::Answer);
             }
-            Answer::Length { from, to } => (!(*from..=*to).contains(&self.length)).then(|| {
-                let wanted = if from == to { from.to_string() } else { format!("{from} to {to}") };
-                format!("{} bytes instead of {wanted}: {}", self.length, start(&self.start))
-            }),
+            if expected.or.as_ref().is_some_and(|or| self.is(or, self.same[1])) {
+                return Ok(Accepted::Or);
+            }
+        }
+        Err(self.mismatch(expected, status))
+    }
+
+    /// Whether the whole body is this one; `same`: its bytes match the text.
+    #[inline]
+    fn is(&self, answer: &Answer, same: bool) -> bool {
+        match answer {
+            Answer::Any => true,
+            Answer::Text(text) => same && self.length == text.len() as u64,
+            Answer::Length { from, to } => (*from..=*to).contains(&self.length),
             Answer::Digest { bytes, crc32 } => {
-                let (found, found_crc32) = (self.length, self.crc32.clone().finalize());
-                ((found, found_crc32) != (*bytes, *crc32)).then(|| {
-                    format!(
-                        "{found} bytes with CRC {found_crc32:08x} instead of {bytes} bytes with CRC {crc32:08x}"
-                    )
-                })
+                self.length == *bytes && self.crc32.clone().finalize() == *crc32
+            }
+        }
+    }
+
+    fn mismatch(&self, expected: &Expected, status: u16) -> String {
+        let start = start(&self.start);
+        if status != expected.status {
+            let colon = if start.is_empty() { "" } else { ": " };
+            return format!("status {status} instead of {}{colon}{start}", expected.status);
+        }
+        let wanted: Vec<_> = expected.answers().map(Answer::wanted).collect();
+        let wanted = wanted.join(" or ");
+        match &expected.answer {
+            Answer::Any | Answer::Text(_) => format!("`{start}` instead of {wanted}"),
+            Answer::Length { .. } => format!("{} bytes instead of {wanted}: {start}", self.length),
+            Answer::Digest { .. } => {
+                let crc32 = self.crc32.clone().finalize();
+                format!("{} bytes with CRC {crc32:08x} instead of {wanted}", self.length)
             }
         }
     }
@@ -128,12 +188,12 @@ mod tests {
         check.take(expected, b"the answer to another request");
         check.begin();
         pieces.iter().for_each(|piece| check.take(expected, piece.as_bytes()));
-        check.mismatch(expected, status)
+        check.end(expected, status).err()
     }
 
     #[test]
     fn a_mismatch_is_described() {
-        let right = Expected { status: 200, answer: Answer::Text("67".into()) };
+        let right = Expected::new(200, Answer::Text("67".into()));
         for pieces in [&["67"][..], &["6", "7"], &["", "67", ""]] {
             assert_eq!(mismatch(&right, 200, pieces), None);
         }
@@ -155,8 +215,29 @@ mod tests {
     #[test]
     fn a_digest_detects_a_changed_byte() {
         let answer = Answer::Digest { bytes: 9, crc32: 0xcbf4_3926 };
-        let digest = Expected { status: 200, answer };
+        let digest = Expected::new(200, answer);
         assert_eq!(mismatch(&digest, 200, &["1234", "56789"]), None);
         assert!(mismatch(&digest, 200, &["123456780"]).unwrap().contains("instead of 9 bytes"));
+    }
+    #[test]
+    fn a_second_right_answer_is_accepted_and_told_apart() {
+        let or = Some(Answer::Digest { bytes: 9, crc32: 0xcbf4_3926 });
+        let expected = Expected { or, ..Expected::new(200, Answer::Text("12345".into())) };
+        let accepted = |status, pieces: &[&str]| {
+            let mut check = Check::default();
+            check.begin();
+            pieces.iter().for_each(|piece| check.take(&expected, piece.as_bytes()));
+            check.end(&expected, status)
+        };
+        assert_eq!(accepted(200, &["12", "345"]), Ok(Accepted::Answer));
+        assert_eq!(accepted(200, &["12", "3456789"]), Ok(Accepted::Or));
+        assert_eq!(accepted(503, &["12345"]).unwrap_err(), "status 503 instead of 200: 12345");
+        let wrong = accepted(200, &["12"]).unwrap_err();
+        assert_eq!(wrong, "`12` instead of `12345` or 9 bytes with CRC cbf43926");
+
+        let text = |text: &str| Answer::Text(text.into());
+        let texts = Expected { or: Some(text("69")), ..Expected::new(200, text("67")) };
+        assert_eq!(mismatch(&texts, 200, &["6", "9"]), None);
+        assert_eq!(mismatch(&texts, 200, &["6", "8"]).unwrap(), "`68` instead of `67` or `69`");
     }
 }

@@ -17,8 +17,9 @@ mod seconds;
 #[cfg(test)]
 mod tests;
 mod unanswered;
+mod visits;
 
-pub use check::{Answer, Check, Expected};
+pub use check::{Accepted, Answer, Check, Expected};
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use latency::Latency;
 pub use limits::within;
@@ -28,6 +29,7 @@ pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
 pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
-    Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, Target,
+    Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, StopWhen, Target,
 };
 pub use unanswered::Unanswered;
+pub use visits::{VisitEnd, VisitKind, Visits};

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, seconds};
+use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, Visits, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -19,6 +19,15 @@ pub struct Outcome {
     /// The actual duration of the measurement.
     #[serde(rename = "measured_s", with = "seconds")]
     pub measured: Duration,
+    /// When a condition of the plan's `stop_when` ended the measurement, from its begin; absent if it ran
+    /// to its end.
+    #[serde(
+        default,
+        rename = "stopped_s",
+        with = "seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub stopped: Option<Duration>,
     /// Right answers that arrived within the measurement; throughput counts these.
     pub ok_in_time: u64,
     /// Requests of the background that were due within the measurement.
@@ -63,6 +72,9 @@ pub struct Outcome {
     pub resent: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
+    /// What became of each visit, if the plan has several kinds of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visits: Option<Visits>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
     #[serde(default, rename = "latency_us")]
     pub latency: Latency,

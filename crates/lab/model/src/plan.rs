@@ -10,7 +10,7 @@ use std::{
 use lab_stats::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Expected, seconds};
+use super::{Answer, Expected, VisitKind, seconds};
 
 /// What an engine reads, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -27,9 +27,15 @@ pub struct LoadPlan {
     /// How long requests in flight may take to finish after the measurement.
     #[serde(rename = "grace_s", with = "seconds")]
     pub grace: Duration,
-    /// The requests of one visit.
-    #[serde(rename = "requests")]
+    /// The requests of one visit; empty if there are several kinds of visits.
+    #[serde(default, rename = "requests")]
     pub asks: Vec<Ask>,
+    /// The kinds of visits that an open loop draws from, instead of `asks`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<VisitKind>,
+    /// What ends an open loop early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_when: Option<StopWhen>,
     /// What other clients send all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
@@ -48,9 +54,16 @@ impl LoadPlan {
             measurement: Duration::ZERO,
             grace: Duration::ZERO,
             asks,
+            visits: Vec::new(),
+            stop_when: None,
             background: Vec::new(),
             options: EngineOptions::default(),
         }
+    }
+
+    /// An open loop that draws its visits, without lengths and options.
+    pub fn of_visits(target: Target, visits: Vec<VisitKind>, load: OpenLoop) -> Self {
+        Self { visits, ..Self::new(target, Vec::new(), Arrivals::OpenLoop(load)) }
     }
 
     /// How many connections it has open at a time.
@@ -61,6 +74,22 @@ impl LoadPlan {
         };
         own + self.background.iter().map(|other| other.arrivals.connections).sum::<usize>()
     }
+}
+
+/// What ends a run early. Grace follows as usual.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StopWhen {
+    /// The oldest arrival without an answer was due this long ago. Arrivals of the warm-up count, too.
+    #[serde(
+        rename = "behind_s",
+        with = "seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub behind: Option<Duration>,
+    /// An answer was wrong.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wrong: bool,
 }
 
 /// A request that other clients send at random, next to the load. Of its answers only the faults are in
@@ -129,7 +158,7 @@ pub struct Load {
     pub connections: usize,
 }
 
-/// Arrivals at a constant mean rate, like a crowd of independent users.
+/// Arrivals at a mean rate that is constant or rises, like a crowd of independent users.
 ///
 /// An arrival that finds all connections busy waits in the arrival queue. Its latency counts from
 /// the moment it was due, so a stall is charged for everyone who arrives during it, and not only for
@@ -139,6 +168,10 @@ pub struct Load {
 pub struct OpenLoop {
     /// Arrivals per second; each makes a whole visit.
     pub rate_per_s: f64,
+    /// How many seconds it takes the rate to double, again and again, from the begin of the warm-up. The
+    /// rate is constant if this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubles_every_s: Option<f64>,
     /// Connections that arrivals share.
     pub connections: usize,
     /// Connections that one visit uses in parallel.
@@ -188,6 +221,46 @@ impl OpenLoop {
     /// The accepted rates: from four arrivals in an hour to ten times what one core can send.
     pub const RATES_PER_S: RangeInclusive<f64> = 1e-3..=1e6;
 
+    /// Random arrivals at a constant mean rate, each over one connection.
+    pub fn new(rate_per_s: f64, connections: usize) -> Self {
+        Self {
+            rate_per_s,
+            doubles_every_s: None,
+            connections,
+            connections_per_user: 1,
+            spacing: Spacing::default(),
+        }
+    }
+
+    /// The mean rate, so many seconds after the begin of the load.
+    pub fn rate_after(self, seconds: f64) -> f64 {
+        let doublings = self.doubles_every_s.map_or(0.0, |every_s| seconds / every_s);
+        self.rate_per_s * doublings.exp2()
+    }
+
+    /// The mean number of arrivals from the begin of the load until so many seconds later.
+    pub fn arrivals_until(self, seconds: f64) -> f64 {
+        match self.growth_per_s() {
+            Some(growth) => self.rate_per_s * (growth * seconds).exp_m1() / growth,
+            None => self.rate_per_s * seconds,
+        }
+    }
+
+    /// When this mean number of arrivals is reached, in seconds: the inverse of [`Self::arrivals_until`].
+    #[inline]
+    pub fn time_of(self, arrivals: f64) -> f64 {
+        match self.growth_per_s() {
+            Some(growth) => (growth * arrivals / self.rate_per_s).ln_1p() / growth,
+            None => arrivals / self.rate_per_s,
+        }
+    }
+
+    /// The rate is `rate_per_s * exp(growth * seconds)`.
+    #[inline]
+    fn growth_per_s(self) -> Option<f64> {
+        self.doubles_every_s.map(|every_s| std::f64::consts::LN_2 / every_s)
+    }
+
     /// How many visits can be in flight.
     pub fn users(self) -> usize {
         self.connections / self.connections_per_user
@@ -219,7 +292,7 @@ impl Ask {
             path: path.to_owned(),
             headers: Vec::new(),
             body: None,
-            expected: Expected { status: 200, answer },
+            expected: Expected::new(200, answer),
         }
     }
 }
@@ -227,6 +300,19 @@ impl Ask {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_that_doubles_has_exact_times() {
+        let load = OpenLoop { doubles_every_s: Some(2.0), ..OpenLoop::new(100.0, 1) };
+        assert_eq!([0.0, 2.0, 6.0].map(|after| load.rate_after(after)), [100.0, 200.0, 800.0]);
+        // The integral of the rate: 100 * 2 / ln 2 in the first period, and twice as many in each next one.
+        let first = load.arrivals_until(2.0);
+        assert!((first - 288.539).abs() < 0.001, "{first}");
+        assert!((load.arrivals_until(4.0) / first - 3.0).abs() < 1e-9);
+        assert!((load.time_of(load.arrivals_until(5.5)) - 5.5).abs() < 1e-9);
+        let steady = OpenLoop::new(100.0, 1);
+        assert_eq!((steady.rate_after(9.0), steady.arrivals_until(9.0)), (100.0, 900.0));
+    }
 
     #[test]
     fn each_pair_of_a_session_has_arrivals_of_its_own() {

@@ -21,6 +21,9 @@ impl Outcome {
         self.check_counts(plan)?;
         self.check_fifths()?;
         self.check_unanswered(ran_s)?;
+        if let Some(visits) = &self.visits {
+            visits.check(self, plan.visits.len(), ran_s)?;
+        }
         self.check_times(ran_s)
     }
 
@@ -93,6 +96,7 @@ impl Outcome {
         within("measured_s", measured_s, 0.0..=ran_s)?;
         let cores_s = MOST_CORES * measured_s;
         for (field, time, most_s) in [
+            ("stopped_s", self.stopped, ran_s),
             ("youngest_unfinished_s", self.youngest_unfinished, ran_s),
             ("server_cpu_s", self.server_cpu, cores_s),
             ("generator_cpu_s", self.generator_cpu, cores_s),
@@ -190,6 +194,37 @@ mod tests {
         ] {
             let error = check(&closed, field, &value).unwrap_err().to_string();
             assert!(error.contains(message), "{field}: {error}");
+        }
+        let drawn = |change: fn(&mut Value)| {
+            let kind = json!({ "name": "a", "weight": 1, "alternatives": [] });
+            let plan =
+                LoadPlan { visits: vec![serde_json::from_value(kind).unwrap()], ..open.clone() };
+            let mut outcome = json!({
+                "measured_s": 2, "stopped_s": 2, "sent": 5, "ok": 2, "ok_in_time": 2, "wrong": 1,
+                "failed": 1, "unfinished": 1, "visits": {
+                    "kind": [0, 0, 0, 0, 0], "due_us": [0, 1, 2, 3, 4], "latency_us": [7, 7, 7, 7, 7],
+                    "answer": ["right", "other", "wrong", "failed", "unfinished"],
+                },
+            });
+            change(&mut outcome);
+            let outcome: Outcome = serde_json::from_value(outcome).unwrap();
+            outcome.check(&plan, Duration::from_secs(4))
+        };
+        drawn(|_| {}).unwrap();
+        // A fault of the warm-up is one, but has no row.
+        drawn(|it| (it["sent"], it["wrong"]) = (json!(6), json!(2))).unwrap();
+        let changes: [(fn(&mut Value), _); 7] = [
+            (|it| it["visits"]["due_us"] = json!([1]), "`visits.due_us` has 1 values, but"),
+            (|it| it["visits"]["answer"] = json!([]), "`visits.answer` has 0 values, but"),
+            (|it| it["visits"]["kind"][1] = json!(1), "`visits.kind` is 1, of 1 kinds"),
+            (|it| it["visits"]["due_us"][1] = json!(60_000_000), "`visits.due_us` is 60000000"),
+            (|it| it["visits"]["latency_us"][1] = json!(60_000_000), "`visits.latency_us` is"),
+            (|it| it["visits"]["answer"][1] = json!("wrong"), "has 1 times `right` and `other`"),
+            (|it| it["stopped_s"] = json!(60), "`stopped_s` is 60"),
+        ];
+        for (change, message) in changes {
+            let error = drawn(change).unwrap_err().to_string();
+            assert!(error.contains(message), "{message}: {error}");
         }
         // What the warm-up left is answered in time, too.
         let more = outcome("/ok_in_time", &json!(95));

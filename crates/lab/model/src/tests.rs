@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{LoadPlan, Outcome};
 
-const PLANS: [&str; 2] = [
+const PLANS: [&str; 3] = [
     r#"{"target": {"address": "127.0.0.1:80", "host": "h", "tls": null}, "server_pid": 1,
         "arrivals": {"closed_loop": {"users": 8, "think_ms": 500, "connections": 6}},
         "warm_up_s": 0.3, "measurement_s": 1.4, "grace_s": 1, "requests": [{"method": "GET",
@@ -18,9 +18,15 @@ const PLANS: [&str; 2] = [
         "expected": {"status": 204, "answer": {"text": "6"}}}], "options": {"workers": 2},
         "background": [{"arrivals": {"rate_per_s": 1, "connections": 1}, "request": {"method": "GET",
         "path": "/", "headers": [], "body_file": null, "expected": {"status": 200, "answer": "any"}}}]}"#,
+    r#"{"target": {"address": "127.0.0.1:80", "host": "h", "tls": null}, "server_pid": null,
+        "arrivals": {"open_loop": {"rate_per_s": 50.5, "connections": 64, "doubles_every_s": 2.5}},
+        "warm_up_s": 1, "measurement_s": 2, "grace_s": 1, "stop_when": {"behind_s": 2.5, "wrong": true},
+        "visits": [{"name": "browse", "weight": 3.5, "alternatives": [[{"method": "GET", "path": "/",
+        "headers": [], "body_file": null, "expected": {"status": 200, "answer": {"text": "6"},
+        "or": {"text": "7"}}}]]}]}"#,
 ];
 
-const OUTCOMES: [&str; 2] = [
+const OUTCOMES: [&str; 3] = [
     r#"{"measured_s": 2, "sent": 100, "ok": 90, "ok_in_time": 80, "wrong": 4, "failed": 3, "unfinished": 3,
         "fifths": [16, 16, 16, 16, 16], "latency_us": [[100, 90], [1000000, 3]], "server_cpu_s": 1.5,
         "server_peak_rss_mib": 10.5, "generator_cpu_s": 1, "generator_waited_s": 0.1, "reopened": 2,
@@ -28,6 +34,8 @@ const OUTCOMES: [&str; 2] = [
         "youngest_unfinished_s": 1, "first_fault": "x", "engine": {"name": "k6", "workers": null}}"#,
     r#"{"measured_s": 2, "sent": 2, "ok": 2, "ok_in_time": 2, "lost": 0, "invalid": "late",
         "punctuality": {"lag_p99_ms": 0.5, "queued": 1}}"#,
+    r#"{"measured_s": 2, "stopped_s": 2, "sent": 2, "ok": 1, "ok_in_time": 1, "wrong": 1, "visits":
+        {"kind": [0, 0], "due_us": [0, 5], "latency_us": [7, 8], "answer": ["other", "wrong"]}}"#,
 ];
 
 #[test]

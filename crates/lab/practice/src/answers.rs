@@ -135,7 +135,7 @@ pub(super) fn expected(right: Fetched) -> Expected {
         Ok(text) if text.len() <= LONGEST_TEXT => Answer::Text(text),
         _ => Answer::Digest { bytes, crc32 },
     };
-    Expected { status: right.status, answer }
+    Expected::new(right.status, answer)
 }
 
 /// Several users ask what the case asks, all at the same time.

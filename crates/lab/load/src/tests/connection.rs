@@ -174,7 +174,7 @@ async fn upload(
 ) {
     let body = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&body, "6".repeat(length)).unwrap();
-    let expected = Expected { status, answer: Answer::Text(answer) };
+    let expected = Expected::new(status, Answer::Text(answer));
     let body = Some(body.path().to_owned());
     let request = prepared(&Ask { method: "POST".to_owned(), body, expected, ..ask() });
     let server = Memory::new(accept).with_room(512);

@@ -13,6 +13,11 @@ use crate::Dial;
 /// The right answer.
 pub const SIX: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6";
 
+/// The begin of an answer that never ends.
+pub const HANGS: &[u8] = b"HTTP";
+/// The begin of an answer, after which the server closes the connection.
+pub const BREAKS_OFF: &[u8] = b"HTTP/1.1 ";
+
 /// Hands the server's end of each connection to a function.
 #[derive(Clone)]
 pub struct Memory {
@@ -43,12 +48,19 @@ impl Dial for Memory {
 
 /// A server that calls `answer` for each request.
 pub fn server(answer: impl AsyncFn() -> &'static [u8] + 'static) -> Memory {
+    by_path(async move |_| answer().await)
+}
+
+/// A server that calls `answer` with the path of each request.
+pub fn by_path(answer: impl AsyncFn(&str) -> &'static [u8] + 'static) -> Memory {
     let answer = Rc::new(answer);
     Memory::new(move |mut stream| {
         let answer = answer.clone();
         tokio::task::spawn_local(async move {
-            while read_request(&mut stream).await {
-                if stream.write_all(answer().await).await.is_err() {
+            while let Some(head) = read_head(&mut stream).await {
+                let path = head.split(' ').nth(1).unwrap();
+                let answer = answer(path).await;
+                if stream.write_all(answer).await.is_err() || answer == BREAKS_OFF {
                     break;
                 }
             }
@@ -73,12 +85,13 @@ pub fn one_at_a_time(time: Duration) -> Memory {
 
 /// Reads the head of one request. Returns false at the end of the stream.
 pub async fn read_request(stream: &mut DuplexStream) -> bool {
+    read_head(stream).await.is_some()
+}
+
+async fn read_head(stream: &mut DuplexStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        match stream.read_u8().await {
-            Ok(byte) => head.push(byte),
-            Err(_) => return false,
-        }
+        head.push(stream.read_u8().await.ok()?);
     }
-    true
+    Some(String::from_utf8(head).unwrap())
 }

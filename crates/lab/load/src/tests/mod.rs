@@ -1,15 +1,18 @@
 //! The generator against servers in memory. With a paused clock, every latency is known exactly.
 
 mod accounting;
+mod allocations;
 mod connection;
 mod lost;
 mod malformed;
 mod memory;
 mod stalls;
+mod stopping;
+pub mod visits;
 
 use std::time::Duration;
 
-use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_model::{Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 use memory::Memory;
 
 use super::{Alarm, run_over};
@@ -21,16 +24,13 @@ fn ask() -> Ask {
 
 /// One second of warm-up, five of measurement, one of grace.
 fn plan(arrivals: Arrivals) -> LoadPlan {
+    let target = std::net::SocketAddr::from(([127, 0, 0, 1], 80));
     LoadPlan {
-        target: std::net::SocketAddr::from(([127, 0, 0, 1], 80)).into(),
         server_pid: Some(std::process::id()),
-        arrivals,
         warm_up: Duration::from_secs(1),
         measurement: Duration::from_secs(5),
         grace: Duration::from_secs(1),
-        asks: vec![ask()],
-        background: Vec::new(),
-        options: EngineOptions::default(),
+        ..LoadPlan::new(target.into(), vec![ask()], arrivals)
     }
 }
 
@@ -38,6 +38,7 @@ async fn outcome(plan: &LoadPlan, server: Memory) -> Outcome {
     let outcome = run_over(plan, server, || Alarm::Ticks).await.unwrap();
     let ended = outcome.ok + outcome.wrong + outcome.failed;
     assert_eq!(ended + outcome.unfinished, outcome.sent);
+    outcome.check(plan, plan.warm_up + plan.measurement + plan.grace).unwrap();
     outcome
 }
 
@@ -48,6 +49,9 @@ fn closed_loop(users: usize) -> Arrivals {
 
 /// Evenly spaced arrivals.
 fn open_loop(rate_per_s: f64, connections: usize) -> Arrivals {
-    let spacing = Spacing::Even;
-    Arrivals::OpenLoop(OpenLoop { rate_per_s, connections, connections_per_user: 1, spacing })
+    Arrivals::OpenLoop(evenly(rate_per_s, connections))
+}
+
+fn evenly(rate_per_s: f64, connections: usize) -> OpenLoop {
+    OpenLoop { spacing: Spacing::Even, ..OpenLoop::new(rate_per_s, connections) }
 }

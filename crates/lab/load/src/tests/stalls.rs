@@ -114,7 +114,7 @@ async fn requests_in_the_background_occupy_the_server_and_only_their_faults_coun
 #[tokio::test(start_paused = true)]
 async fn random_arrivals_show_the_queue_that_even_ones_hide() {
     let at = async |spacing| {
-        let load = OpenLoop { rate_per_s: 10.0, connections: 64, connections_per_user: 1, spacing };
+        let load = OpenLoop { spacing, ..OpenLoop::new(10.0, 64) };
         let measurement = Duration::from_secs(300);
         let plan = LoadPlan { measurement, ..plan(Arrivals::OpenLoop(load)) };
         outcome(&plan, one_at_a_time(Duration::from_millis(50))).await

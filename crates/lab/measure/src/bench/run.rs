@@ -155,8 +155,7 @@ impl Comparison {
         let of = |(nth, (rate_per_s, ask)): (usize, &(f64, Ask))| {
             let connections = OPEN_LOOP_USERS.1;
             let spacing = spacing.nth(nth);
-            let arrivals =
-                OpenLoop { rate_per_s: *rate_per_s, connections, connections_per_user: 1, spacing };
+            let arrivals = OpenLoop { spacing, ..OpenLoop::new(*rate_per_s, connections) };
             Background { arrivals, ask: ask.clone() }
         };
         self.background.iter().enumerate().map(of).collect()
@@ -257,12 +256,10 @@ impl Comparison {
     /// comparable; or at the rate that is given.
     pub(super) fn open_loop(&self, capacity: f64, spacing: Spacing) -> OpenLoop {
         let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
-        OpenLoop {
-            rate_per_s: self.arrivals_per_s.unwrap_or(capacity * SHARE_OF_CAPACITY),
-            connections: users * self.load.connections,
-            connections_per_user: self.load.connections,
-            spacing,
-        }
+        let rate_per_s = self.arrivals_per_s.unwrap_or(capacity * SHARE_OF_CAPACITY);
+        let connections_per_user = self.load.connections;
+        let load = OpenLoop::new(rate_per_s, users * connections_per_user);
+        OpenLoop { connections_per_user, spacing, ..load }
     }
 
     /// Makes one run of the open loop per server; all the pairs, if the verdict is about a latency.

@@ -8,9 +8,16 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use lab_load::{Connection, Dial, Prepared};
-use lab_model::{Answer, Ask};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    runtime::Builder,
+};
+
+use super::{
+    ask, evenly,
+    visits::{kind, plan_of},
+};
+use crate::{Alarm, Connection, Dial, Prepared, run_over};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\n6";
 
@@ -52,6 +59,7 @@ impl AsyncWrite for Instantly {
     }
 }
 
+#[derive(Clone)]
 struct Here;
 
 impl Dial for Here {
@@ -64,8 +72,7 @@ impl Dial for Here {
 
 #[test]
 fn a_request_allocates_nothing() {
-    let ask = Ask::get("/", Answer::Text("6".to_owned()));
-    let request = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap();
+    let request = Prepared::new(&ask(), std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap();
     let mut connection = Connection::over(Here).now_or_never().unwrap().unwrap();
     // The first answer allocates the buffer for the start of a body.
     assert_eq!(connection.ask(&request).now_or_never().unwrap(), Ok(()));
@@ -75,4 +82,24 @@ fn a_request_allocates_nothing() {
         }
     });
     assert_eq!(allocated.count_total, 0);
+}
+
+/// Two runs of equal length: what they allocate once, or every few milliseconds, is the same.
+#[test]
+fn a_visit_allocates_nothing() {
+    let allocated = |rate: u32| {
+        let kinds = vec![kind("a", 1.0, &[&["/a", "/b"]]), kind("b", 1.0, &[&["/c"], &["/d"]])];
+        let mut plan = plan_of(kinds, evenly(rate.into(), 4));
+        plan.server_pid = None;
+        let allocated = allocation_counter::measure(|| {
+            let runtime =
+                Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+            let outcome = runtime.block_on(run_over(&plan, Here, || Alarm::Ticks)).unwrap();
+            assert_eq!(outcome.ok, 5 * u64::from(rate), "{:?}", outcome.first_fault);
+        });
+        allocated.count_total
+    };
+    let [_, few, many] = [100, 100, 1000].map(allocated);
+    // Reading the own CPU time, every 50 ms, allocates more for longer numbers.
+    assert!(many.abs_diff(few) < 1000, "{few} for 500 visits, {many} for 5,000");
 }
