@@ -93,6 +93,12 @@ hint CASE: _lab
 solution CASE *FLAGS: _lab
     {{ lab }} practice solution "$@"
 
+# Measure the shop: one number; keep or revert
+[group('learn')]
+[no-exit-message]
+contest *FLAGS: _lab
+    {{ lab }} practice contest "$@"
+
 # Find what is wrong with a server you don't know
 [group('learn')]
 [no-exit-message]
@@ -134,7 +140,7 @@ docs *FLAGS: _book
     {{ book }} docs "$@"
 
 # Measure what the pages quote, or one case of it
-[group('write')]
+[private]
 record *CASE: _lab _profiler _book
     {{ if CASE == '' { '.ci/cargo alternatives' } else { '' } }}
     cargo run --release --quiet --bin lab -- bench {{ CASE }} {{ for_the_record }}

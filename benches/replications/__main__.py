@@ -23,6 +23,7 @@ REPLICATIONS = {
     "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
                  "postgres"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
+    "ladder": ("ladder", [], "35 min", "score the shop after each of our ten fixes, in two orders", ""),
     "heaptrack": ("heaptrack_valgrind", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts",
                   "heaptrack"),
     "dhat": ("heaptrack_valgrind", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),

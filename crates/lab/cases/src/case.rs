@@ -86,6 +86,18 @@ pub struct Case {
     pub predict: Prediction,
     /// What a fix by the reader has to reach; a case without it cannot be practised.
     pub check: Option<Criteria>,
+    /// How `lab practice contest` judges a whole service, in place of a check.
+    pub contest: Option<ContestRules>,
+}
+
+/// Who judges a contest, and what the service depends on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContestRules {
+    /// The program that draws the visits and knows their right answers.
+    pub referee: String,
+    /// The companion that is disturbed during a run.
+    pub companion: String,
 }
 
 /// The usual visit of a user.
@@ -165,12 +177,14 @@ impl Case {
         format!("docs/src/{part}/{}.md", self.alias_or_name())
     }
 
-    /// The source of a variant. The solutions of exercises are apart, where nobody reads them by accident.
+    /// The source of a variant: a file, or a directory if there is a contest. The solutions of exercises are apart,
+    /// where nobody reads them by accident.
     pub fn source(&self, variant: &str) -> PathBuf {
+        let extension = if self.contest.is_some() { "" } else { ".rs" };
         if variant == FIXED && self.is_exercise() {
-            self.dir.with_file_name("solutions").join(format!("{}.rs", self.name))
+            self.dir.with_file_name("solutions").join(format!("{}{extension}", self.name))
         } else {
-            self.dir.join(format!("src/{variant}.rs"))
+            self.dir.join(format!("src/{variant}{extension}"))
         }
     }
 

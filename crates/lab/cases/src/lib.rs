@@ -16,7 +16,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, Companion, FIXED, MINE, Promise, SLOW, Sweep, a_request};
+pub use case::{Case, Companion, ContestRules, FIXED, MINE, Promise, SLOW, Sweep, a_request};
 pub use counts::Reference;
 pub use criteria::{AtOnce, Change, Criteria, Innocent, Limits, Otherwise, Overtaking, Wait};
 pub use expectations::without_expectations;

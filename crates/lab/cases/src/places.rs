@@ -107,7 +107,7 @@ impl Workspace {
     pub fn cases_with_mine(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
         let mut cases = self.cases_named(names)?;
         for case in cases.iter_mut().filter(|_| !names.is_empty()) {
-            if case.source(MINE).is_file() {
+            if case.source(MINE).exists() {
                 case.variants.push(MINE.to_owned());
             }
         }

@@ -15,7 +15,8 @@ pub fn course(workspace: &Workspace) -> anyhow::Result<Vec<Case>> {
         contents.find(&format!("]({})", page.trim_start_matches("docs/src/")))
     };
     let cases = workspace.cases_and_exercises()?.into_iter();
-    let mut cases: Vec<_> = cases.filter(|case| case.check.is_some()).collect();
+    let mut cases: Vec<_> =
+        cases.filter(|case| case.check.is_some() || case.contest.is_some()).collect();
     cases.sort_by_key(|case| place(case).unwrap_or(usize::MAX));
     Ok(cases.iter().map(Case::masked).collect())
 }

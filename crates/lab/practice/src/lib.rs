@@ -6,6 +6,7 @@
 mod answers;
 mod check;
 mod commit;
+pub mod contest;
 mod counts;
 mod course;
 mod difference;

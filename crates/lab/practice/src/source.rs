@@ -1,6 +1,6 @@
 //! The reader's source file: begun from `slow`, put back, and compared with our fix.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use anyhow::{Context as _, ensure};
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, without_expectations};
@@ -12,7 +12,10 @@ use lab_system::write_new;
 ///
 /// If the case cannot be practised.
 pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
-    let missing = || format!("{} cannot be practised: its case.toml has no [check]", case.shown);
+    let missing = || match &case.contest {
+        Some(_) => format!("{} has no check: `just contest` judges it", case.shown),
+        None => format!("{} cannot be practised: its case.toml has no [check]", case.shown),
+    };
     case.check.as_ref().with_context(missing)
 }
 
@@ -22,17 +25,44 @@ pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
 ///
 /// If the case cannot be practised, or has a `mine.rs`, which is left as it is.
 pub fn begin(case: &Case) -> anyhow::Result<()> {
-    criteria(case)?;
     let (path, again) = (case.source(MINE), &case.shown);
     let shown = path.display();
     ensure!(!path.exists(), "{shown} was left as it is; `just try {again} --again` begins again");
+    if case.contest.is_some() {
+        return copy_directory(&case.source(SLOW), &path);
+    }
+    criteria(case)?;
     write_new(&path, &source(case, SLOW)?)
 }
 
-/// Begins again; the old file becomes `mine.rs.old`.
+/// Copies a directory with all that is in it.
+pub(super) fn copy_directory(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let copy = || -> std::io::Result<Vec<_>> {
+        fs::create_dir_all(to)?;
+        let mut directories = Vec::new();
+        for entry in fs::read_dir(from)? {
+            let (entry, copied) = (entry?, |name| to.join(name));
+            if entry.file_type()?.is_dir() {
+                directories.push(entry.file_name());
+            } else {
+                fs::copy(entry.path(), copied(entry.file_name()))?;
+            }
+        }
+        Ok(directories)
+    };
+    let directories = copy().with_context(|| format!("cannot copy {}", from.display()))?;
+    directories.iter().try_for_each(|name| copy_directory(&from.join(name), &to.join(name)))
+}
+
+/// Begins again; the old file becomes `mine.rs.old`, or the old directory `mine.old`.
 pub fn begin_again(case: &Case) -> anyhow::Result<()> {
     let path = case.source(MINE);
-    let moved = fs::rename(&path, path.with_extension("rs.old"));
+    let old =
+        if path.is_dir() { path.with_extension("old") } else { path.with_extension("rs.old") };
+    if path.is_dir() && old.is_dir() {
+        fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+    }
+    let moved = fs::rename(&path, old);
     moved.with_context(|| format!("cannot move {}", path.display()))?;
     begin(case)
 }

@@ -1,6 +1,9 @@
 //! How to start and find a server: a case's variant, or the reader's own command.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use http::Uri;
@@ -68,6 +71,27 @@ impl Launch {
         let bin = case.server(variant);
         let launch = Self::announced(&bin, workspace.binary(&bin)?, case.args.clone());
         Ok(Self { env: case.env.clone(), companions, ..launch })
+    }
+
+    /// One of a case's companions, alone.
+    ///
+    /// # Errors
+    ///
+    /// If the case has none of this name, or if it isn't built.
+    pub fn of_companion(workspace: &Workspace, case: &Case, name: &str) -> anyhow::Result<Self> {
+        let companion = case.companions.iter().find(|it| it.name == name);
+        let companion =
+            companion.with_context(|| format!("{} has no companion `{name}`", case.name))?;
+        Ok(Self::announced(
+            &companion.bin,
+            workspace.binary(&companion.bin)?,
+            companion.args.clone(),
+        ))
+    }
+
+    /// A server that announces where it listens.
+    pub fn of_program(name: &str, program: &Path, args: Vec<String>) -> Self {
+        Self::announced(name, program.to_owned(), args)
     }
 
     fn announced(name: &str, program: PathBuf, args: Vec<String>) -> Self {

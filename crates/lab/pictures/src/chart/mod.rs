@@ -5,6 +5,7 @@
 //! `viewBox`, a title or a description.
 
 mod deciding;
+mod ladder;
 mod parts;
 mod sweep;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use crate::svg::figure;
 use maud::Markup;
 
 pub use deciding::deciding;
+pub use ladder::{LadderRow, ladder};
 pub use sweep::{SweepPoint, sweep};
 #[cfg(test)]
 pub use tests::recorded;

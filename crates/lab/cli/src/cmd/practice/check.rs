@@ -83,7 +83,7 @@ fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> 
         return Ok(workspace.cases_named(&options.cases)?.iter().map(Case::masked).collect());
     }
     let mut begun = lab_practice::course(workspace)?;
-    begun.retain(|case| case.source(MINE).is_file());
+    begun.retain(|case| case.check.is_some() && case.source(MINE).is_file());
     ensure!(!begun.is_empty(), "you have begun nothing: `just try CASE` makes a file to edit");
     Ok(begun)
 }

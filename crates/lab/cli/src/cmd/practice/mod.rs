@@ -2,6 +2,7 @@
 
 mod ask;
 mod check;
+mod contest;
 mod hint;
 mod list;
 pub mod predict;
@@ -23,6 +24,8 @@ pub enum Verb {
     Try(start::Options),
     /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
     Check(check::Options),
+    /// Measure the shop: one number, and whether to keep your last change [exit code: 0 measured, 2 error]
+    Contest(contest::Options),
     /// Write down what you suspect and what a fix would gain, before you measure
     Predict(predict::Options),
     /// Show a hint; one more each time
@@ -51,6 +54,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     let workspace = &places.workspace()?;
     match verb {
         Verb::Check(options) => return check::run(places, workspace, options),
+        Verb::Contest(options) => return contest::run(places, workspace, options),
         Verb::Prepare => return prepare::run(workspace),
         Verb::Try(options) => start::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),

@@ -18,7 +18,9 @@ const INTERRUPTED: u8 = 130;
 const OTHERS: [&str; 2] = ["lab-flamegraph", "mystery"];
 
 pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let cases = workspace.cases_and_exercises()?;
+    let mut cases = workspace.cases_and_exercises()?;
+    // A contest is built by those who enter it.
+    cases.retain(|case| case.contest.is_none());
     let servers = cases.iter().flat_map(|case| {
         let variants = case.variants.iter().map(|variant| case.server(variant));
         variants.chain(case.companions.iter().map(|companion| companion.bin.clone()))

@@ -11,7 +11,7 @@ use super::{find, list};
 pub struct Options {
     /// The case; without one, all are listed
     pub case: Option<String>,
-    /// Begin again: your file becomes mine.rs.old
+    /// Begin again: your file becomes mine.rs.old, and the shop's directory mine.old
     #[arg(long, requires = "case")]
     pub again: bool,
 }
@@ -28,7 +28,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
     out!("  Edit            {}", lab_report::path(&case.source(MINE)));
-    out!("  Then            just check {}", case.shown);
+    let judge = if case.contest.is_some() { "contest" } else { "check" };
+    out!("  Then            just {judge} {}", case.shown);
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
     Ok(())
 }

@@ -1,0 +1,3 @@
+use shop::{Options, fixed};
+
+case_server::main!(|options: Options| fixed::routes(&options));

@@ -1,0 +1,3 @@
+use shop::{Options, mine};
+
+case_server::main!(|options: Options| mine::routes(&options));

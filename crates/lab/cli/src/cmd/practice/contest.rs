@@ -1,0 +1,272 @@
+//! `lab practice contest`: one number for a whole service, and whether the last change is worth keeping.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::{Context as _, ensure};
+use console::style;
+use jiff::Timestamp;
+use lab_cases::{Case, MINE, SLOW, Workspace};
+use lab_pictures::chart::{self, LadderRow};
+use lab_practice::contest::{Advice, Contest, Ladder, MissedObjective, Rung, Score};
+use lab_report::{Table, factor, paragraph, planned};
+use lab_servers::build_servers;
+use lab_stats::{Speedup, median_of, schedule};
+use lab_system::{Progress, err, out, write_whole};
+use serde_json::json;
+
+use crate::cmd::{Places, interrupted, interruptible};
+
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The service
+    #[arg(default_value = "shop")]
+    pub case: String,
+    /// Keep the state that is measured, under this message or the first changed line
+    #[arg(long, value_name = "MESSAGE", num_args = 0..=1, default_missing_value = "")]
+    pub keep: Option<String>,
+    /// Draw the same data and visits as a run that printed this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Compare with the state that was kept last in at most so many pairs of runs; 6 have an interval of 95 %
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub pairs: u32,
+    /// Show the states that you kept, and draw them, without measuring
+    #[arg(long, conflicts_with_all = ["keep", "seed", "json"])]
+    pub chart: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Without a kept state, there are so many runs.
+const ALONE: u32 = 3;
+
+/// After so many pairs there is no doubt if all of them agree by more than this factor.
+const CLEAR: (usize, f64) = (4, 1.25);
+
+/// The runs of a contest.
+struct Rounds {
+    mine: Vec<Score>,
+    /// As many, unless there is no kept state.
+    kept: Vec<Score>,
+}
+
+pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
+    let case = &super::find(workspace, &options.case)?;
+    let rules = case.contest.as_ref().with_context(|| {
+        format!("{} has no contest; `just check {}` judges a fix of it", case.shown, case.shown)
+    })?;
+    if options.chart {
+        return show(&Ladder::read(workspace, case)?);
+    }
+    let variant = if case.source(MINE).is_dir() { MINE } else { SLOW };
+    let mut ladder = Ladder::read(workspace, case)?;
+    let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
+    let measured = interruptible(async {
+        let mut binaries = vec![case.server(variant), rules.referee.clone()];
+        binaries.extend(case.companions.iter().map(|it| it.bin.clone()));
+        let build = build_servers(workspace, &binaries, &[]);
+        places.build_unless_given(Vec::new(), build).await?;
+        let program = workspace.binary(&case.server(variant))?;
+        let contest = Contest::prepare(workspace, case, seed).await?;
+        let kept =
+            ladder.program().filter(|_| variant == MINE && ladder.is_changed(&case.source(MINE)));
+        let rounds = measure(&contest, case, &program, kept, options).await?;
+        anyhow::Ok((program, rounds))
+    })?;
+    let Some((program, rounds)) = measured else {
+        return Ok(interrupted("your files are as you left them"));
+    };
+    let speedup = Speedup::of_pairs(
+        rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s),
+    );
+    let score = spread(&rounds.mine);
+    let advice = speedup.as_ref().map(Advice::on);
+    // The first state of all is what later ones are compared with.
+    let is_kept = options.keep.is_some() || ladder.rungs.is_empty();
+    let message = options.keep.as_deref().filter(|it| !it.is_empty());
+    if is_kept {
+        let factor = speedup.map(|it| [it.estimate, it.low, it.high]);
+        let source = case.source(variant);
+        ladder.keep((&source, &program), message, |message, minutes| Rung {
+            message,
+            kept: Timestamp::now(),
+            minutes,
+            score,
+            factor,
+            seed,
+        })?;
+    }
+    if options.json {
+        let document = json!({
+            "score_per_s": score[0], "lowest_per_s": score[1], "highest_per_s": score[2], "seed": seed,
+            "advice": advice, "factor": speedup, "managed_per_s": median_of(rounds.mine.iter().map(|it| it.managed_per_s)),
+            "rising": missed(&rounds, |it| it.rising.as_ref()), "steady": missed(&rounds, |it| it.steady.as_ref()), "runs": rounds.mine,
+            "kept_runs": rounds.kept, "is_kept": is_kept,
+        });
+        out!("{document}");
+    } else {
+        print(case, &rounds, speedup.as_ref().zip(advice), &ladder, is_kept, seed);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Interleaved, in random order within each pair.
+async fn measure(
+    contest: &Contest<'_>,
+    case: &Case,
+    program: &PathBuf,
+    kept: Option<PathBuf>,
+    options: &Options,
+) -> anyhow::Result<Rounds> {
+    let (subjects, rounds) =
+        if kept.is_some() { (2, options.pairs) } else { (1, ALONE.min(options.pairs)) };
+    let length = contest.longest() * subjects as u32 * rounds;
+    if !options.json {
+        let of = if kept.is_some() { " of this state and the one that you kept last" } else { "" };
+        err!(
+            "{}",
+            paragraph(&format!(
+                "contest of the {}: {rounds} runs{of}, {} at most",
+                case.shown,
+                planned(length)
+            ))
+        );
+    }
+    let progress = Progress::planned(length);
+    let mut scores = Rounds { mine: Vec::new(), kept: Vec::new() };
+    // There are two subjects in a schedule.
+    for slot in schedule(2, rounds as usize, 1) {
+        let (name, server) = match (slot.subject, &kept) {
+            (0, _) => ("this state", program),
+            (_, Some(kept)) => ("the kept state", kept),
+            (_, None) => continue,
+        };
+        let Some(pair) = slot.pair else { continue };
+        if is_clear(&scores) {
+            break;
+        }
+        progress.run(
+            &case.shown,
+            &format!("run {} of {rounds}  {name}", pair + 1),
+            contest.longest(),
+        );
+        let score = contest.run(server, pair).await;
+        let score = score.with_context(|| format!("{name} breaks a rule"))?;
+        if slot.subject == 0 { scores.mine.push(score) } else { scores.kept.push(score) }
+    }
+    Ok(scores)
+}
+
+/// Whether more pairs would change nothing.
+fn is_clear(scores: &Rounds) -> bool {
+    let (fewest, factor) = CLEAR;
+    let ratios =
+        || scores.mine.iter().zip(&scores.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
+    scores.mine.len() == scores.kept.len()
+        && scores.mine.len() >= fewest
+        && (ratios().all(|it| it > factor) || ratios().all(|it| it < 1.0 / factor))
+}
+
+/// The kept states as a table and as a picture.
+fn show(ladder: &Ladder) -> anyhow::Result<ExitCode> {
+    ensure!(!ladder.rungs.is_empty(), "no state is kept yet; `just contest` keeps the first one");
+    let row = |(nth, it): (usize, &Rung)| {
+        let factor = it.factor.map_or(String::new(), |[it, low, high]| {
+            format!("{} ({} to {})", factor(it), factor(low), factor(high))
+        });
+        vec![
+            format!("{nth} {}", cut(&it.message)),
+            format!("{:.0}", it.score[0]),
+            factor,
+            it.minutes.to_string(),
+        ]
+    };
+    let rows = ladder.rungs.iter().enumerate().map(row);
+    out!("{}", Table::new("", ["state", "visits/s", "of the one before", "minutes"], rows).text());
+    let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.score };
+    let rows: Vec<_> = ladder.rungs.iter().map(row).collect();
+    write_whole(&ladder.picture(), &chart::ladder(&rows).svg)?;
+    out!("\n  picture: {}", lab_report::path(&ladder.picture()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A message that leaves room for the other columns.
+fn cut(message: &str) -> String {
+    const LONGEST: usize = 40;
+    if message.chars().count() <= LONGEST {
+        return message.to_owned();
+    }
+    message.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+/// Median, lowest and highest.
+fn spread(scores: &[Score]) -> [f64; 3] {
+    let scores = || scores.iter().map(|it| it.per_s);
+    let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(0.0, f64::max));
+    [median_of(scores()).unwrap_or_default(), low, high]
+}
+
+/// An objective that failed in most runs: that of the run in the middle.
+fn missed(rounds: &Rounds, of: fn(&Score) -> Option<&MissedObjective>) -> Option<&MissedObjective> {
+    let mut missed: Vec<_> = rounds.mine.iter().filter_map(of).collect();
+    missed.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
+    missed.get(missed.len() / 2).copied().filter(|_| 2 * missed.len() > rounds.mine.len())
+}
+
+fn print(
+    case: &Case,
+    rounds: &Rounds,
+    judged: Option<(&Speedup, Advice)>,
+    ladder: &Ladder,
+    is_kept: bool,
+    seed: u64,
+) {
+    let [score, low, high] = spread(&rounds.mine);
+    let label = style(format!("{score:.0}")).bold();
+    out!("\n{label} visits per second, right and within their objectives ({low:.0} to {high:.0})");
+    if let Some((speedup, advice)) = judged {
+        let word = match advice {
+            Advice::Keep => style("KEEP").green(),
+            Advice::Revert => style("REVERT").red(),
+            Advice::Undecided => style("UNDECIDED").yellow(),
+        };
+        let range = format!("{} to {}", factor(speedup.low), factor(speedup.high));
+        out!(
+            "{}: {} of the state that you kept last ({range})",
+            word.bold(),
+            factor(speedup.estimate)
+        );
+    }
+    let managed = median_of(rounds.mine.iter().map(|it| it.managed_per_s)).unwrap_or_default();
+    let rising = missed(rounds, |it| it.rising.as_ref()).map_or(String::new(), |it| {
+        format!("; the first objective to fail as they rise: {}", objective(it))
+    });
+    out!("{}", paragraph(&format!("It managed {managed:.0} visits per second{rising}.")));
+    if let Some(it) = missed(rounds, |it| it.steady.as_ref()) {
+        let said =
+            format!("With stalls of the stock service, most late visits: {}.", objective(it));
+        out!("{}", paragraph(&said));
+    }
+    if let Some(kept) = ladder.rungs.last().filter(|_| is_kept) {
+        out!(
+            "{}",
+            paragraph(&format!("Kept as state {}: {}", ladder.rungs.len() - 1, kept.message))
+        );
+    }
+    let next = if !case.source(MINE).is_dir() {
+        format!("just try {}, which makes a copy for you to improve", case.shown)
+    } else if is_kept {
+        "change something, then just contest".to_owned()
+    } else {
+        "just contest --keep, which keeps this state".to_owned()
+    };
+    out!("{}", paragraph(&format!("next: {next}")));
+    out!("  the same visits again: just contest --seed {seed}");
+}
+
+/// `orders, p99 210 ms of 100 at 300 visits per second`
+fn objective(it: &MissedObjective) -> String {
+    let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = it;
+    format!("{kind}, p99 {p99_ms:.0} ms of {objective_ms:.0} at {rate_per_s:.0} visits per second")
+}

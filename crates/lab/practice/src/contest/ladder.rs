@@ -1,0 +1,157 @@
+//! The states of a service that the reader kept: their scores in a file, the last one's program and source next to it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use lab_cases::{Case, Workspace};
+use lab_stats::Speedup;
+use lab_system::write_whole;
+use serde::{Deserialize, Serialize};
+
+use crate::source::copy_directory;
+
+/// The kept states of one contest.
+#[derive(Debug)]
+pub struct Ladder {
+    dir: PathBuf,
+    pub rungs: Vec<Rung>,
+}
+
+/// A kept state.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Rung {
+    pub message: String,
+    pub kept: Timestamp,
+    /// Since the first state.
+    pub minutes: i64,
+    /// Visits per second, and the lowest and the highest of the runs.
+    pub score: [f64; 3],
+    /// Of the state before: the factor and its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<[f64; 3]>,
+    pub seed: u64,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct LadderFile {
+    #[serde(default, rename = "state")]
+    rungs: Vec<Rung>,
+}
+
+/// What to do with the state in the editor.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// It is better.
+    Keep,
+    /// It isn't, or by less than its code is worth.
+    Revert,
+    Undecided,
+}
+
+/// A change that gains less than this factor isn't worth its code.
+pub const WORTH: f64 = 1.03;
+
+impl Advice {
+    /// From the scores of the state in the editor, over those of the kept one.
+    pub fn on(speedup: &Speedup) -> Self {
+        match speedup {
+            it if it.low > 1.0 && it.estimate >= WORTH => Self::Keep,
+            it if it.high < WORTH || (it.high < 1.1 && it.estimate < 1.01) => Self::Revert,
+            _ => Self::Undecided,
+        }
+    }
+}
+
+impl Ladder {
+    const FILE: &str = "ladder.toml";
+    const SOURCE: &str = "source";
+    const PROGRAM: &str = "program";
+
+    /// # Errors
+    ///
+    /// If the file is there and can't be read.
+    pub fn read(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
+        let dir = workspace.root().join(".practice").join(&case.name);
+        let path = dir.join(Self::FILE);
+        let file = if path.exists() {
+            let text = fs::read_to_string(&path);
+            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+            toml::from_str(&text)
+                .with_context(|| format!("correct {}, or move it", path.display()))?
+        } else {
+            LadderFile::default()
+        };
+        Ok(Self { dir, rungs: file.rungs })
+    }
+
+    /// The program of the state that was kept last.
+    pub fn program(&self) -> Option<PathBuf> {
+        let program = self.dir.join(Self::PROGRAM);
+        (!self.rungs.is_empty() && program.is_file()).then_some(program)
+    }
+
+    /// Keeps a state. Without a message, the first line that differs from the last state names it.
+    pub fn keep(
+        &mut self,
+        (source, program): (&Path, &Path),
+        message: Option<&str>,
+        rung: impl FnOnce(String, i64) -> Rung,
+    ) -> anyhow::Result<&Rung> {
+        let kept = self.dir.join(Self::SOURCE);
+        let message = match message {
+            Some(message) => message.to_owned(),
+            None if self.rungs.is_empty() => "as it was".to_owned(),
+            None => first_difference(&kept, source).unwrap_or_else(|| "nothing changed".to_owned()),
+        };
+        fs::create_dir_all(&self.dir)?;
+        if kept.exists() {
+            fs::remove_dir_all(&kept)?;
+        }
+        copy_directory(source, &kept)?;
+        // Not over a file that runs.
+        let copied = self.dir.join("program.new");
+        fs::copy(program, &copied)?;
+        fs::rename(copied, self.dir.join(Self::PROGRAM))?;
+        let first = self.rungs.first().map_or_else(Timestamp::now, |first| first.kept);
+        self.rungs.push(rung(message, Timestamp::now().duration_since(first).as_mins()));
+        let file = LadderFile { rungs: self.rungs.clone() };
+        let head = "# The states that you kept. Each score is visits per second: its median, lowest and highest run.\n";
+        write_whole(&self.dir.join(Self::FILE), &(head.to_owned() + &toml::to_string(&file)?))?;
+        self.rungs.last().context("a state was kept")
+    }
+
+    /// Where its picture goes.
+    pub fn picture(&self) -> PathBuf {
+        self.dir.join("ladder.svg")
+    }
+
+    /// Whether the source differs from the state that was kept last.
+    pub fn is_changed(&self, source: &Path) -> bool {
+        first_difference(&self.dir.join(Self::SOURCE), source).is_some()
+    }
+}
+
+/// The first line of a source that another one doesn't have, with its file.
+fn first_difference(old: &Path, new: &Path) -> Option<String> {
+    let mut entries: Vec<_> = new.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries.iter().find_map(|path| {
+        let before = old.join(path.file_name()?);
+        if path.is_dir() {
+            return first_difference(&before, path);
+        }
+        let [before, now] = [&before, path].map(|it| fs::read_to_string(it).unwrap_or_default());
+        if before == now {
+            return None;
+        }
+        let file = path.file_name()?.to_string_lossy();
+        let known: std::collections::HashSet<_> = before.lines().map(str::trim).collect();
+        let added = now.lines().map(str::trim).find(|line| line.len() > 3 && !known.contains(line));
+        Some(format!("{file}: {}", added.unwrap_or("lines are gone")))
+    })
+}
