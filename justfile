@@ -69,6 +69,18 @@ lab *VERB: _lab
 prepare: _lab
     {{ lab }} practice prepare
 
+# Run a slow server, and what it needs
+[group('learn')]
+[no-exit-message]
+serve *CASE: _lab
+    {{ lab }} practice serve "$@"
+
+# Write down what you suspect, before you measure
+[private]
+[no-exit-message]
+predict *CASE: _lab
+    {{ lab }} practice predict "$@"
+
 # Begin a fix of your own, or list what you can fix
 [group('learn')]
 [no-exit-message]
@@ -135,7 +147,7 @@ new-case NAME *FLAGS:
     cargo fmt --all
 
 # Fill in the course's pages (--check: only look)
-[group('write')]
+[private]
 docs *FLAGS: _book
     {{ book }} docs "$@"
 

@@ -24,6 +24,7 @@ REPLICATIONS = {
                  "postgres"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
     "ladder": ("ladder", [], "35 min", "score the shop after each of our ten fixes, in two orders", ""),
+    "dashboard": ("dashboard", [], "1 min", "read the shop's metrics in an evening with stalls", ""),
     "heaptrack": ("heaptrack_valgrind", ["heaptrack"], "10 s", "count the allocations of CASE, next to our counts",
                   "heaptrack"),
     "dhat": ("heaptrack_valgrind", ["dhat"], "10 s", "count the allocations of CASE with Valgrind", "valgrind"),

@@ -35,6 +35,7 @@ chapters! {
     receipts: "exercises/receipts.md",
     quotes: "exercises/quotes.md",
     mystery: "mystery.md",
+    shop: "exercises/shop.md",
     cheat_sheet: "cheat-sheet.md",
     idle_server_further: "cases/idle-server-further.md",
     busy_server_further: "cases/busy-server-further.md",

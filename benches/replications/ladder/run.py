@@ -65,8 +65,7 @@ def climb(order: list[str], runs: int) -> list[dict]:
         states.append({
             "step": step, "score": found["score_per_s"], "low": found["lowest_per_s"], "high": found["highest_per_s"],
             "factor": found["score_per_s"] / before if before else None,
-            "managed": found["managed_per_s"],
-            **{part: f"{it['kind']} {it['p99_ms']:.0f} ms" if (it := found[part]) else "-" for part in ("rising", "steady")},
+            **{part: f"{it['kind']} {it['p99_ms']:.0f} ms" if (it := found[part]) else "-" for part in ("first_missed", "overloaded")},
         })
         say(f"{step}: {found['score_per_s']:.0f}")
     return states
@@ -95,10 +94,10 @@ def main():
             aside.rename(KEPT)
     tables = {}
     for name, states in record["orders"].items():
-        head = ["", "visits/s", "lowest", "highest", "factor", "managed", "fails first as the load rises", "most late"]
+        head = ["", "visits/s", "lowest", "highest", "factor", "fails first", "most late when overloaded"]
         rows = [[it["step"], number(it["score"], 0), number(it["low"], 0), number(it["high"], 0),
-                 f"{it['factor']:.2f}×" if it["factor"] else "", number(it["managed"], 0),
-                 it["rising"], it["steady"]] for it in states]
+                 f"{it['factor']:.2f}×" if it["factor"] else "",
+                 it["first_missed"], it["overloaded"]] for it in states]
         print(f"{name}\n{table(head, rows)}\n")
         tables[name] = (head, rows)
     save("replicate-ladder", record, chosen, [], **tables)

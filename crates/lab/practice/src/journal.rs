@@ -25,6 +25,10 @@ pub struct Entry {
     pub suspect: Option<String>,
     /// The factor that the reader predicted, of [`Case::predicted_metric`].
     pub factor: Option<f64>,
+    /// What the reader suspected of a service with many faults, in their own words.
+    pub suspects: Vec<String>,
+    /// What would tell two of them apart.
+    pub experiment: Option<String>,
     /// How many hints were shown.
     pub hints: usize,
     /// When the reader's file was first made.
@@ -61,7 +65,7 @@ impl Entry {
 
     /// `open`, `predicted`, `tried` or `passed`.
     pub fn state(&self) -> &'static str {
-        match (&self.passed, &self.tried, &self.suspect) {
+        match (&self.passed, &self.tried, self.suspect.as_ref().or(self.suspects.first())) {
             (Some(_), ..) => "passed",
             (_, Some(_), _) => "tried",
             (.., Some(_)) => "predicted",

@@ -1,10 +1,11 @@
 //! What a contest asks of a service, as its referee draws it from a seed.
 
-use std::{ops::Range, time::Duration};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_model::{Ask, OpenLoop, Spacing, VisitKind};
 use lab_servers::Scratch;
+use lab_stats::SplitMix64;
 use lab_system::Program;
 use serde::Deserialize;
 
@@ -15,20 +16,14 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// So many visits can be in flight.
 const CONNECTIONS: usize = 384;
 
-/// The course of a run: the load rises until the service is overloaded, and then it stays at a share of that.
+/// The course of a run: one level of load after the other, until the service is overloaded.
 #[derive(Debug, Deserialize)]
 pub struct ContestCourse {
-    /// Visits per second at its begin.
-    rate_per_s: f64,
-    doubles_every_s: f64,
-    pub rise_s: f64,
-    /// The load doesn't rise any more when a visit has waited this long.
-    pub behind_s: f64,
-    /// Of the visits per second that the service has shown to manage.
-    share: f64,
-    most_per_s: f64,
-    pub steady_s: f64,
-    /// While the load is steady.
+    /// Visits per second of each level, rising.
+    pub levels_per_s: Vec<f64>,
+    /// How long a level lasts.
+    pub level_s: f64,
+    /// During each level.
     #[serde(rename = "events")]
     pub disturbances: Vec<Disturbance>,
     pub visits: Vec<DrawnVisit>,
@@ -75,59 +70,25 @@ impl ContestCourse {
         Ok(Self { _bodies: Some(bodies), ..course })
     }
 
-    /// The load that rises.
-    pub(super) fn rising(&self, seed: u64) -> OpenLoop {
-        OpenLoop {
-            doubles_every_s: Some(self.doubles_every_s),
-            spacing: Spacing::Random { seed },
-            ..OpenLoop::new(self.rate_per_s, CONNECTIONS)
-        }
+    /// The load of one level.
+    pub(super) fn load(&self, level: usize, seed: u64) -> OpenLoop {
+        let spacing = Spacing::Random { seed: SplitMix64(seed).seed_of(level) };
+        OpenLoop { spacing, ..OpenLoop::new(self.levels_per_s[level], CONNECTIONS) }
     }
 
-    /// The rate at which a load that rises has this many visits behind it: what a service manages that has answered
-    /// so many in time.
-    pub(super) fn managed_per_s(&self, visits: usize) -> f64 {
-        let load = self.rising(0);
-        load.rate_after(load.time_of(visits as f64))
-    }
-
-    /// The load of a service that manages this many visits per second.
-    pub(super) fn steady(&self, managed_per_s: f64, seed: u64) -> OpenLoop {
-        let rate_per_s = (self.share * managed_per_s).min(self.most_per_s);
-        OpenLoop { spacing: Spacing::Random { seed }, ..OpenLoop::new(rate_per_s, CONNECTIONS) }
-    }
-
-    /// The visits of one of the two parts of a run. No alternative is in both.
-    pub(super) fn kinds(&self, part: LoadPart) -> Vec<VisitKind> {
-        let kind = |it: &DrawnVisit| VisitKind {
-            name: it.name.clone(),
-            weight: it.weight,
-            alternatives: it.alternatives[part.of(it)].to_vec(),
+    /// The visits, of each kind from the alternative on that comes next: none comes twice before all have come.
+    pub(super) fn kinds(&self, taken: &[usize]) -> Vec<VisitKind> {
+        let kind = |(it, taken): (&DrawnVisit, &usize)| {
+            let mut alternatives = it.alternatives.clone();
+            alternatives.rotate_left(taken % it.alternatives.len());
+            VisitKind { name: it.name.clone(), weight: it.weight, alternatives }
         };
-        self.visits.iter().map(kind).collect()
+        self.visits.iter().zip(taken).map(kind).collect()
     }
 
-    /// Whether the companion may have been unable to answer a visit that was due at this time.
+    /// Whether the companion may have been unable to answer a visit that was due at this time of a level.
     pub(super) fn is_disturbed(&self, due_s: f64) -> bool {
         // The load begins a moment after the clock of the disturbances, and a visit waits for its turn.
         self.disturbances.iter().any(|it| (it.at_s - 0.5..it.until_s + 0.5).contains(&due_s))
-    }
-}
-
-/// The parts of a run.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum LoadPart {
-    Rise,
-    Steady,
-}
-
-impl LoadPart {
-    /// The alternatives of a visit that belong to it.
-    pub fn of(self, visit: &DrawnVisit) -> Range<usize> {
-        let (half, all) = (visit.alternatives.len() / 2, visit.alternatives.len());
-        match self {
-            Self::Rise => 0..half,
-            Self::Steady => half..all,
-        }
     }
 }

@@ -28,12 +28,27 @@ pub struct Rung {
     pub kept: Timestamp,
     /// Since the first state.
     pub minutes: i64,
+    #[serde(flatten)]
+    pub measured: RungFigures,
+}
+
+/// What was measured of a state.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RungFigures {
     /// Visits per second, and the lowest and the highest of the runs.
     pub score: [f64; 3],
-    /// Of the state before: the factor and its interval.
+    /// Of the state that was kept before: the factor and its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<[f64; 3]>,
     pub seed: u64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct MeasuredFile {
+    /// The fingerprint of the source.
+    source: u32,
+    #[serde(flatten)]
+    measured: RungFigures,
 }
 
 #[derive(Default, Deserialize, Serialize)]
@@ -69,6 +84,7 @@ impl Advice {
 
 impl Ladder {
     const FILE: &str = "ladder.toml";
+    const MEASURED: &str = "measured.toml";
     const SOURCE: &str = "source";
     const PROGRAM: &str = "program";
 
@@ -95,12 +111,26 @@ impl Ladder {
         (!self.rungs.is_empty() && program.is_file()).then_some(program)
     }
 
+    /// Remembers what was measured of a source that may be kept later.
+    pub fn measured(&self, source: &Path, measured: &RungFigures) -> anyhow::Result<()> {
+        let file = MeasuredFile { source: fingerprint(source)?, measured: measured.clone() };
+        fs::create_dir_all(&self.dir)?;
+        write_whole(&self.dir.join(Self::MEASURED), &toml::to_string(&file)?)
+    }
+
+    /// What was measured last, if it was of this source.
+    pub fn last_measured(&self, source: &Path) -> Option<RungFigures> {
+        let text = fs::read_to_string(self.dir.join(Self::MEASURED)).ok()?;
+        let file: MeasuredFile = toml::from_str(&text).ok()?;
+        (file.source == fingerprint(source).ok()?).then_some(file.measured)
+    }
+
     /// Keeps a state. Without a message, the first line that differs from the last state names it.
     pub fn keep(
         &mut self,
         (source, program): (&Path, &Path),
         message: Option<&str>,
-        rung: impl FnOnce(String, i64) -> Rung,
+        measured: RungFigures,
     ) -> anyhow::Result<&Rung> {
         let kept = self.dir.join(Self::SOURCE);
         let message = match message {
@@ -118,7 +148,8 @@ impl Ladder {
         fs::copy(program, &copied)?;
         fs::rename(copied, self.dir.join(Self::PROGRAM))?;
         let first = self.rungs.first().map_or_else(Timestamp::now, |first| first.kept);
-        self.rungs.push(rung(message, Timestamp::now().duration_since(first).as_mins()));
+        let (kept, minutes) = (Timestamp::now(), Timestamp::now().duration_since(first).as_mins());
+        self.rungs.push(Rung { message, kept, minutes, measured });
         let file = LadderFile { rungs: self.rungs.clone() };
         let head = "# The states that you kept. Each score is visits per second: its median, lowest and highest run.\n";
         write_whole(&self.dir.join(Self::FILE), &(head.to_owned() + &toml::to_string(&file)?))?;
@@ -134,6 +165,29 @@ impl Ladder {
     pub fn is_changed(&self, source: &Path) -> bool {
         first_difference(&self.dir.join(Self::SOURCE), source).is_some()
     }
+}
+
+/// Of all files of a source, with their names.
+fn fingerprint(source: &Path) -> anyhow::Result<u32> {
+    let mut digest = crc32fast::Hasher::new();
+    let mut directories = vec![source.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let entries =
+            directory.read_dir().with_context(|| format!("cannot read {}", directory.display()))?;
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                digest.update(path.as_os_str().as_encoded_bytes());
+                digest.update(
+                    &fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?,
+                );
+            }
+        }
+    }
+    Ok(digest.finalize())
 }
 
 /// The first line of a source that another one doesn't have, with its file.

@@ -20,14 +20,14 @@ use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::source::copy_directory;
-use course::{ContestCourse, DrawnVisit, LoadPart, PATIENCE};
-pub use ladder::{Advice, Ladder, Rung};
-use score::good;
+use course::{ContestCourse, DrawnVisit, PATIENCE};
+pub use ladder::{Advice, Ladder, Rung, RungFigures};
+use score::is_overloaded;
 pub use score::{MissedObjective, Score};
 
 /// What a service may lose in a crash is what changed within the last second.
 const SETTLED: Duration = Duration::from_millis(1_200);
-/// How long the last visits of a load may take. The longest objective is shorter.
+/// How long the last visits of a level may take. The longest objective is shorter.
 const GRACE: Duration = Duration::from_millis(1_600);
 /// So many visits of a kind are asked again after a restart.
 const ASKED_AGAIN: usize = 60;
@@ -85,10 +85,10 @@ impl<'a> Contest<'a> {
         Ok(Self { players, course, seed, data })
     }
 
-    /// How long a run takes if the service isn't overloaded while the load rises.
+    /// How long a run takes if the service isn't overloaded at any level.
     pub fn longest(&self) -> Duration {
-        let load = Duration::from_secs_f64(self.course.rise_s + self.course.steady_s);
-        load + 2 * GRACE + SETTLED + Duration::from_secs(1)
+        let level = Duration::from_secs_f64(self.course.level_s);
+        level * self.course.levels_per_s.len() as u32 + GRACE + SETTLED + Duration::from_secs(1)
     }
 
     /// One run of a fresh service. Those of the same number meet the same visits.
@@ -109,49 +109,56 @@ impl<'a> Contest<'a> {
                 format!("http://{}", companion.host),
             ];
             let launch = Launch::of_program(&players.case.name, server, args);
-            let (rise, managed_per_s, steady) = Running::with(&launch, async |service| {
-                let seed = SplitMix64(self.seed).seed_of(nth);
-                let rise = self.rise(service, seed).await?;
-                let managed_per_s = course.managed_per_s(good(course, &rise, LoadPart::Rise));
-                let load = course.steady(managed_per_s, !seed);
-                let steady = self.steady(service, &companion, load).await?;
+            let levels = Running::with(&launch, async |service| {
+                let levels = self.levels(service, &companion, nth).await?;
                 sleep(SETTLED).await;
-                anyhow::Ok((rise, managed_per_s, steady))
+                anyhow::Ok(levels)
             })
             .await?;
-            let parts = [(LoadPart::Rise, &rise), (LoadPart::Steady, &steady)];
             Running::with(&launch, async |service| {
-                ask_again(course, parts, service.server.target()).await
+                ask_again(course, &levels, service.server.target()).await
             })
             .await?;
-            self.audit(parts, &companion, data.path()).await?;
-            Ok(Score::of(course, &rise, managed_per_s, &steady))
+            self.audit(&levels, &companion, data.path()).await?;
+            Ok(Score::of(course, &levels))
         })
         .await
     }
 
-    /// Has the load rise until the service is overloaded.
-    async fn rise(&self, service: &Running, seed: u64) -> anyhow::Result<Visits> {
-        let behind = Some(Duration::from_secs_f64(self.course.behind_s));
-        let plan = LoadPlan {
-            measurement: Duration::from_secs_f64(self.course.rise_s),
-            stop_when: Some(StopWhen { behind, wrong: true }),
-            ..self.plan(service, LoadPart::Rise, self.course.rising(seed))
-        };
-        self.right(lab_load::run(&plan).await?, service, LoadPart::Rise).await
+    /// One level of load after the other, until the service is overloaded.
+    async fn levels(
+        &self,
+        service: &Running,
+        companion: &Target,
+        nth: usize,
+    ) -> anyhow::Result<Vec<Visits>> {
+        let seed = SplitMix64(self.seed).seed_of(nth);
+        let (mut levels, mut taken) = (Vec::new(), vec![0; self.course.visits.len()]);
+        for level in 0..self.course.levels_per_s.len() {
+            let load = self.course.load(level, seed);
+            let visits = self.level(service, companion, load, &taken).await?;
+            visits.kind.iter().for_each(|kind| taken[usize::from(*kind)] += 1);
+            levels.push(visits);
+            if is_overloaded(&self.course, &levels) {
+                break;
+            }
+        }
+        Ok(levels)
     }
 
-    /// Keeps the load steady while the companion is disturbed.
-    async fn steady(
+    async fn level(
         &self,
         service: &Running,
         companion: &Target,
         load: OpenLoop,
+        taken: &[usize],
     ) -> anyhow::Result<Visits> {
+        let target = service.server.target();
         let plan = LoadPlan {
-            measurement: Duration::from_secs_f64(self.course.steady_s),
+            measurement: Duration::from_secs_f64(self.course.level_s),
+            grace: GRACE,
             stop_when: Some(StopWhen { behind: None, wrong: true }),
-            ..self.plan(service, LoadPart::Steady, load)
+            ..LoadPlan::of_visits(target, self.course.kinds(taken), load)
         };
         let begin = Instant::now();
         let disturb = async {
@@ -163,12 +170,7 @@ impl<'a> Contest<'a> {
             anyhow::Ok(())
         };
         let (outcome, ()) = tokio::try_join!(lab_load::run(&plan), disturb)?;
-        self.right(outcome, service, LoadPart::Steady).await
-    }
-
-    fn plan(&self, service: &Running, part: LoadPart, load: OpenLoop) -> LoadPlan {
-        let target = service.server.target();
-        LoadPlan { grace: GRACE, ..LoadPlan::of_visits(target, self.course.kinds(part), load) }
+        self.right(outcome, service, taken).await
     }
 
     /// The visits, all of which have to be right.
@@ -176,12 +178,12 @@ impl<'a> Contest<'a> {
         &self,
         mut outcome: Outcome,
         service: &Running,
-        part: LoadPart,
+        taken: &[usize],
     ) -> anyhow::Result<Visits> {
         let visits = outcome.visits.take().context("the outcome has no visits")?;
         if outcome.wrong + outcome.failed > 0 {
             let fault = outcome.first_fault.unwrap_or_else(|| "a wrong answer".to_owned());
-            let difference = self.difference(&visits, service, part).await.unwrap_or_default();
+            let difference = self.difference(&visits, service, taken).await.unwrap_or_default();
             bail!("{fault}{difference}");
         }
         Ok(visits)
@@ -192,13 +194,13 @@ impl<'a> Contest<'a> {
         &self,
         visits: &Visits,
         service: &Running,
-        part: LoadPart,
+        taken: &[usize],
     ) -> Option<String> {
         let row = visits.answer.iter().position(|it| *it == VisitEnd::Wrong)?;
-        let kind = visits.kind[row];
-        let drawn = self.course.visits.get(usize::from(kind))?;
-        let before = visits.kind[..row].iter().filter(|it| **it == kind).count();
-        let nth = part.of(drawn).cycle().nth(before)?;
+        let kind = usize::from(visits.kind[row]);
+        let drawn = self.course.visits.get(kind)?;
+        let before = visits.kind[..row].iter().filter(|it| usize::from(**it) == kind).count();
+        let nth = (taken[kind] + before) % drawn.alternatives.len();
         for (request, ask) in drawn.alternatives[nth].iter().enumerate() {
             if ask.method != "GET" {
                 continue;
@@ -223,13 +225,12 @@ impl<'a> Contest<'a> {
     /// Has the referee judge what the answers don't show.
     async fn audit(
         &self,
-        parts: [(LoadPart, &Visits); 2],
+        levels: &[Visits],
         companion: &Target,
         data: &Path,
     ) -> anyhow::Result<()> {
         let (mut requests, mut stock_reads, mut references) = (0, 0, Vec::new());
-        let answered = parts.into_iter().flat_map(|part| answered(&self.course, part));
-        for Answered { drawn, nth, end } in answered {
+        for Answered { drawn, nth, end } in answered(&self.course, levels) {
             requests += drawn.alternatives[nth].len();
             if end == VisitEnd::Right {
                 stock_reads += drawn.stock_reads;
@@ -265,26 +266,27 @@ struct Answered<'a> {
 }
 
 /// In the order in which they were due.
-fn answered<'a>(
-    course: &'a ContestCourse,
-    (part, visits): (LoadPart, &'a Visits),
-) -> impl Iterator<Item = Answered<'a>> {
-    let mut turns: Vec<_> = course.visits.iter().map(|it| part.of(it).cycle()).collect();
-    visits.kind.iter().zip(&visits.answer).filter_map(move |(kind, end)| {
+fn answered<'a>(course: &'a ContestCourse, levels: &[Visits]) -> Vec<Answered<'a>> {
+    let mut taken = vec![0; course.visits.len()];
+    let rows = levels.iter().flat_map(|visits| visits.kind.iter().zip(&visits.answer));
+    let visit = |(kind, end): (&u16, &VisitEnd)| {
         let kind = usize::from(*kind);
-        let nth = turns[kind].next()?;
+        let drawn = &course.visits[kind];
+        let nth = taken[kind] % drawn.alternatives.len();
+        taken[kind] += 1;
         let is_answered = matches!(end, VisitEnd::Right | VisitEnd::Other);
-        is_answered.then(|| Answered { drawn: &course.visits[kind], nth, end: *end })
-    })
+        is_answered.then_some(Answered { drawn, nth, end: *end })
+    };
+    rows.filter_map(visit).collect()
 }
 
 /// What was answered once has to be there after a restart.
 async fn ask_again(
     course: &ContestCourse,
-    parts: [(LoadPart, &Visits); 2],
+    levels: &[Visits],
     target: Target,
 ) -> anyhow::Result<()> {
-    let answered: Vec<_> = parts.into_iter().flat_map(|part| answered(course, part)).collect();
+    let answered = answered(course, levels);
     for drawn in &course.visits {
         let Some(again) = drawn.again else { continue };
         let of_kind = answered.iter().filter(|it| std::ptr::eq(it.drawn, drawn));

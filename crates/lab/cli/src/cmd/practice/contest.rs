@@ -7,7 +7,10 @@ use console::style;
 use jiff::Timestamp;
 use lab_cases::{Case, MINE, SLOW, Workspace};
 use lab_pictures::chart::{self, LadderRow};
-use lab_practice::contest::{Advice, Contest, Ladder, MissedObjective, Rung, Score};
+use lab_practice::{
+    Entry,
+    contest::{Advice, Contest, Ladder, MissedObjective, Rung, RungFigures, Score},
+};
 use lab_report::{Table, factor, paragraph, planned};
 use lab_servers::build_servers;
 use lab_stats::{Speedup, median_of, schedule};
@@ -57,10 +60,20 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         format!("{} has no contest; `just check {}` judges a fix of it", case.shown, case.shown)
     })?;
     if options.chart {
-        return show(&Ladder::read(workspace, case)?);
+        return show(&Ladder::read(workspace, case)?, &Entry::of(workspace, case)?);
     }
     let variant = if case.source(MINE).is_dir() { MINE } else { SLOW };
+    let source = case.source(variant);
     let mut ladder = Ladder::read(workspace, case)?;
+    if let Some(message) = &options.keep
+        && options.seed.is_none()
+        && let Some(measured) = ladder.last_measured(&source)
+    {
+        let program = workspace.binary(&case.server(variant))?;
+        let kept = ladder.keep((&source, &program), named(message), measured)?;
+        out!("Kept, with {:.0} visits per second: {}", kept.measured.score[0], kept.message);
+        return Ok(ExitCode::SUCCESS);
+    }
     let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
     let measured = interruptible(async {
         let mut binaries = vec![case.server(variant), rules.referee.clone()];
@@ -68,47 +81,48 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         let build = build_servers(workspace, &binaries, &[]);
         places.build_unless_given(Vec::new(), build).await?;
         let program = workspace.binary(&case.server(variant))?;
+        if !options.json {
+            err!("  preparing the visits and their right answers");
+        }
         let contest = Contest::prepare(workspace, case, seed).await?;
-        let kept =
-            ladder.program().filter(|_| variant == MINE && ladder.is_changed(&case.source(MINE)));
+        let kept = ladder.program().filter(|_| variant == MINE && ladder.is_changed(&source));
         let rounds = measure(&contest, case, &program, kept, options).await?;
         anyhow::Ok((program, rounds))
     })?;
     let Some((program, rounds)) = measured else {
         return Ok(interrupted("your files are as you left them"));
     };
-    let speedup = Speedup::of_pairs(
-        rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s),
-    );
-    let score = spread(&rounds.mine);
+    let ratios = rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
+    let speedup = Speedup::of_pairs(ratios);
     let advice = speedup.as_ref().map(Advice::on);
+    let factor = speedup.map(|it| [it.estimate, it.low, it.high]);
+    let measured = RungFigures { score: spread(&rounds.mine), factor, seed };
+    ladder.measured(&source, &measured)?;
+    let [score, lowest, highest] = measured.score;
     // The first state of all is what later ones are compared with.
     let is_kept = options.keep.is_some() || ladder.rungs.is_empty();
-    let message = options.keep.as_deref().filter(|it| !it.is_empty());
     if is_kept {
-        let factor = speedup.map(|it| [it.estimate, it.low, it.high]);
-        let source = case.source(variant);
-        ladder.keep((&source, &program), message, |message, minutes| Rung {
-            message,
-            kept: Timestamp::now(),
-            minutes,
-            score,
-            factor,
-            seed,
-        })?;
+        let message = options.keep.as_deref().and_then(named);
+        ladder.keep((&source, &program), message, measured)?;
     }
     if options.json {
         let document = json!({
-            "score_per_s": score[0], "lowest_per_s": score[1], "highest_per_s": score[2], "seed": seed,
-            "advice": advice, "factor": speedup, "managed_per_s": median_of(rounds.mine.iter().map(|it| it.managed_per_s)),
-            "rising": missed(&rounds, |it| it.rising.as_ref()), "steady": missed(&rounds, |it| it.steady.as_ref()), "runs": rounds.mine,
-            "kept_runs": rounds.kept, "is_kept": is_kept,
+            "score_per_s": score, "lowest_per_s": lowest, "highest_per_s": highest,
+            "seed": seed, "advice": advice, "factor": speedup,
+            "first_missed": missed(&rounds, |it| it.first.as_ref()),
+            "overloaded": missed(&rounds, |it| it.overloaded.as_ref()),
+            "runs": rounds.mine, "kept_runs": rounds.kept, "is_kept": is_kept,
         });
         out!("{document}");
     } else {
         print(case, &rounds, speedup.as_ref().zip(advice), &ladder, is_kept, seed);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The message, unless it is empty.
+fn named(message: &str) -> Option<&str> {
+    Some(message).filter(|it| !it.is_empty())
 }
 
 /// Interleaved, in random order within each pair.
@@ -169,24 +183,33 @@ fn is_clear(scores: &Rounds) -> bool {
 }
 
 /// The kept states as a table and as a picture.
-fn show(ladder: &Ladder) -> anyhow::Result<ExitCode> {
+fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     ensure!(!ladder.rungs.is_empty(), "no state is kept yet; `just contest` keeps the first one");
     let row = |(nth, it): (usize, &Rung)| {
-        let factor = it.factor.map_or(String::new(), |[it, low, high]| {
+        let over = it.measured.factor.map_or(String::new(), |[it, low, high]| {
             format!("{} ({} to {})", factor(it), factor(low), factor(high))
         });
         vec![
             format!("{nth} {}", cut(&it.message)),
-            format!("{:.0}", it.score[0]),
-            factor,
+            format!("{:.0}", it.measured.score[0]),
+            over,
             it.minutes.to_string(),
         ]
     };
     let rows = ladder.rungs.iter().enumerate().map(row);
     out!("{}", Table::new("", ["state", "visits/s", "of the one before", "minutes"], rows).text());
-    let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.score };
+    let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.measured.score };
     let rows: Vec<_> = ladder.rungs.iter().map(row).collect();
     write_whole(&ladder.picture(), &chart::ladder(&rows).svg)?;
+    if !entry.suspects.is_empty() {
+        let suspects = entry.suspects.join("; ");
+        out!(
+            "\n{}",
+            paragraph(&format!(
+                "Before, you suspected: {suspects}. Which of them were worth what?"
+            ))
+        );
+    }
     out!("\n  picture: {}", lab_report::path(&ladder.picture()));
     Ok(ExitCode::SUCCESS)
 }
@@ -238,15 +261,14 @@ fn print(
             factor(speedup.estimate)
         );
     }
-    let managed = median_of(rounds.mine.iter().map(|it| it.managed_per_s)).unwrap_or_default();
-    let rising = missed(rounds, |it| it.rising.as_ref()).map_or(String::new(), |it| {
-        format!("; the first objective to fail as they rise: {}", objective(it))
-    });
-    out!("{}", paragraph(&format!("It managed {managed:.0} visits per second{rising}.")));
-    if let Some(it) = missed(rounds, |it| it.steady.as_ref()) {
-        let said =
-            format!("With stalls of the stock service, most late visits: {}.", objective(it));
-        out!("{}", paragraph(&said));
+    if let Some(it) = missed(rounds, |it| it.first.as_ref()) {
+        out!("{}", paragraph(&format!("The first objective to fail: {}.", objective(it))));
+    }
+    if let Some(it) = missed(rounds, |it| it.overloaded.as_ref()) {
+        out!(
+            "{}",
+            paragraph(&format!("Where it was overloaded, most were late here: {}.", objective(it)))
+        );
     }
     if let Some(kept) = ladder.rungs.last().filter(|_| is_kept) {
         out!(

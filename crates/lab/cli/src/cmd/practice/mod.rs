@@ -7,6 +7,7 @@ mod hint;
 mod list;
 pub mod predict;
 mod prepare;
+mod serve;
 mod solution;
 mod start;
 
@@ -28,6 +29,8 @@ pub enum Verb {
     Contest(contest::Options),
     /// Write down what you suspect and what a fix would gain, before you measure
     Predict(predict::Options),
+    /// Run a server and what it needs, until Ctrl-C
+    Serve(serve::Options),
     /// Show a hint; one more each time
     Hint(Named),
     /// Explain our fix and compare it with yours, once yours has passed
@@ -55,6 +58,7 @@ pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Check(options) => return check::run(places, workspace, options),
         Verb::Contest(options) => return contest::run(places, workspace, options),
+        Verb::Serve(options) => return serve::run(places, workspace, options),
         Verb::Prepare => return prepare::run(workspace),
         Verb::Try(options) => start::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),

@@ -33,6 +33,9 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let case = &options.named.find(workspace)?;
     let name = &case.shown;
+    if case.contest.is_some() {
+        return several(workspace, case, options);
+    }
     if let Some(said) = Entry::of(workspace, case)?.prediction().filter(|_| !options.again) {
         bail!("you predicted for {name}: {said}; it stands, unless you predict with --again");
     }
@@ -50,6 +53,38 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     };
     note(workspace, case, &suspect, said)?;
     out!("  next: just bench {name}, which shows it next to what is measured");
+    Ok(())
+}
+
+/// How many suspects a service with many faults has.
+const SEVERAL: usize = 3;
+
+/// Asks for three suspects and an experiment, in the reader's own words.
+fn several(workspace: &Workspace, case: &Case, options: &Options) -> anyhow::Result<()> {
+    let known = Entry::of(workspace, case)?;
+    if !known.suspects.is_empty() && !options.again {
+        bail!(
+            "you suspected: {}; it stands, unless you predict with --again",
+            known.suspects.join("; ")
+        );
+    }
+    let words = |typed: &str| match typed {
+        "" => Err(anyhow::anyhow!("a few words")),
+        typed => Ok(typed.to_owned()),
+    };
+    let mut suspects = Vec::new();
+    for nth in 1..=SEVERAL {
+        suspects.push(ask(
+            &format!("Suspect {nth} of {SEVERAL}, in a few words?"),
+            "input",
+            words,
+        )?);
+    }
+    let experiment = ask("What would you measure to tell two of them apart?", "input", words)?;
+    Entry::change(workspace, case, |entry| {
+        (entry.suspects, entry.experiment) = (suspects, Some(experiment));
+    })?;
+    out!("Noted. `just contest --chart` shows them next to what your changes were worth.");
     Ok(())
 }
 
