@@ -26,6 +26,7 @@ pub struct Entry {
     /// The factor that the reader predicted, of [`Case::predicted_metric`].
     pub factor: Option<f64>,
     /// What the reader suspected of a service with many faults, in their own words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suspects: Vec<String>,
     /// What would tell two of them apart.
     pub experiment: Option<String>,
