@@ -50,7 +50,7 @@ async fn a_load_stops_when_an_arrival_has_no_answer_for_too_long() {
     // A second of grace follows.
     assert!(begin.elapsed().abs_diff(3500 * MS) < 30 * MS, "{:?}", begin.elapsed());
 
-    // Without the condition, the load goes on; and a shorter pause is none.
+    // Without the condition, or with a shorter pause, the load runs to its end.
     let usual = outcome(&plan(open_loop(100.0, 64)), hanging()).await;
     assert_eq!((usual.stopped, usual.sent), (None, 500));
     let short = pausing(Duration::from_millis(2005), Duration::from_millis(2480));
@@ -99,7 +99,7 @@ async fn a_load_stops_at_the_first_wrong_answer() {
 
     let usual = outcome(&LoadPlan { stop_when: None, ..plan.clone() }, answer_wrong(251)).await;
     assert_eq!((usual.stopped, usual.sent, usual.wrong), (None, 500, 1));
-    // A condition of the other kind is none.
+    // `behind` does not stop at a wrong answer.
     let other = LoadPlan { stop_when: Some(BEHIND), ..plan };
     assert_eq!(outcome(&other, answer_wrong(251)).await.stopped, None);
 }
