@@ -276,12 +276,17 @@ fn print(
             paragraph(&format!("Kept as state {}: {}", ladder.rungs.len() - 1, kept.message))
         );
     }
-    let next = if !case.source(MINE).is_dir() {
-        format!("just try {}, which makes a copy for you to improve", case.shown)
-    } else if is_kept {
-        "change something, then just contest".to_owned()
-    } else {
-        "just contest --keep, which keeps this state".to_owned()
+    let advice = judged.map(|(_, advice)| advice);
+    let next = match advice {
+        _ if !case.source(MINE).is_dir() => {
+            format!("just try {}, which makes a copy for you to improve", case.shown)
+        }
+        _ if is_kept => "change something, then just contest".to_owned(),
+        Some(Advice::Revert) => {
+            "undo it, and note it down: it may gain later what something else hides now".to_owned()
+        }
+        Some(Advice::Undecided) => "just contest --pairs 12".to_owned(),
+        Some(Advice::Keep) | None => "just contest --keep, which keeps this state".to_owned(),
     };
     out!("{}", paragraph(&format!("next: {next}")));
     out!("  the same visits again: just contest --seed {seed}");
