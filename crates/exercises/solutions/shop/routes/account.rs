@@ -39,12 +39,15 @@ pub async fn login(
         "this mail and this password don't belong together",
     );
     let (customer, name, hash) = customer.ok_or(WRONG)?;
-    // Where it keeps no request waiting, and half of the cores at most.
-    let _turn = HASHING.acquire().await?;
-    if !spawn_blocking(move || is_right(&login.password, &hash)).await? {
+    // Where it keeps no request waiting, and one at a time.
+    let turn = HASHING.acquire().await?;
+    let is_right = spawn_blocking(move || {
+        let _turn = turn;
+        is_right(&login.password, &hash)
+    });
+    if !is_right.await? {
         return Err(WRONG);
     }
-    drop(_turn);
     let token = sessions::new_token()?;
     shop.sessions.put(&token, Session { customer, basket: Vec::new() })?;
     let cookie = format!("session={token}; HttpOnly; SameSite=Lax");
