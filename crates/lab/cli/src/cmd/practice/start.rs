@@ -28,8 +28,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
     out!("  Edit            {}", lab_report::path(&case.source(MINE)));
-    let judge = if case.contest.is_some() { "contest" } else { "check" };
-    out!("  Then            just {judge} {}", case.shown);
+    let judge = match &case.contest {
+        Some(_) => "contest".to_owned(),
+        None => format!("check {}", case.shown),
+    };
+    out!("  Then            just {judge}");
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
     Ok(())
 }
