@@ -185,19 +185,27 @@ fn is_clear(scores: &Rounds) -> bool {
 /// The kept states as a table and as a picture.
 fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     ensure!(!ladder.rungs.is_empty(), "no state is kept yet; `just contest` keeps the first one");
+    // Each factor is from runs in turns; the scores are from different hours.
+    let mut of_the_first = 1.0;
     let row = |(nth, it): (usize, &Rung)| {
         let over = it.measured.factor.map_or(String::new(), |[it, low, high]| {
+            of_the_first *= it;
             format!("{} ({} to {})", factor(it), factor(low), factor(high))
         });
         vec![
             format!("{nth} {}", cut(&it.message)),
             format!("{:.0}", it.measured.score[0]),
             over,
+            if nth == 0 { String::new() } else { factor(of_the_first) },
             it.minutes.to_string(),
         ]
     };
     let rows = ladder.rungs.iter().enumerate().map(row);
-    out!("{}", Table::new("", ["state", "visits/s", "of the one before", "minutes"], rows).text());
+    out!(
+        "{}",
+        Table::new("", ["state", "visits/s", "of the one before", "of the first", "minutes"], rows)
+            .text()
+    );
     let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.measured.score };
     let rows: Vec<_> = ladder.rungs.iter().map(row).collect();
     write_whole(&ladder.picture(), &chart::ladder(&rows).svg)?;
@@ -216,7 +224,7 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
 
 /// A message that leaves room for the other columns.
 fn cut(message: &str) -> String {
-    const LONGEST: usize = 40;
+    const LONGEST: usize = 22;
     if message.chars().count() <= LONGEST {
         return message.to_owned();
     }
