@@ -190,7 +190,8 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     let row = |(nth, it): (usize, &Rung)| {
         let over = it.measured.factor.map_or(String::new(), |[it, low, high]| {
             of_the_first *= it;
-            format!("{} ({} to {})", factor(it), factor(low), factor(high))
+            let [low, high] = [low, high].map(|it| factor(it).trim_end_matches('×').to_owned());
+            format!("{} ({low}–{high})", factor(it))
         });
         vec![
             format!("{nth} {}", cut(&it.message)),
