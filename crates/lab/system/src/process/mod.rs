@@ -234,8 +234,11 @@ mod tests {
         assert!(is_asleep(u32::MAX));
         assert!(CpuTime::of(u32::MAX).is_none());
         assert_eq!(peak_rss_mib(u32::MAX), None);
-        // In this order: other tests need more memory meanwhile.
-        let [now, peak] = [rss_mib, peak_rss_mib].map(|of| of(std::process::id()).unwrap());
+        // Not of this process, whose other tests start children and stop them meanwhile.
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let [now, peak] = [rss_mib, peak_rss_mib].map(|of| of(child.id()).unwrap());
+        child.kill().unwrap();
+        child.wait().unwrap();
         assert!(0.0 < now && now <= peak, "{now} of {peak}");
     }
 }
