@@ -17,3 +17,7 @@ sys.path.append(str(ENGINES))
 
 class Problem(Exception):
     """What went wrong and what to do, in one line for the user."""
+
+
+class Skipped(Problem):
+    """Why a part was left out, on a machine that lacks something: `no TOOL; WHAT TO DO`."""

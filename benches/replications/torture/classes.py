@@ -17,18 +17,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness import Skipped
 from harness.processes import below
+from harness.quota import quota
 
 PATIENCE = 120
 # At once in one directory.
 MANY = 8
-# A fifth of a core.
-QUOTA_US, PERIOD_US = 20_000, 100_000
-CGROUPS = Path("/sys/fs/cgroup")
-
-
-class Skipped(Exception):
-    """Why a class, or a part of it, was left out: `no TOOL; WHAT TO DO`."""
 
 
 class Hangs(Exception):
@@ -132,35 +127,10 @@ def warm_up(site: Site) -> Iterator[str]:
             yield from site.faults(site.compare(wrong, *short, get="/", baseline=good), {2})
 
 
-@contextlib.contextmanager
-def quota() -> Iterator[Path]:
-    """The file that takes the members of a control group with a quota."""
-    for parent, limits in (
-        (CGROUPS / "cpu", {"cpu.cfs_period_us": PERIOD_US, "cpu.cfs_quota_us": QUOTA_US}),
-        (CGROUPS, {"cpu.max": f"{QUOTA_US} {PERIOD_US}"}),
-    ):
-        group = parent / f"lab-torture-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        try:
-            if all((group / name).exists() for name in limits):
-                for name, value in limits.items():
-                    (group / name).write_text(str(value))
-                yield group / "cgroup.procs"
-                return
-        finally:
-            end = time.monotonic() + 5
-            while (group / "cgroup.procs").read_text() and time.monotonic() < end:
-                time.sleep(0.05)
-            group.rmdir()
-    raise Skipped("no controller; quotas need one for CPU time that this user may use")
-
-
 def quotas(site: Site) -> Iterator[str]:
     """Equal servers, of which a quota stops one, get no verdict."""
-    with quota() as members:
+    with quota(0.2) as group:
+        members = group / "cgroup.procs"
         inside = f"sh -c 'echo $$ > {members}; exec {site.server}'"
         # Long enough for several periods. Without a pause, so that it uses its quota up.
         runs = ["--pairs", "6", "--measurement", "0.6", "--think-ms", "0", "--json"]

@@ -24,11 +24,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import BIN_DIR, ROOT, Problem
+from harness import BIN_DIR, ROOT, Problem, Skipped
 from harness.lab import find_binary
 from harness.processes import below
 from harness.report import say
-from torture.classes import CLASSES, Hangs, Site, Skipped
+from torture.classes import CLASSES, Hangs, Site
 
 # How each call fails.
 CALLS = {
