@@ -100,7 +100,7 @@
 
   // The page that holds the whole book is there to be printed.
   if (!location.pathname.endsWith("/print.html")) {
-    document.querySelectorAll('main img[src*="/flame/"][src$=".svg"]').forEach(whenSeen);
+    document.querySelectorAll('main img[src*="/flame/"][src$=".svg"], main img[src$="littles-law.svg"]').forEach(whenSeen);
     document.querySelectorAll("main details.predict").forEach(askFirst);
   }
 

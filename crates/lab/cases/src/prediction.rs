@@ -66,9 +66,8 @@ pub const SUSPECTS: [SuspectKind; 7] = [
 pub struct Prediction {
     /// What the factor is about, if the page does not ask for what decides.
     pub metric: Option<Metric>,
-    /// The letters of the page that are right.
-    pub right: Vec<String>,
-    /// Its other letters, each with what would have shown it.
+    /// Kinds of faults that this isn't, each with what would have shown it here; the others have the sentence of their
+    /// kind.
     pub wrong: BTreeMap<String, String>,
 }
 
@@ -78,21 +77,13 @@ impl Case {
         self.predict.metric.unwrap_or(self.decides)
     }
 
-    /// The suspects of the case's page, in order.
-    pub fn letters(&self) -> Vec<&str> {
-        let letters = self.predict.right.iter().chain(self.predict.wrong.keys());
-        let mut letters: Vec<_> = letters.map(String::as_str).collect();
-        letters.sort_unstable();
-        letters
-    }
-
-    /// The suspect that a reader typed: a letter of the page, or the name of a kind of fault.
+    /// The suspect that a reader typed: the name of a kind of fault.
     ///
     /// # Errors
     ///
-    /// If it is neither; the message suggests the nearest.
+    /// If it's none of them; the message suggests the nearest.
     pub fn suspect(&self, typed: &str) -> anyhow::Result<String> {
-        let known = SUSPECTS.iter().map(|it| it.name).chain(self.letters());
+        let known = SUSPECTS.iter().map(|it| it.name);
         let same = |it: &&str| it.eq_ignore_ascii_case(typed.trim());
         let found = known.clone().find(same).map(str::to_owned);
         found.ok_or_else(|| unknown("suspect", typed.trim(), known))
@@ -100,14 +91,13 @@ impl Case {
 
     /// What shows a suspect, and would have shown one that is wrong.
     pub fn shown_by(&self, suspect: &str) -> Option<&str> {
-        let letter = self.predict.wrong.get(suspect).map(String::as_str);
-        let kind = || SUSPECTS.iter().find(|it| it.name == suspect).map(|it| it.shown_by);
-        letter.or_else(kind)
+        let here = self.predict.wrong.get(suspect).map(String::as_str);
+        let of_kind = || SUSPECTS.iter().find(|it| it.name == suspect).map(|it| it.shown_by);
+        here.or_else(of_kind)
     }
 
     /// Whether this suspect is the fault.
     pub fn is_fault(&self, suspect: &str) -> bool {
-        let kinds = self.check.iter().flat_map(|check| &check.suspects);
-        kinds.chain(&self.predict.right).any(|right| right == suspect)
+        self.check.iter().flat_map(|check| &check.suspects).any(|right| right == suspect)
     }
 }

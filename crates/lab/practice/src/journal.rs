@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_cases::{Case, SUSPECTS, Workspace};
 use lab_model::Speedups;
-use lab_report::{factor, speedup};
+use lab_report::{factor, plural, speedup};
 use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,12 @@ type Journal = BTreeMap<String, Entry>;
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Entry {
-    /// The kind of the fault, or the letter of the page, as the reader predicted it.
+    /// The kind of the fault, as the reader predicted it.
     pub suspect: Option<String>,
     /// The factor that the reader predicted, of [`Case::predicted_metric`].
     pub factor: Option<f64>,
+    /// The factor that was measured next to it.
+    pub measured: Option<f64>,
     /// What the reader suspected of a service with many faults, in their own words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suspects: Vec<String>,
@@ -79,9 +81,41 @@ impl Entry {
         Some(format!("{}, {}", self.suspect.as_deref()?, factor(self.factor?)))
     }
 
+    /// What the reader predicted and reached, a line for each thing, for somebody else to read.
+    pub fn lines(&self) -> Vec<String> {
+        let suspects = self.suspect.iter().chain(&self.suspects).cloned().collect::<Vec<_>>();
+        let suspected =
+            (!suspects.is_empty()).then(|| format!("suspected {}", suspects.join("; ")));
+        let predicted = self.factor.map(|said| match self.measured {
+            Some(measured) => format!("predicted {}, measured {}", factor(said), factor(measured)),
+            None => format!("predicted {}", factor(said)),
+        });
+        let experiment = self.experiment.as_ref().map(|it| format!("would measure {it}"));
+        let hints = (self.hints > 0).then(|| format!("read {}", plural(self.hints, "hint")));
+        let passed = self.minutes().map(|minutes| format!("passed after {minutes} minutes"));
+        [suspected, predicted, experiment, hints, passed].into_iter().flatten().collect()
+    }
+
     /// From the first try to the pass.
     pub fn minutes(&self) -> Option<i64> {
         Some(self.passed?.duration_since(self.tried?).as_mins())
+    }
+
+    /// Keeps what was measured of a case whose factor the reader has predicted.
+    ///
+    /// # Errors
+    ///
+    /// If the journal can't be read or written.
+    pub fn keep_measured(
+        workspace: &Workspace,
+        case: &Case,
+        found: &Speedups,
+    ) -> anyhow::Result<()> {
+        let Some(found) = found.of(case.predicted_metric()) else { return Ok(()) };
+        if Self::of(workspace, case)?.factor.is_some() {
+            Self::change(workspace, case, |entry| entry.measured = Some(found.estimate))?;
+        }
+        Ok(())
     }
 
     /// What the reader predicted next to what was measured.

@@ -11,8 +11,8 @@ mod counts;
 mod course;
 mod difference;
 mod draw;
+mod guesses;
 mod journal;
-mod options;
 mod overtaking;
 mod servers;
 mod shared;
@@ -22,7 +22,7 @@ mod wait;
 
 pub use check::{Gate, Mark, Report, check, length};
 pub use course::course;
+pub use guesses::guesses;
 pub use journal::Entry;
-pub use options::options;
 pub use servers::Servers;
 pub use source::{begin, begin_again, solution};

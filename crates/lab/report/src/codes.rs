@@ -58,10 +58,12 @@ fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
     Ok(Explanation { code, sentence, meaning, more })
 }
 
-/// All explanations as Markdown, a heading each.
+/// All explanations as Markdown, a heading each, without the sentences that a reader has seen already.
 pub fn explained() -> String {
     let named = Template::parse(CODES.trim(), slot).expect("a test reads codes.md");
-    named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))))
+    let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));
+    let explanations: Vec<_> = text.split("\n\n").filter(|it| !it.starts_with('>')).collect();
+    explanations.join("\n\n")
 }
 
 /// The code of a result; `None` for a sentence of somebody else.

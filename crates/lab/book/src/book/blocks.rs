@@ -7,7 +7,7 @@ use console::strip_ansi_codes;
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
 use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
-use lab_report::{Table, explained, join, origin::relative};
+use lab_report::{CaseRecord, Table, VariantRecord, explained, join, origin::relative};
 use lab_stats::md1_wait_ms;
 use minijinja::{Environment, Error, State, Value};
 
@@ -125,25 +125,33 @@ fn screen(sources: &Sources) -> anyhow::Result<String> {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| [("pair", &case.case), ("cpu", &case.case)]);
+    let pairs = pairs.flat_map(|case| ["pair", "ladder", "cpu"].map(|kind| (kind, &case.case)));
     let sweeps =
         sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|name| ("sweep", name));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of slow and fixed of a case, of the CPU time of slow, or of a
-/// group of benches.
+/// A chart and its path below the workspace: of slow and fixed of a case, of these and its steps, of the CPU time of
+/// slow, or of a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
-    let pair = || {
+    let case = || {
         let case = sources.record()?.cases.iter().find(|it| it.case == of);
-        anyhow::Ok(sources.pair(case.with_context(|| format!("the record has no {of}"))?))
+        case.with_context(|| format!("the record has no {of}"))
     };
+    let pair = || anyhow::Ok(sources.pair(case()?));
     match kind {
         "pair" => {
             let pair = pair()?;
             Ok((path(format!("pair-{}", pair.case)), chart::deciding(&pair)))
+        }
+        // All steps, for after the reader has found the fault.
+        "ladder" => {
+            let mut ladder = CaseRecord { case: pair()?.case, ..case()?.clone() };
+            let metric = ladder.metric;
+            ladder.variants.sort_by(|a, b| rise(a, metric).total_cmp(&rise(b, metric)));
+            Ok((path(format!("ladder-{}", ladder.case)), chart::deciding(&ladder)))
         }
         // A copy, because the path of the record's own picture names the fault.
         "cpu" => {
@@ -161,8 +169,14 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["pair", "cpu", "sweep"])),
+        kind => Err(unknown("chart", kind, ["pair", "ladder", "cpu", "sweep"])),
     }
+}
+
+/// A variant's factor over slow, which is first.
+fn rise(variant: &VariantRecord, metric: Metric) -> f64 {
+    let found = variant.speedup.as_ref().and_then(|it| it.of(metric));
+    found.map_or(0.0, |it| it.estimate)
 }
 
 /// What a function of a variant cost, and what everything did.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::Comparison;
+use lab_practice::Entry;
 use lab_report::{CaseRecord, QUICK, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
@@ -151,7 +152,8 @@ async fn measure(
                 1 => Form::Screen,
                 _ => Form::Line,
             };
-            let shown = shown::case(workspace, case, &record, form);
+            let noted = Entry::keep_measured(workspace, case, &record.speedup);
+            let shown = noted.and_then(|()| shown::case(workspace, case, &record, form));
             // Kept, whatever the journal of predictions contains.
             records.push(record);
             let shown = shown?;

@@ -263,24 +263,6 @@ fn forms(line: &str) -> u64 {
     braces.map(count).product()
 }
 
-/// `just predict` takes the letters of the page, no others.
-#[test]
-fn the_letters_of_a_page_are_those_of_its_case() {
-    for entry in root().join("crates").read_dir().unwrap() {
-        let file = entry.unwrap().path().join("case.toml");
-        if !file.is_file() {
-            continue;
-        }
-        let case = lab_cases::Case::read(&file).unwrap();
-        let page = read(&root().join(case.page()));
-        let of_page = page
-            .split_once("data-letters=\"")
-            .map_or("", |(_, rest)| rest.split_once('"').unwrap().0);
-        assert_eq!(case.letters().concat(), of_page, "{}", case.page());
-        assert_eq!(case.predict.right.is_empty(), of_page.is_empty(), "{}", case.page());
-    }
-}
-
 /// The beginnings of words that give a fault away, by its kind.
 const TELLING: [(&str, &[&str]); 7] = [
     ("lock", &["lock", "mutex", "guard", "contention"]),

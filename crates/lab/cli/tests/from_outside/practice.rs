@@ -75,37 +75,40 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
 }
 
 #[test]
-fn a_prediction_takes_the_letters_of_the_page_and_says_why_it_refuses() {
+fn a_prediction_says_why_it_refuses_and_can_be_sent_to_somebody() {
     let toy = toy();
-    let predict = "[predict]\nright = [\"B\"]\nwrong.A = \"the log\"\n";
-    toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + predict));
-    toy.write("docs/src/cases/toy.md", "- **A: the log.** It is slow.\n");
-    let output = asked(&toy, &["predict", "toy"], "locks\nb\nmany\n4x\n");
+    let output = practice(&toy, &["predict", "--export"]);
+    fails(&output, 2, "you have predicted nothing yet");
+    let output = asked(&toy, &["predict", "toy"], "locks\nLock\nmany\n4x\n");
     ends(&output, 0);
-    let asked_again = "  no suspect is named `locks`; did you mean `lock`?\n  A  the log\n  B  \n  or a kind of fault: ";
-    says(&output, asked_again);
+    says(&output, "  no suspect is named `locks`; did you mean `lock`?\n  a kind of fault: ");
     says(&output, "`many` isn't a factor");
-    prints(&output, "Noted: B, 4.00×.");
-    let noted = "suspect = \"B\"\nfactor = 4.0\n";
+    prints(&output, "Noted: lock, 4.00×.");
+    let noted = "suspect = \"lock\"\nfactor = 4.0\n";
     assert!(toy.read(JOURNAL).contains(noted), "{}", toy.read(JOURNAL));
 
     // It stands.
-    let output = asked(&toy, &["predict", "toy"], "A\n2\n");
+    let output = asked(&toy, &["predict", "toy"], "parsing\n2\n");
     fails(
         &output,
         2,
-        "you predicted for toy: B, 4.00×; it stands, unless you predict with --again",
+        "you predicted for toy: lock, 4.00×; it stands, unless you predict with --again",
     );
     assert!(toy.read(JOURNAL).contains(noted));
     // The input ends before both are there.
-    let output = asked(&toy, &["predict", "toy", "--again"], "A\n");
+    let output = asked(&toy, &["predict", "toy", "--again"], "parsing\n");
     fails(&output, 2, "error: no answer, so nothing was changed");
     assert!(stderr(&output).ends_with("--factor N\n"), "{}", stderr(&output));
     assert!(toy.read(JOURNAL).contains(noted));
     let output = practice(&toy, &["predict", "toy", "--again", "--suspect", "C"]);
     fails(&output, 2, "no suspect is named `C`");
-    ends(&practice(&toy, &["predict", "toy", "--again", "--suspect", "A", "--factor", "2"]), 0);
-    assert!(toy.read(JOURNAL).contains("suspect = \"A\"\nfactor = 2.0\n"));
+    ends(
+        &practice(&toy, &["predict", "toy", "--again", "--suspect", "parsing", "--factor", "2"]),
+        0,
+    );
+    assert!(toy.read(JOURNAL).contains("suspect = \"parsing\"\nfactor = 2.0\n"));
+    let exported = stdout(&practice(&toy, &["predict", "--export"]));
+    assert_eq!(exported, "toy: predicted\n  suspected parsing\n  predicted 2.00×\n");
 }
 
 #[test]

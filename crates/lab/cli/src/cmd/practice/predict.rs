@@ -9,14 +9,14 @@ use lab_practice::Entry;
 use lab_report::{column, message};
 use lab_system::{err, out};
 
-use super::{Named, ask::ask};
+use super::{ask::ask, find};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("Kinds of faults:{}", kinds()))]
 pub struct Options {
-    #[command(flatten)]
-    pub named: Named,
-    /// What you suspect: one of the kinds below, or a letter of the case's page
+    #[arg(required_unless_present = "export")]
+    pub case: Option<String>,
+    /// What you suspect: one of the kinds below
     #[arg(long, value_name = "SUSPECT")]
     pub suspect: Option<String>,
     /// How many times better a fixed server is, by the metric that the case asks for
@@ -25,13 +25,17 @@ pub struct Options {
     /// Replace what you predicted before
     #[arg(long)]
     pub again: bool,
+    /// Print all that you predicted, and what was measured, for somebody else to read
+    #[arg(long, conflicts_with_all = ["case", "suspect", "factor", "again"])]
+    pub export: bool,
 }
 
 /// # Errors
 ///
 /// If there is a prediction already, and it isn't to be replaced.
 pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
-    let case = &options.named.find(workspace)?;
+    let Some(name) = &options.case else { return export(workspace) };
+    let case = &find(workspace, name)?;
     let name = &case.shown;
     if case.contest.is_some() {
         return several(workspace, case, options);
@@ -43,8 +47,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         Some(typed) => case.suspect(typed)?,
         None => {
             err!("{}\n", message(&case.question));
-            let question = suspects(workspace, case);
-            ask(&question, "--suspect SUSPECT", |typed| case.suspect(typed))?
+            ask(&suspects(), "--suspect SUSPECT", |typed| case.suspect(typed))?
         }
     };
     let said = match options.factor {
@@ -53,6 +56,28 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     };
     note(workspace, case, &suspect, said)?;
     out!("  next: just bench {name}, which shows it next to what is measured");
+    Ok(())
+}
+
+/// A paragraph for each case that the reader has begun.
+fn export(workspace: &Workspace) -> anyhow::Result<()> {
+    let mut is_empty = true;
+    for case in lab_practice::course(workspace)? {
+        let entry = Entry::of(workspace, &case)?;
+        let lines = entry.lines();
+        if lines.is_empty() {
+            continue;
+        }
+        if !is_empty {
+            out!("");
+        }
+        out!("{}: {}", case.shown, entry.state());
+        lines.iter().for_each(|line| out!("  {line}"));
+        is_empty = false;
+    }
+    if is_empty {
+        bail!("you have predicted nothing yet: just bench idle-server");
+    }
     Ok(())
 }
 
@@ -100,7 +125,7 @@ pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
         return Ok(());
     }
     err!("{}\n", message(&case.question));
-    let question = format!("{} (Enter skips this)", suspects(workspace, case));
+    let question = format!("{} (Enter skips this)", suspects());
     let usable = |typed: &str| match typed {
         "" => Ok(None),
         typed => case.suspect(typed).map(Some),
@@ -131,14 +156,10 @@ fn kinds() -> String {
 }
 
 /// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
-fn suspects(workspace: &Workspace, case: &Case) -> String {
-    let options = lab_practice::options(workspace, case);
-    let lines: String =
-        options.iter().map(|(letter, words)| format!("  {letter}  {words}\n")).collect();
+fn suspects() -> String {
     let kinds: Vec<_> = SUSPECTS.iter().map(|it| it.name.to_owned()).collect();
-    let or = if options.is_empty() { "" } else { "or " };
-    let kinds = column(2, "  ", &format!("{or}a kind of fault: {}", kinds.join(", ")));
-    format!("{lines}{kinds}\nWhat do you suspect?")
+    let kinds = column(2, "  ", &format!("a kind of fault: {}", kinds.join(", ")));
+    format!("{kinds}\nWhat do you suspect?")
 }
 
 fn question_of(case: &Case) -> String {
