@@ -184,9 +184,10 @@ build-once:
 dependencies:
     if command -v cargo-deny >/dev/null; then cargo deny check; else echo "skipped: no cargo-deny; cargo install --locked cargo-deny"; fi
 
-# Find words that make a reader read twice, and misspelt ones
+# Find words that make a reader read twice, misspelt ones, and the marks of a merge that nobody finished
 [private]
 prose:
+    ! git grep -nE '^(<{7}|>{7}) '
     if command -v typos >/dev/null; then typos; else echo "skipped: no typos; pip install typos"; fi
 
 # Check scripts and workflows, shellcheck and actionlint
