@@ -203,31 +203,29 @@ fn the_steps_of_the_shop_lead_to_our_state() {
     let exercises = root().join("crates/exercises");
     let steps = exercises.join("solutions/shop/steps");
     let fixed = tempfile::tempdir().unwrap();
-    let into = fixed.path().join("fixed");
-    let copied = std::process::Command::new("cp")
-        .arg("-r")
-        .arg(exercises.join("shop/src/slow"))
-        .arg(&into)
-        .status();
-    assert!(copied.unwrap().success());
+    let [into, ours] = ["fixed", "ours"].map(|name| fixed.path().join(name));
+    for (from, to) in [("shop/src/slow", &into), ("solutions/shop", &ours)] {
+        let copied =
+            std::process::Command::new("cp").arg("-r").arg(exercises.join(from)).arg(to).status();
+        assert!(copied.unwrap().success());
+    }
+    std::fs::remove_dir_all(ours.join("steps")).unwrap();
+    // With git, because a machine for the README's commands may have neither patch nor diff.
+    let git = || {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(fixed.path()).env("GIT_CEILING_DIRECTORIES", fixed.path());
+        git
+    };
     let mut count = 0;
     for step in steps.read_dir().unwrap() {
         let step = step.unwrap().path();
-        let patched = std::process::Command::new("patch")
-            .args(["--silent", "--no-backup-if-mismatch", "-p1", "-d"])
-            .arg(&into)
-            .arg("-i")
-            .arg(&step)
-            .status();
+        let patched = git().args(["apply", "--directory=fixed"]).arg(&step).status();
         assert!(patched.unwrap().success(), "{}", step.display());
         count += 1;
     }
     assert_eq!(count, 10);
-    let differ = std::process::Command::new("diff")
-        .args(["-r", "--exclude=steps"])
-        .args([exercises.join("solutions/shop"), into])
-        .output()
-        .unwrap();
+    let differ =
+        git().args(["diff", "--no-index", "--exit-code", "ours", "fixed"]).output().unwrap();
     assert!(differ.status.success(), "{}", stdout(&differ));
 }
 
