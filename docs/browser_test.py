@@ -121,6 +121,22 @@ def predict(driver, page):
     return [] if predicted in said else ["forgets the prediction"]
 
 
+def slide(driver, curve):
+    """What is wrong with the curve of Little's law: it has to follow its sliders."""
+    driver.get(curve.as_uri())
+    said = "return document.getElementById('said').textContent;"
+    move = """const slider = [...document.querySelectorAll('input[type=range]')].at(-1);
+        slider.value = 8; slider.dispatchEvent(new Event('input'));"""
+    before = driver.execute_script(said)
+    driver.execute_script(move)
+    faults = [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
+    # 4 and 8 at once, each for 50 ms, with a pause of 1 s.
+    for text, numbers in [(before, ["80", "84"]), (driver.execute_script(said), ["160", "168"])]:
+        if re.findall(r"\d+", text) != numbers:
+            faults.append(f"says `{text}`, not {' and '.join(numbers)}")
+    return faults
+
+
 def other_language(page):
     """What is wrong with the link to the page in the other language."""
     link = re.search(r'class="language" href="([^"]+)"', page.read_text())
@@ -185,6 +201,9 @@ def main():
             for fault in predict(driver, page):
                 bad += 1
                 print(f"{page.relative_to(ROOT)}: {fault}")
+        for fault in slide(driver, ROOT / "target/book/docs/src/pictures/littles-law.svg"):
+            bad += 1
+            print(f"the curve of Little's law {fault}")
         for graph in graphs:
             for fault in use(driver, graph):
                 bad += 1
