@@ -125,15 +125,14 @@ fn screen(sources: &Sources) -> anyhow::Result<String> {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["pair", "ladder", "cpu"].map(|kind| (kind, &case.case)));
+    let pairs = pairs.flat_map(|case| ["ladder", "cpu"].map(|kind| (kind, &case.case)));
     let sweeps =
         sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|name| ("sweep", name));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of slow and fixed of a case, of these and its steps, of the CPU time of
-/// slow, or of a group of benches.
+/// A chart and its path below the workspace: of all variants of a case, of the CPU time of slow, or of a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {
@@ -142,10 +141,6 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
     };
     let pair = || anyhow::Ok(sources.pair(case()?));
     match kind {
-        "pair" => {
-            let pair = pair()?;
-            Ok((path(format!("pair-{}", pair.case)), chart::deciding(&pair)))
-        }
         // All steps, for after the reader has found the fault.
         "ladder" => {
             let mut ladder = CaseRecord { case: pair()?.case, ..case()?.clone() };
@@ -169,7 +164,7 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["pair", "ladder", "cpu", "sweep"])),
+        kind => Err(unknown("chart", kind, ["ladder", "cpu", "sweep"])),
     }
 }
 
