@@ -14,6 +14,7 @@ use super::{ask::ask, find};
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("Kinds of faults:{}", kinds()))]
 pub struct Options {
+    /// The case or the exercise
     #[arg(required_unless_present = "export")]
     pub case: Option<String>,
     /// What you suspect: one of the kinds below
