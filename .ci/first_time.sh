@@ -23,7 +23,9 @@ while IFS= read -r line; do
     echo
     echo "\$ $line"
     start=$SECONDS
-    eval "${line//<URL>/"$here"}" </dev/null
+    # A clone of this one, wherever the README's address leads.
+    case $line in "git clone "*) line="git clone '$here' ${line#git clone * }" ;; esac
+    eval "$line" </dev/null
     times+=("$(printf '%3d:%02d  %s' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)) "${line%%  #*}")")
 done <<<"$block"
 echo

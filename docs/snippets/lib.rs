@@ -58,6 +58,7 @@ chapters! {
     engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",
+    versions: "versions.md",
     glossary: "glossary.md",
     adding_a_case: "adding-a-case.md",
     architecture: "architecture.md",

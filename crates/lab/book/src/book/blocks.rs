@@ -66,6 +66,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         },
     );
     let its = Arc::clone(sources);
+    env.add_function("sh", move |lines: &str| shell(&its.root, lines).map_err(failed));
+    let its = Arc::clone(sources);
     // A case is named as in the address of its page.
     env.add_function("card", move |state: &State, case: &str| {
         let to = page(state)?;
@@ -202,6 +204,20 @@ fn suspects(root: &Path) -> anyhow::Result<String> {
     };
     let rows = rules["rule"].as_array().context("there are rules")?.iter().filter_map(row);
     Ok(Table::new("", ["suspect", "it accounts for"], rows).markdown())
+}
+
+/// Commands, in which `ADDRESS` becomes the repository's. Until `Cargo.toml` has one, readers put in their own.
+fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
+    let manifest: toml::Table = toml::from_str(&std::fs::read_to_string(root.join("Cargo.toml"))?)?;
+    let package = manifest.get("workspace").and_then(|it| it.get("package"));
+    let address = package.and_then(|it| it.get("repository")).and_then(toml::Value::as_str);
+    let block = format!("```sh\n{}\n```", lines.replace("ADDRESS", address.unwrap_or("<URL>")));
+    Ok(match address {
+        Some(_) => block,
+        None => format!(
+            "{block}\n\n`<URL>` is the address of this repository. In a clone, `git remote get-url origin` prints it."
+        ),
+    })
 }
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {

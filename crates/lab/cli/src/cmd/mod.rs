@@ -46,7 +46,7 @@ use places::Places;
 #[derive(Debug, Parser)]
 #[command(
     name = "lab",
-    version,
+    version = env!("LAB_VERSION"),
     arg_required_else_help = true,
     subcommand_value_name = "VERB",
     subcommand_help_heading = "Verbs"
