@@ -195,6 +195,12 @@ prose:
 lint-action:
     .github/actions/compare/lint.sh
 
+# Draw the first table of the README anew, from a terminal, in two minutes
+[private]
+picture: _lab
+    {{ python }} docs/picture.py --out docs/theme/bench-all.svg --title "The verdict about each case, with its factor" \
+        -- just bench-all --quick
+
 # Open every page and picture in Chromium
 [private]
 browser-test:
