@@ -8,7 +8,7 @@ to=${LAB_TO:-$HOME/.local/bin}
 case $(uname -s)-$(uname -m) in
     Linux-x86_64) target=x86_64-unknown-linux-gnu ;;
     Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-gnu ;;
-    *) echo "error: no archive for this system; cargo install --locked --git ADDRESS before-after builds lab" >&2; exit 1 ;;
+    *) echo "error: no archive for this system; cargo install --locked --git @ADDRESS@ before-after builds lab" >&2; exit 1 ;;
 esac
 name=before-after-$version-$target
 work=$(mktemp -d)

@@ -1,5 +1,6 @@
 #!/usr/bin/env sh
-# Builds the course as a site in target/book, in English and in Chinese, and opens it. `--no-open` only builds.
+# Builds the course as a site in target/book, in English and in Chinese, and opens it. `--no-open` only builds. If SITE_URL
+# is where the site will be, its pages say so to search engines and to previews of links.
 set -eu
 cd "$(dirname "$0")/.."
 open=--open
@@ -19,6 +20,16 @@ link() {
     mv "$1.new" "$1"
 }
 
+# Says where a page is, and what a preview of a link to it shows.
+# FILE
+preview() {
+    title=$(sed -n 's|.*<title>\(.*\)</title>.*|\1|p' "$1")
+    about=$(sed -n 's|.*<meta name="description" content="\([^"]*\)".*|\1|p' "$1")
+    url=$SITE_URL/${1#target/book/}
+    sed "s|</head>|<link rel=\"canonical\" href=\"$url\"><meta property=\"og:url\" content=\"$url\"><meta property=\"og:title\" content=\"$title\"><meta property=\"og:description\" content=\"$about\"><meta property=\"og:image\" content=\"$SITE_URL/card.png\"><meta name=\"twitter:card\" content=\"summary_large_image\">&|" "$1" >"$1.new"
+    mv "$1.new" "$1"
+}
+
 # Chapters link to records and source files, so the site needs copies of them.
 rm -rf target/book
 mkdir -p target/book/docs
@@ -33,15 +44,33 @@ mdbook build docs
     # From the page to docs/: a step for `src`, and one for each directory below it.
     up=$(echo "../$html" | sed 's|[^/]*$||; s|[^/]*/|../|g')
     if [ -e "docs/zh-CN/src/$page" ]; then
-        link "target/book/docs/src/$html" "${up}zh-CN/src/$html" zh-CN 中文 这一页的中文版
+        link "target/book/docs/src/$html" "${up}zh-CN/src/$html" zh-CN "中文 · Chinese" 这一页的中文版
         link "target/book/docs/zh-CN/src/$html" "../${up}src/$html" en English "This page in English"
     else
-        link "target/book/docs/src/$html" "${up}zh-CN/src/index.html" zh-CN 中文 这一页还没有中文版：回到中文首页
+        link "target/book/docs/src/$html" "${up}zh-CN/src/index.html" zh-CN "中文 · Chinese" 这一页还没有中文版：回到中文首页
     fi
 done
 # mdBook names the first page index.html, and leaves links to README.md as they are.
 for site in target/book/docs/src target/book/docs/zh-CN/src; do
     cp "$site/index.html" "$site/README.html"
 done
+cp docs/theme/card.png target/book/
+cat >target/book/index.html <<'END'
+<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Rust web services, before and after</title>
+<meta http-equiv="refresh" content="0; url=docs/src/index.html"><a href="docs/src/index.html">The course</a>
+<a href="docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a></html>
+END
+if [ -n "${SITE_URL-}" ]; then
+    find target/book/docs/src target/book/docs/zh-CN/src -name '*.html' ! -name print.html ! -name toc.html | while read -r page; do
+        preview "$page"
+    done
+    # Shown for any address below the site, so its links name the site.
+    cat >target/book/404.html <<END
+<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not here</title>
+<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em; color-scheme: light dark">
+<h1>This page isn't here</h1><p>It may have got another name. <a href="$SITE_URL/docs/src/index.html">The course</a> has a search,
+and <a href="$SITE_URL/docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a>, too.</body></html>
+END
+fi
 echo "the course is target/book/docs/src/index.html, and in Chinese target/book/docs/zh-CN/src/index.html"
 [ -z "$open" ] || xdg-open target/book/docs/src/index.html 2>/dev/null || open target/book/docs/src/index.html

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Opens the course, a report and the flame pages in headless Chromium, from the file system.
 
-Every page has to load without an error, fit windows of 390 and 1400 pixels in light and dark, and keep doing
-so with all its folds open. What is wider than the page has to show that it scrolls. Every chapter has to link to the other language. Every flame graph has to zoom and to
-search. A result has to stay folded until the reader predicts it. Run it with `just browser-test`.
+Every page has to load without an error and without a request to another site, fit windows of 390 and 1400 pixels in
+light and dark, and keep doing so with all its folds open. What is wider than the page has to show that it scrolls. axe
+judges contrast, names and alt texts. Every chapter has to link to the other language, and to say where it will be as a
+site. Every flame graph has to zoom and to search. A result has to stay folded until the reader predicts it. Run it with
+`just browser-test`.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,10 +20,13 @@ try:
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.alert import Alert
     from selenium.webdriver.common.by import By
-except ImportError:
-    sys.exit(print("skipped: no selenium; pip install selenium"))
+    from axe_core_python.selenium import Axe
+except ImportError as missing:
+    sys.exit(print(f"skipped: no {missing.name}; pip install selenium axe-core-python"))
 
 ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "target/book"
+CARD = SITE / "card.png"
 WIDTHS = (390, 1400)
 SCHEMES = ("light", "dark")
 
@@ -40,6 +46,13 @@ return boxes.filter((it) => getComputedStyle(it).backgroundImage === "none").map
 BROKEN = """
 return [...document.images].filter((it) => it.complete && !it.naturalWidth).map((it) => it.src);
 """
+
+# What a page fetched from elsewhere than the file system. Links that nobody followed are not among it.
+ELSEWHERE = """
+return performance.getEntriesByType("resource").map((it) => it.name).filter((it) => /^(https?|wss?):/.test(it));
+"""
+# The rules of axe that hold for pages of ours, of mdBook's and of flame graphs alike.
+RULES = ["color-contrast", "document-title", "html-has-lang", "image-alt", "label", "link-name", "meta-viewport", "valid-lang"]
 
 
 def browser():
@@ -68,6 +81,11 @@ def look(driver, page, width, scheme):
     faults += [f"with its folds open, it {opened}" if opened else None]
     faults += [f"gives no hint that this scrolls: {text}" for text in driver.execute_script(HINTLESS)]
     faults += [f"does not show {image}" for image in driver.execute_script(BROKEN)]
+    faults += [f"fetches {address}" for address in driver.execute_script(ELSEWHERE)]
+    # All pages in one, which would take minutes.
+    if width == min(WIDTHS) and page.name != "print.html":
+        found = Axe().run(driver, options={"runOnly": RULES})["violations"]
+        faults += [f"{it['id']}: {node['target']} {node['failureSummary'].splitlines()[-1].strip()}" for it in found for node in it["nodes"][:3]]
     faults += [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
     return [fault for fault in faults if fault]
 
@@ -154,16 +172,24 @@ def find_chinese(driver, page):
     return ["does not find 吞吐量"]
 
 
+def as_a_site(page):
+    """What is wrong with what a page says to search engines and to previews of a link to it."""
+    text = page.read_text()
+    said = [f'<link rel="canonical" href="{page.as_uri()}">', f'<meta property="og:image" content="{CARD.as_uri()}">']
+    faults = [f"lacks {it}" for it in said if it not in text]
+    return faults + ["has no title for a preview"] * (not re.search(r'og:title" content="[^"]', text))
+
+
 def build():
-    """Builds the pages; returns them and the flame graphs."""
+    """Builds the pages as of a site that is in the file system; returns them and the flame graphs."""
     report = ROOT / "target/lab/browser-test.html"
     record = sorted((ROOT / "docs/record").glob("*/record.json"))[-1]
     for command in (["book", "--no-open"], ["flame", "hot-clone"], ["lab", "report", "--output", report, record]):
-        subprocess.run(["just", *command], cwd=ROOT, check=True)
-    site = ROOT / "target/book/docs"
+        subprocess.run(["just", *command], cwd=ROOT, check=True, env={**os.environ, "SITE_URL": SITE.as_uri()})
+    site = SITE / "docs"
     pages = [page for book in (site / "src", site / "zh-CN/src") for page in sorted(book.rglob("*.html"))]
-    # A page for web servers: its links begin at the root of a site.
-    pages = [page for page in pages if page.name != "404.html"]
+    # mdBook's own, which a site has at its root only.
+    pages = [page for page in pages if page.name != "404.html"] + [SITE / "404.html"]
     flames = sorted((ROOT / "target/lab/flame").rglob("index.html"))
     # A picture that is not a flame graph, such as a timeline, has no frames.
     pictures = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
@@ -188,9 +214,9 @@ def main():
                         bad += 1
                         print(f"{page.relative_to(ROOT)}, {width} px, {scheme}: {fault}")
         # Those that mdBook makes besides are no chapters.
-        chapters = [page for page in pages if "book" in page.parts and page.name not in ("print.html", "toc.html")]
+        chapters = [page for page in pages if page.is_relative_to(SITE / "docs") and page.name not in ("print.html", "toc.html")]
         for page in chapters:
-            for fault in other_language(page):
+            for fault in [*other_language(page), *as_a_site(page)]:
                 bad += 1
                 print(f"{page.relative_to(ROOT)}: {fault}")
         for fault in find_chinese(driver, ROOT / "target/book/docs/zh-CN/src/index.html"):

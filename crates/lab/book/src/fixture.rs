@@ -35,8 +35,10 @@ impl Fixture {
     pub fn new() -> Self {
         let fixture = Self { dir: tempfile::tempdir().unwrap() };
         fixture.write("crates/toy/case.toml", CASE);
-        fixture
-            .write("Cargo.toml", "[workspace.package]\nrepository = \"https://toy.example/it\"\n");
+        fixture.write(
+            "Cargo.toml",
+            "[workspace.package]\nrepository = \"https://toy.example/it\"\nlicense = \"MIT\"\n",
+        );
         fixture.write("crates/toy/counts.toml", COUNTS);
         fixture.write("crates/toy/src/slow.rs", "//! Slow.\n\nfn read() {\n    wait();\n}\n");
         fixture.write("crates/toy/src/fixed.rs", "//! Fixed.\n\nfn read() {}\n");

@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
-use console::strip_ansi_codes;
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
 use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
@@ -35,7 +34,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     };
     env.add_function("share", share);
     let its = Arc::clone(sources);
-    env.add_function("screen", move || screen(&its).map_err(failed));
+    env.add_function("badges", move || badges(&its.root).map_err(failed));
     env.add_function("codes", explained);
     env.add_function("metrics", || {
         join(&Metric::of_servers().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
@@ -113,15 +112,6 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         let link = link(state, &its.root.join(path))?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
-}
-
-/// The end of `just bench-all`, from the record, without the names that give faults away.
-fn screen(sources: &Sources) -> anyhow::Result<String> {
-    let mut record = sources.record()?.clone();
-    record.cases = record.cases.iter().map(|case| sources.pair(case)).collect();
-    let text = lab_report::overview(&record, vec![None; record.cases.len()]);
-    let text = strip_ansi_codes(&text);
-    Ok(format!("```text\n$ just bench-all\n{}\n```", text.trim_end()))
 }
 
 /// All charts that a page can show, with their paths below the workspace.
@@ -206,18 +196,38 @@ fn suspects(root: &Path) -> anyhow::Result<String> {
     Ok(Table::new("", ["suspect", "it accounts for"], rows).markdown())
 }
 
-/// Commands, in which `ADDRESS` becomes the repository's. Until `Cargo.toml` has one, readers put in their own.
-fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
-    let manifest: toml::Table = toml::from_str(&std::fs::read_to_string(root.join("Cargo.toml"))?)?;
+/// What `Cargo.toml` says of all packages, such as `repository`. That is empty until there is an address.
+fn package(root: &Path, key: &str) -> anyhow::Result<Option<String>> {
+    let manifest: toml::Table = toml::from_str(&read(root, "Cargo.toml")?)?;
     let package = manifest.get("workspace").and_then(|it| it.get("package"));
-    let address = package.and_then(|it| it.get("repository")).and_then(toml::Value::as_str);
-    let block = format!("```sh\n{}\n```", lines.replace("ADDRESS", address.unwrap_or("<URL>")));
-    Ok(match address {
-        Some(_) => block,
-        None => format!(
-            "{block}\n\n`<URL>` is the address of this repository. In a clone, `git remote get-url origin` prints it."
-        ),
-    })
+    let value = package.and_then(|it| it.get(key)).and_then(toml::Value::as_str);
+    Ok(value.filter(|value| !value.is_empty()).map(str::to_owned))
+}
+
+/// Commands, in which `ADDRESS` becomes the repository's. Until there is one, readers put in their own.
+fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
+    if let Some(address) = package(root, "repository")? {
+        return Ok(format!("```sh\n{}\n```", lines.replace("ADDRESS", &address)));
+    }
+    // Without an address, nothing is released.
+    let lines: Vec<_> = lines.lines().filter(|line| !line.contains("ADDRESS/releases")).collect();
+    let lines = lines.join("\n").replace("ADDRESS", "<URL>");
+    Ok(format!(
+        "```sh\n{lines}\n```\n\n`<URL>` is this repository's address: in a clone, `git remote get-url origin` prints it."
+    ))
+}
+
+/// What a stranger looks for first: whether the checks pass, the newest release, the compiler and the licence.
+fn badges(root: &Path) -> anyhow::Result<String> {
+    let mut badges = Vec::new();
+    if let Some(address) = package(root, "repository")? {
+        let checks = format!("{address}/actions/workflows/ci.yml");
+        badges.push(format!("[![checks]({checks}/badge.svg)]({checks})"));
+        badges.push(format!("[newest release]({address}/releases/latest)"));
+    }
+    badges.extend(package(root, "rust-version")?.map(|version| format!("Rust {version}")));
+    badges.extend(package(root, "license")?);
+    Ok(badges.join(" · "))
 }
 
 fn diff(root: &Path, a: &str, b: &str) -> anyhow::Result<String> {
