@@ -21,6 +21,8 @@ use super::{
     translation,
 };
 
+/// How the row with the minutes of a page begins, in both languages.
+const TIME_ROWS: [&str; 2] = ["| time | ", "| 时间 | "];
 /// The rules of `lab triage`.
 const RULES: &str = "crates/lab/triage/src/rules.toml";
 
@@ -76,10 +78,12 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     });
     let its = Arc::clone(sources);
     // `9 + 7`: the minutes to read a page, and for its commands.
-    env.add_function("minutes", move |page: &str| {
-        let text = read(&its.root, &format!("{CHAPTERS}/{page}"))?;
-        let row = text.lines().find_map(|line| line.strip_prefix("| time | "));
-        let row = row.ok_or_else(|| failed(format!("{page} has no row `| time | …`")))?;
+    env.add_function("minutes", move |state: &State, of: &str| {
+        let chapter = translation::chapter(&its.root, Path::new(&page(state)?), of);
+        let text = read(&its.root, &relative(&its.root, &chapter))?;
+        let row = |line: &str| TIME_ROWS.iter().any(|it| line.starts_with(it));
+        let row = text.lines().find(|line| row(line));
+        let row = row.ok_or_else(|| failed(format!("{of} has no row `{}…`", TIME_ROWS[0])))?;
         let numbers = row.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
         Ok::<_, Error>(numbers.collect::<Vec<_>>().join(" + "))
     });
@@ -108,7 +112,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
         let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
-        let link = link(state, &its.root.join(path))?;
+        let path = translation::picture(&its.root, Path::new(&page(state)?), &its.root.join(path));
+        let link = link(state, &path)?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
 }
@@ -125,15 +130,14 @@ fn screen(sources: &Sources) -> anyhow::Result<String> {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["pair", "ladder", "cpu"].map(|kind| (kind, &case.case)));
+    let pairs = pairs.flat_map(|case| ["ladder", "cpu"].map(|kind| (kind, &case.case)));
     let sweeps =
         sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|name| ("sweep", name));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of slow and fixed of a case, of these and its steps, of the CPU time of
-/// slow, or of a group of benches.
+/// A chart and its path below the workspace: of all variants of a case, of the CPU time of slow, or of a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {
@@ -142,10 +146,6 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
     };
     let pair = || anyhow::Ok(sources.pair(case()?));
     match kind {
-        "pair" => {
-            let pair = pair()?;
-            Ok((path(format!("pair-{}", pair.case)), chart::deciding(&pair)))
-        }
         // All steps, for after the reader has found the fault.
         "ladder" => {
             let mut ladder = CaseRecord { case: pair()?.case, ..case()?.clone() };
@@ -169,7 +169,7 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["pair", "ladder", "cpu", "sweep"])),
+        kind => Err(unknown("chart", kind, ["ladder", "cpu", "sweep"])),
     }
 }
 
