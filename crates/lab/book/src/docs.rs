@@ -75,6 +75,23 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             out!("{path}: drawn");
         }
     }
+    for path in book::pictures(&book.root)? {
+        let (svg, untranslated) = book.words.picture(&fs::read_to_string(&path.english)?);
+        let name = lab_report::origin::relative(&book.root, &path.chinese);
+        notes.extend(untranslated.into_iter().map(|words| {
+            format!("{name}: `{words}` is English: translate it in docs/zh-CN/words.toml, [pictures]")
+        }));
+        if fs::read_to_string(&path.chinese).is_ok_and(|old| old == svg) {
+            continue;
+        }
+        if options.check {
+            let what = "it is stale: `just docs` draws it".to_owned();
+            problems.push(Problem { page: name, line: 1, what });
+        } else {
+            write_whole(&path.chinese, &svg)?;
+            out!("{name}: drawn");
+        }
+    }
     notes.iter().for_each(|note| out!("note: {note}"));
     if problems.is_empty() {
         out!("{} pages with {markers} markers are up to date", pages.len());

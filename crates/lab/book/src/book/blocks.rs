@@ -20,6 +20,8 @@ use super::{
     translation,
 };
 
+/// How the row with the minutes of a page begins, in both languages.
+const TIME_ROWS: [&str; 2] = ["| time | ", "| 时间 | "];
 /// The rules of `lab triage`.
 const RULES: &str = "crates/lab/triage/src/rules.toml";
 
@@ -77,10 +79,12 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     });
     let its = Arc::clone(sources);
     // `9 + 7`: the minutes to read a page, and for its commands.
-    env.add_function("minutes", move |page: &str| {
-        let text = read(&its.root, &format!("{CHAPTERS}/{page}"))?;
-        let row = text.lines().find_map(|line| line.strip_prefix("| time | "));
-        let row = row.ok_or_else(|| failed(format!("{page} has no row `| time | …`")))?;
+    env.add_function("minutes", move |state: &State, of: &str| {
+        let chapter = translation::chapter(&its.root, Path::new(&page(state)?), of);
+        let text = read(&its.root, &relative(&its.root, &chapter))?;
+        let row = |line: &str| TIME_ROWS.iter().any(|it| line.starts_with(it));
+        let row = text.lines().find(|line| row(line));
+        let row = row.ok_or_else(|| failed(format!("{of} has no row `{}…`", TIME_ROWS[0])))?;
         let numbers = row.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
         Ok::<_, Error>(numbers.collect::<Vec<_>>().join(" + "))
     });
@@ -109,7 +113,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
         let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
-        let link = link(state, &its.root.join(path))?;
+        let path = translation::picture(&its.root, Path::new(&page(state)?), &its.root.join(path));
+        let link = link(state, &path)?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });
 }

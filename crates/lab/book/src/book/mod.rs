@@ -51,7 +51,7 @@ mod words;
 
 pub use evaluate::Book;
 pub use links::broken;
-pub use page::{CHAPTERS, Problem, pages};
+pub use page::{CHAPTERS, Problem, pages, pictures};
 pub use relink::relinked;
 pub use splice::splice;
 pub use translation::{age, translated};

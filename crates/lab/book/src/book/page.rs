@@ -62,9 +62,9 @@ pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
     ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
     let mut names = Vec::new();
-    collect(root, CHAPTERS, &mut names)?;
+    collect(root, CHAPTERS, ".md", &mut names)?;
     if root.join(CHINESE).is_dir() {
-        collect(root, CHINESE, &mut names)?;
+        collect(root, CHINESE, ".md", &mut names)?;
     }
     names.sort();
     let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|name| root.join(name).is_file());
@@ -72,15 +72,34 @@ pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     names.iter().map(|name| Page::read(root, name)).collect()
 }
 
-/// Adds the paths of all pages below a directory.
-fn collect(root: &Path, dir: &str, names: &mut Vec<String>) -> anyhow::Result<()> {
+/// A picture of the chapters, and where its Chinese form is.
+#[derive(Debug)]
+pub struct Picture {
+    pub english: PathBuf,
+    pub chinese: PathBuf,
+}
+
+/// All pictures of the chapters, if there is a Chinese book.
+pub fn pictures(root: &Path) -> anyhow::Result<Vec<Picture>> {
+    let mut names = Vec::new();
+    if root.join(CHINESE).is_dir() {
+        collect(root, CHAPTERS, ".svg", &mut names)?;
+    }
+    names.sort();
+    let chinese = |name: &str| root.join(CHINESE).join("src").join(&name[CHAPTERS.len() + 1..]);
+    let both = |name: &String| Picture { english: root.join(name), chinese: chinese(name) };
+    Ok(names.iter().map(both).collect())
+}
+
+/// Adds the paths of all files with this ending below a directory.
+fn collect(root: &Path, dir: &str, ending: &str, names: &mut Vec<String>) -> anyhow::Result<()> {
     let entries = root.join(dir).read_dir().with_context(|| format!("cannot read {dir}"))?;
     for entry in entries {
         let entry = entry?;
         let name = format!("{dir}/{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
-            collect(root, &name, names)?;
-        } else if name.ends_with(".md") {
+            collect(root, &name, ending, names)?;
+        } else if name.ends_with(ending) {
             names.push(name);
         }
     }

@@ -44,11 +44,11 @@ pub fn relinked(page: &Page, root: &Path) -> Page {
     Page { text: replaced(&page.text, new), ..page.clone() }
 }
 
-/// The Chinese page of an English one, if it is there.
+/// The Chinese page of an English one, if it is there, or the Chinese form of a picture, which `just docs` makes.
 fn chinese(root: &Path, path: &Path) -> Option<PathBuf> {
     let name = path.strip_prefix(root.join(CHAPTERS)).ok()?;
     let chinese = root.join(CHINESE).join("src").join(name);
-    (path.extension()? == "md" && chinese.is_file()).then_some(chinese)
+    (path.extension()? == "svg" || path.extension()? == "md" && chinese.is_file()).then_some(chinese)
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
             ("[甲（英文）](../../src/a.md#x)", "[甲](a.md#x)"),
             ("[乙](b.md#x)", "[乙（英文）](../../src/b.md#x)"),
             ("[乙（英文）](../../src/b.md)", "[乙（英文）](../../src/b.md)"),
-            ("![图](p.svg)", "![图](../../src/p.svg)"),
+            ("![图](../../src/p.svg)", "![图](p.svg)"),
             ("[库](../../crates/toy/src/slow.rs)", "[库](../../../crates/toy/src/slow.rs)"),
             ("`[乙](b.md)` [丙](c.md) [丁](#x) [戊](https://example.org)", ""),
             ("<!-- lab: x -->\n[甲](../../src/a.md)\n<!-- /lab -->", ""),

@@ -52,6 +52,13 @@ pub fn chapter(root: &Path, page_dir: &Path, name: &str) -> PathBuf {
     if is_there { chinese } else { root.join(CHAPTERS).join(name) }
 }
 
+/// A picture of the English book as a page in this directory shows it: with Chinese words, if its path is Chinese.
+pub fn picture(root: &Path, page_dir: &Path, path: &Path) -> PathBuf {
+    let name = path.strip_prefix(root.join(CHAPTERS)).ok();
+    let name = name.filter(|_| is_chinese(root, page_dir));
+    name.map_or(path.to_owned(), |name| root.join(CHINESE).join("src").join(name))
+}
+
 pub fn is_about_translation(marker: &Marker) -> bool {
     marker.expression.starts_with("translates(")
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use anyhow::Context as _;
-use regex_lite::{NoExpand, Regex, escape};
+use regex_lite::{Captures, NoExpand, Regex, escape};
 use serde::Deserialize;
 
 /// English, and what to write instead. `{}` stands for anything in it, and `{n}` for a figure with its unit;
@@ -15,12 +15,16 @@ struct WordTable {
     cells: BTreeMap<String, String>,
     /// A part of a caption, or of the description of a picture.
     phrases: BTreeMap<String, String>,
+    /// A whole text in a picture.
+    #[serde(default)]
+    pictures: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default)]
 pub struct Words {
     cells: Vec<(Regex, String)>,
     phrases: Vec<(Regex, String)>,
+    pictures: Vec<(Regex, String)>,
 }
 
 impl Words {
@@ -44,6 +48,7 @@ impl Words {
         Ok(Self {
             cells: compiled(table.cells, ["^", "$"])?,
             phrases: compiled(table.phrases, ["", ""])?,
+            pictures: compiled(table.pictures, ["^", "$"])?,
         })
     }
 
@@ -53,9 +58,11 @@ impl Words {
         let mut is_code = false;
         for (at, line) in made.lines().enumerate() {
             is_code ^= line.starts_with("```");
-            lines.push(if is_code || line.starts_with("```") {
-                line.to_owned()
-            } else if line.starts_with('|') {
+            if is_code || line.starts_with("```") {
+                lines.push(line.to_owned());
+                continue;
+            }
+            let line = if line.starts_with('|') {
                 let cell = |cell: &str| match self.cell(cell.trim()) {
                     Some(words) => cell.replacen(cell.trim(), &words, 1),
                     None => {
@@ -66,13 +73,29 @@ impl Words {
                 };
                 line.split('|').map(cell).collect::<Vec<_>>().join("|")
             } else {
-                let whole = self.cell(line);
-                let line = whole.unwrap_or_else(|| self.phrases(line));
+                let line = self.cell(line).unwrap_or_else(|| self.phrases(line));
                 missing.extend(english(&line));
                 line
-            });
+            };
+            // Chinese has no space before a per cent sign.
+            lines.push(PERCENT.replace_all(&line, "$1%").into_owned());
         }
         (lines.join("\n"), missing)
+    }
+
+    /// A picture in the words of the page, and its English texts that have no words yet.
+    pub fn picture(&self, svg: &str) -> (String, Vec<String>) {
+        let mut missing = Vec::new();
+        let made = TEXTS.replace_all(svg, |found: &Captures| {
+            let [before, text, after] = [1, 2, 3].map(|nth| found.get(nth).map_or("", |it| it.as_str()));
+            let fitting = self.pictures.iter().find(|(english, _)| english.is_match(text));
+            // In a script, a single word is a name.
+            let words = fitting.filter(|_| before == ">" || text.contains(' '));
+            let words = words.map_or(text.into(), |(english, words)| english.replace(text, words));
+            missing.extend((before == ">" && TWO_WORDS.is_match(&words)).then(|| words.to_string()));
+            format!("{before}{words}{after}")
+        });
+        (made.into_owned(), missing)
     }
 
     fn cell(&self, cell: &str) -> Option<String> {
@@ -93,6 +116,13 @@ impl Words {
 /// Code, and the target of a link.
 static CODE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"`[^`]*`|\]\([^)]*\)").expect("a valid pattern"));
+/// A text of a picture, or of its script.
+static TEXTS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"([>"`])([^<>"`]+)([<"`])"#).expect("a valid pattern"));
+static TWO_WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[^{};]*[a-z]{2} [a-z]{2}[^{};]*$").expect("a valid pattern"));
+static PERCENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(\d) %").expect("a valid pattern"));
 static FOUR_WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z]*[a-z](?:,? [a-z]+){3,}").expect("a valid pattern"));
 
@@ -136,7 +166,7 @@ mod tests {
                 "| claim: fixed against slow | verdict |\n| --- | --- |\n| toy | faster |\n\n*Load: 4 users, \
                  without a pause; 12 pairs of runs. The brackets show a 95.7 % interval, from pairs of runs.*",
                 "| fixed 对 slow | verdict |\n| --- | --- |\n| toy | 更快 |\n\n*负载：4 个用户，不停顿；12 对运行。\
-                 方括号里是 95.7 % 置信区间。*",
+                 方括号里是 95.7% 置信区间。*",
                 vec!["verdict"],
             ),
             ("```text\nfaster\n| faster |\n```", "```text\nfaster\n| faster |\n```", vec![]),
