@@ -75,11 +75,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             out!("{path}: drawn");
         }
     }
-    for path in book::pictures(&book.root)? {
+    for path in book::pictures(&book.root, &pages)? {
         let (svg, untranslated) = book.words.picture(&fs::read_to_string(&path.english)?);
         let name = lab_report::origin::relative(&book.root, &path.chinese);
         notes.extend(untranslated.into_iter().map(|words| {
-            format!("{name}: `{words}` is English: translate it in docs/zh-CN/words.toml, [pictures]")
+            format!(
+                "{name}: `{words}` is English: translate it in docs/zh-CN/words.toml, [pictures]"
+            )
         }));
         if fs::read_to_string(&path.chinese).is_ok_and(|old| old == svg) {
             continue;

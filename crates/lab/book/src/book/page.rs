@@ -79,13 +79,16 @@ pub struct Picture {
     pub chinese: PathBuf,
 }
 
-/// All pictures of the chapters, if there is a Chinese book.
-pub fn pictures(root: &Path) -> anyhow::Result<Vec<Picture>> {
+/// The pictures of the chapters that a Chinese page shows.
+pub fn pictures(root: &Path, pages: &[Page]) -> anyhow::Result<Vec<Picture>> {
     let mut names = Vec::new();
-    if root.join(CHINESE).is_dir() {
-        collect(root, CHAPTERS, ".svg", &mut names)?;
-    }
+    collect(root, CHAPTERS, ".svg", &mut names)?;
     names.sort();
+    names.retain(|name| {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let mut chinese = pages.iter().filter(|page| page.name.starts_with(CHINESE));
+        chinese.any(|page| page.text.contains(file))
+    });
     let chinese = |name: &str| root.join(CHINESE).join("src").join(&name[CHAPTERS.len() + 1..]);
     let both = |name: &String| Picture { english: root.join(name), chinese: chinese(name) };
     Ok(names.iter().map(both).collect())

@@ -48,7 +48,8 @@ pub fn relinked(page: &Page, root: &Path) -> Page {
 fn chinese(root: &Path, path: &Path) -> Option<PathBuf> {
     let name = path.strip_prefix(root.join(CHAPTERS)).ok()?;
     let chinese = root.join(CHINESE).join("src").join(name);
-    (path.extension()? == "svg" || path.extension()? == "md" && chinese.is_file()).then_some(chinese)
+    (path.extension()? == "svg" || path.extension()? == "md" && chinese.is_file())
+        .then_some(chinese)
 }
 
 #[cfg(test)]

@@ -87,15 +87,33 @@ impl Words {
     pub fn picture(&self, svg: &str) -> (String, Vec<String>) {
         let mut missing = Vec::new();
         let made = TEXTS.replace_all(svg, |found: &Captures| {
-            let [before, text, after] = [1, 2, 3].map(|nth| found.get(nth).map_or("", |it| it.as_str()));
-            let fitting = self.pictures.iter().find(|(english, _)| english.is_match(text));
+            let [before, text, after] =
+                [1, 2, 3].map(|nth| found.get(nth).map_or("", |it| it.as_str()));
             // In a script, a single word is a name.
-            let words = fitting.filter(|_| before == ">" || text.contains(' '));
-            let words = words.map_or(text.into(), |(english, words)| english.replace(text, words));
-            missing.extend((before == ">" && TWO_WORDS.is_match(&words)).then(|| words.to_string()));
+            let is_text = before == ">" || text.contains(' ');
+            let mut unknown = Vec::new();
+            let words = if is_text { self.text(text, &mut unknown) } else { text.to_owned() };
+            missing.extend(unknown.into_iter().filter(|_| before == ">"));
+            let words = if is_text { PERCENT.replace_all(&words, "$1%") } else { words.into() };
             format!("{before}{words}{after}")
         });
         (made.into_owned(), missing)
+    }
+
+    /// A text of a picture. What stands for `{}` in it may have words of its own.
+    fn text(&self, text: &str, missing: &mut Vec<String>) -> String {
+        let mut fitting = self.pictures.iter().filter_map(|(english, chinese)| {
+            english.captures(text).map(|found| (found, chinese))
+        });
+        let Some((found, chinese)) = fitting.next() else {
+            missing.extend(TWO_WORDS.is_match(text).then(|| text.to_owned()));
+            return text.to_owned();
+        };
+        let parts = found.iter().enumerate().skip(1);
+        parts.fold(chinese.clone(), |made, (nth, part)| {
+            let part = self.text(part.map_or("", |part| part.as_str()), missing);
+            made.replace(&format!("${nth}"), &part)
+        })
     }
 
     fn cell(&self, cell: &str) -> Option<String> {
@@ -121,8 +139,7 @@ static TEXTS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"([>"`])([^<>"`]+)([<"`])"#).expect("a valid pattern"));
 static TWO_WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[^{};]*[a-z]{2} [a-z]{2}[^{};]*$").expect("a valid pattern"));
-static PERCENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(\d) %").expect("a valid pattern"));
+static PERCENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d) %").expect("a valid pattern"));
 static FOUR_WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z]*[a-z](?:,? [a-z]+){3,}").expect("a valid pattern"));
 
