@@ -50,6 +50,8 @@ mdbook build docs
         link "target/book/docs/src/$html" "${up}zh-CN/src/index.html" zh-CN "中文 · Chinese" 这一页还没有中文版：回到中文首页
     fi
 done
+# The only page without an English form explains English words in Chinese.
+link target/book/docs/zh-CN/src/words.html ../../src/index.html en English "The course in English"
 # mdBook names the first page index.html, and leaves links to README.md as they are.
 for site in target/book/docs/src target/book/docs/zh-CN/src; do
     cp "$site/index.html" "$site/README.html"

@@ -94,6 +94,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
             out!("{name}: drawn");
         }
     }
+    notes.extend(book::unexplained(&book.root)?.into_iter().map(|word| {
+        format!(
+            "`{word}` is a word of the screen: say what it means in docs/zh-CN/{}",
+            book::SCREEN
+        )
+    }));
     notes.iter().for_each(|note| out!("note: {note}"));
     if problems.is_empty() {
         out!("{} pages with {markers} markers are up to date", pages.len());

@@ -39,6 +39,7 @@ impl Fixture {
             "Cargo.toml",
             "[workspace.package]\nrepository = \"https://toy.example/it\"\nlicense = \"MIT\"\n",
         );
+        fixture.write("docs/zh-CN/screen.toml", "[compare]\n\"claim\" = \"结论\"\n");
         fixture.write("crates/toy/counts.toml", COUNTS);
         fixture.write("crates/toy/src/slow.rs", "//! Slow.\n\nfn read() {\n    wait();\n}\n");
         fixture.write("crates/toy/src/fixed.rs", "//! Fixed.\n\nfn read() {}\n");

@@ -15,6 +15,7 @@ use super::{
     excerpt::{excerpt, fenced, language, without_module_doc},
     failed::failed,
     page::CHAPTERS,
+    screen,
     sources::Sources,
     tables::table,
     translation,
@@ -38,6 +39,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("badges", move || badges(&its.root).map_err(failed));
     env.add_function("codes", explained);
+    let its = Arc::clone(sources);
+    env.add_function("screen", move |kind: &str| screen::table(&its.root, kind).map_err(failed));
     env.add_function("metrics", || {
         join(&Metric::of_servers().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
     });

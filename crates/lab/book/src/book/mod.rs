@@ -28,7 +28,8 @@
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
 //! The Chinese pages in `docs/zh-CN` are filled in the same way. `translation` knows whether each is as new as
-//! the English one, and `words` puts Chinese heads and captions in the place of English ones.
+//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `screen` explains the words of
+//! the program's own output.
 
 mod blocks;
 mod card;
@@ -41,6 +42,7 @@ mod markdown;
 mod marker;
 mod page;
 mod relink;
+mod screen;
 mod sources;
 mod splice;
 mod tables;
@@ -53,6 +55,7 @@ pub use evaluate::Book;
 pub use links::broken;
 pub use page::{CHAPTERS, Problem, pages, pictures};
 pub use relink::relinked;
+pub use screen::{SCREEN, unexplained};
 pub use splice::splice;
 pub use translation::{age, translated};
 #[cfg(test)]
