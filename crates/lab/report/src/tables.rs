@@ -179,7 +179,8 @@ pub fn pair(case: &CaseRecord) -> Table {
     }
     rows.push(row("peak MiB", sides.map(memory), factor(Metric::PeakMemory)));
     let caption = format!(
-        "Load: {}; {} of runs.{} A/A is the noise of each metric: {} against itself.",
+        "Load: {}; {} of runs. A factor comes from the ratios of the pairs, not from the two columns.{} A/A is the \
+         noise of each metric: {} against itself.",
         load(case),
         plural(case.pairs, "pair"),
         interval([case]),
