@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 for file in "$name.tar.gz" "$name.tar.gz.sha256"; do curl -fsSL --proto '=https,file' -o "$file" "$from/$file"; done
-sha256sum --quiet --check "$name.tar.gz.sha256"
+sha256sum --quiet --check "$name.tar.gz.sha256" || { echo "error: this isn't the archive that was released; nothing was installed" >&2; exit 1; }
 tar -xzf "$name.tar.gz"
 mkdir -p "$to"
 install -m 755 "$name/lab" "$to/${LAB_NAME:-lab}"

@@ -68,8 +68,8 @@ if [ -n "${SITE_URL-}" ]; then
     done
     # Shown for any address below the site, so its links name the site.
     cat >target/book/404.html <<END
-<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not here</title>
-<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em; color-scheme: light dark">
+<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Not here</title>
+<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em">
 <h1>This page isn't here</h1><p>It may have got another name. <a href="$SITE_URL/docs/src/index.html">The course</a> has a search,
 and <a href="$SITE_URL/docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a>, too.</body></html>
 END
