@@ -23,8 +23,8 @@ link() {
 # Says where a page is, and what a preview of a link to it shows.
 # FILE
 preview() {
-    title=$(sed -n 's|.*<title>\(.*\)</title>.*|\1|p' "$1")
-    about=$(sed -n 's|.*<meta name="description" content="\([^"]*\)".*|\1|p' "$1")
+    title=$(sed -n 's|.*<title>\(.*\)</title>.*|\1|p' "$1" | sed 's/[&|]/\\&/g')
+    about=$(sed -n 's|.*<meta name="description" content="\([^"]*\)".*|\1|p' "$1" | sed 's/[&|]/\\&/g')
     url=$SITE_URL/${1#target/book/}
     sed "s|</head>|<link rel=\"canonical\" href=\"$url\"><meta property=\"og:url\" content=\"$url\"><meta property=\"og:title\" content=\"$title\"><meta property=\"og:description\" content=\"$about\"><meta property=\"og:image\" content=\"$SITE_URL/card.png\"><meta name=\"twitter:card\" content=\"summary_large_image\">&|" "$1" >"$1.new"
     mv "$1.new" "$1"
@@ -56,22 +56,44 @@ link target/book/docs/zh-CN/src/words.html ../../src/index.html en English "The 
 for site in target/book/docs/src target/book/docs/zh-CN/src; do
     cp "$site/index.html" "$site/README.html"
 done
-cp docs/theme/card.png target/book/
-cat >target/book/index.html <<'END'
-<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Rust web services, before and after</title>
-<meta http-equiv="refresh" content="0; url=docs/src/index.html"><a href="docs/src/index.html">The course</a>
-<a href="docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a></html>
+cp docs/theme/card.png docs/theme/bench-all.svg target/book/
+head='<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body { font: 18px/1.5 system-ui, sans-serif; max-width: 40em; margin: 3em auto; padding: 0 1em; } img { max-width: 100%; }</style>'
+report=''
+[ -z "${SITE_URL-}" ] || report='<li><a href="report.html">The newest report</a></li>'
+cat >target/book/index.html <<END
+<!DOCTYPE html>
+<html lang="en">
+<head>
+$head
+<title>Rust web services, before and after</title>
+<meta name="description" content="Find a performance fault in a Rust web service, fix it, and prove it, on your own machine">
+</head>
+<body>
+<h1>Rust web services, before and after</h1>
+<p>Find a performance fault in a Rust web service, fix it, and prove it, on your own machine. Then measure your own service.</p>
+<ul><li><a href="docs/src/index.html">The course</a></li><li><a href="docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a></li>$report</ul>
+<img src="bench-all.svg" alt="A terminal with the verdict about each of six cases">
+</body>
+</html>
 END
 if [ -n "${SITE_URL-}" ]; then
-    find target/book/docs/src target/book/docs/zh-CN/src -name '*.html' ! -name print.html ! -name toc.html | while read -r page; do
-        preview "$page"
-    done
+    find target/book/index.html target/book/docs/src target/book/docs/zh-CN/src -name '*.html' ! -name print.html ! -name toc.html |
+        while read -r page; do preview "$page"; done
     # Shown for any address below the site, so its links name the site.
     cat >target/book/404.html <<END
-<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Not here</title>
-<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em">
-<h1>This page isn't here</h1><p>It may have got another name. <a href="$SITE_URL/docs/src/index.html">The course</a> has a search,
-and <a href="$SITE_URL/docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a>, too.</body></html>
+<!DOCTYPE html>
+<html lang="en">
+<head>
+$head
+<title>Not here</title>
+</head>
+<body>
+<h1>This page isn't here</h1>
+<p>It may have got another name. <a href="$SITE_URL/docs/src/index.html">The course</a> has a search, and
+<a href="$SITE_URL/docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a>, too.</p>
+</body>
+</html>
 END
 fi
 echo "the course is target/book/docs/src/index.html, and in Chinese target/book/docs/zh-CN/src/index.html"

@@ -189,7 +189,7 @@ def build():
     site = SITE / "docs"
     pages = [page for book in (site / "src", site / "zh-CN/src") for page in sorted(book.rglob("*.html"))]
     # mdBook's own, which a site has at its root only.
-    pages = [page for page in pages if page.name != "404.html"] + [SITE / "404.html"]
+    pages = [page for page in pages if page.name != "404.html"] + [SITE / "404.html", SITE / "index.html"]
     flames = sorted((ROOT / "target/lab/flame").rglob("index.html"))
     # A picture that is not a flame graph, such as a timeline, has no frames.
     pictures = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
