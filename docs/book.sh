@@ -58,7 +58,7 @@ for site in target/book/docs/src target/book/docs/zh-CN/src; do
 done
 cp docs/theme/card.png docs/theme/bench-all.svg target/book/
 head='<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<style>body { font: 18px/1.5 system-ui, sans-serif; max-width: 40em; margin: 3em auto; padding: 0 1em; } img { max-width: 100%; }</style>'
+<style>html { background: Canvas; color: CanvasText; } body { font: 18px/1.5 system-ui, sans-serif; max-width: 40em; margin: 3em auto; padding: 0 1em; } img { max-width: 100%; }</style>'
 report=''
 [ -z "${SITE_URL-}" ] || report='<li><a href="report.html">The newest report</a></li>'
 cat >target/book/index.html <<END
