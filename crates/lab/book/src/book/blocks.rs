@@ -214,15 +214,14 @@ fn package(root: &Path, key: &str) -> anyhow::Result<Option<String>> {
 
 /// Commands, in which `ADDRESS` becomes the repository's. Until there is one, readers put in their own.
 fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
-    if let Some(address) = package(root, "repository")? {
-        return Ok(format!("```sh\n{}\n```", lines.replace("ADDRESS", &address)));
-    }
-    // Without an address, nothing is released.
-    let lines: Vec<_> = lines.lines().filter(|line| !line.contains("ADDRESS/releases")).collect();
-    let lines = lines.join("\n").replace("ADDRESS", "<URL>");
-    Ok(format!(
-        "```sh\n{lines}\n```\n\n`<URL>` is this repository's address: in a clone, `git remote get-url origin` prints it."
-    ))
+    let block = |address: &str| format!("```sh\n{}\n```", lines.replace("ADDRESS", address));
+    Ok(match package(root, "repository")? {
+        Some(address) => block(&address),
+        None => format!(
+            "{}\n\n`<URL>` is this repository's address: in a clone, `git remote get-url origin` prints it.",
+            block("<URL>")
+        ),
+    })
 }
 
 /// What a stranger looks for first: whether the checks pass, the newest release, the compiler and the licence.
