@@ -102,9 +102,10 @@ impl Words {
 
     /// A text of a picture. What stands for `{}` in it may have words of its own.
     fn text(&self, text: &str, missing: &mut Vec<String>) -> String {
-        let mut fitting = self.pictures.iter().filter_map(|(english, chinese)| {
-            english.captures(text).map(|found| (found, chinese))
-        });
+        let mut fitting = self
+            .pictures
+            .iter()
+            .filter_map(|(english, chinese)| english.captures(text).map(|found| (found, chinese)));
         let Some((found, chinese)) = fitting.next() else {
             missing.extend(TWO_WORDS.is_match(text).then(|| text.to_owned()));
             return text.to_owned();
