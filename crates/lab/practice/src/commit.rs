@@ -33,7 +33,7 @@ pub(super) fn note(changed: &[String]) -> Option<String> {
     if changed.len() > NAMED {
         files.push(say!("{count} more", count = changed.len() - NAMED));
     }
-    let files = lab_report::join(&files);
+    let files = lab_report::listed(&files);
     let note = match changed {
         [_] => say!(
             "{file} differs from the commit: this verdict is about a changed case, and isn't noted in your journal",

@@ -8,7 +8,7 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use crate::Template;
+use crate::{Template, join};
 
 /// The languages that a reader can choose.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -73,6 +73,11 @@ pub fn chinese(english: &str) -> Option<&'static str> {
 /// A sentence without names in the language that is spoken.
 pub fn told(english: &str) -> &str {
     chinese(english).unwrap_or(english)
+}
+
+/// A list in words, in the language that is spoken; [`join`] has it in English for tables and notes.
+pub fn listed(words: &[String]) -> String {
+    if Language::is_chinese() { words.join("、") } else { join(words) }
 }
 
 /// A translation with its values.

@@ -4,7 +4,10 @@ use std::{path::Path, time::Duration};
 
 use console::style;
 use lab_stats::Speedup;
-use textwrap::{WordSeparator, core::Word};
+use textwrap::{
+    WordSeparator,
+    core::{Word, display_width},
+};
 
 /// Formats `5405.3` as `5,405`.
 pub fn thousands(value: f64) -> String {
@@ -145,7 +148,7 @@ fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     const CLOSING: &str = "，。；：、！？）》」』”’…—·,.;:!?)]}%";
     const OPENING: &str = "（《「『“‘([{";
-    let is_wide = |it: char| console::measure_text_width(it.encode_utf8(&mut [0; 4])) == 2;
+    let is_wide = |it: char| display_width(it.encode_utf8(&mut [0; 4])) == 2;
     let is_break = move |(before, after): (char, char)| {
         let is_chinese = is_wide(before) || is_wide(after);
         after != ' '
@@ -200,7 +203,7 @@ mod tests {
         for width in 20..40 {
             for line in column(width, "", &chinese).lines().skip(1).map(str::trim_start) {
                 assert!(!line.starts_with(['，', '。', '）', '？']), "{line}");
-                assert!(!line.ends_with('（') && console::measure_text_width(line) <= 80 - width);
+                assert!(!line.ends_with('（') && display_width(line) <= 80 - width);
             }
         }
         let whole = column(2, "", &chinese).replace("\n  ", "");

@@ -28,8 +28,8 @@ struct TranslatedRule {
     refute: String,
     fix: String,
     /// Stands for the English texts; `just docs` checks it.
-    #[expect(dead_code, reason = "for the book")]
-    translates: String,
+    #[serde(rename = "translates", default)]
+    _translates: String,
 }
 
 /// Functions that belong together.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use lab_cases::{Case, MINE, Workspace};
 use lab_measure::bench::Effort;
 use lab_practice::{Entry, Gate, Mark, Report, Servers, in_language, length};
-use lab_report::{column, join, paragraph, planned, say, told};
+use lab_report::{column, listed, paragraph, planned, say, told};
 use lab_system::{err, out};
 
 use super::predict;
@@ -102,7 +102,7 @@ fn announce(cases: &[Case], options: &Options) {
         let time = planned(cases.iter().map(length).sum());
         (say!("answers, mechanism, speed"), say!("about {time}", time))
     };
-    let cases = join(&names);
+    let cases = listed(&names);
     let plan = say!("checking {cases}: {gates}. After the build, {time}", cases, gates, time);
     err!("{}", paragraph(&plan));
 }

@@ -11,7 +11,7 @@ use lab_practice::{
     Entry,
     contest::{Advice, Contest, Ladder, MissedObjective, Rung, RungFigures, Score},
 };
-use lab_report::{Table, factor, paragraph, planned, say, told};
+use lab_report::{Table, factor, paragraph, planned, say};
 use lab_servers::build_servers;
 use lab_stats::{Speedup, median_of, schedule};
 use lab_system::{Progress, err, out, write_whole};
@@ -278,7 +278,7 @@ fn print(
         let word = match advice {
             Advice::Keep => style("KEEP").green(),
             Advice::Revert => style("REVERT").red(),
-            Advice::Undecided => style(told("UNDECIDED")).yellow(),
+            Advice::Undecided => style("UNDECIDED").yellow(),
         };
         let [estimate, low, high] = [speedup.estimate, speedup.low, speedup.high].map(factor);
         let advice = say!(
