@@ -28,7 +28,7 @@
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
 //! The Chinese pages in `docs/zh-CN` are filled in the same way. `translation` knows whether each is as new as
-//! the English one, and `words` puts Chinese heads and captions in the place of English ones.
+//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `spoken` knows it of what `lab` says.
 
 mod blocks;
 mod card;
@@ -43,6 +43,7 @@ mod page;
 mod relink;
 mod sources;
 mod splice;
+pub mod spoken;
 mod tables;
 #[cfg(test)]
 mod tests;
