@@ -180,7 +180,7 @@ fn a_reader_is_told_in_chinese_what_is_translated() {
     practice(&toy, &["try", "toy"]);
     fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
     let output = practice(&toy, &["check", "toy", "--fast", "--language", "zh"]);
-    prints(&output, "还没有通过  toy：");
+    prints(&output, "还没有通过 toy：");
     let document = json(&practice(&toy, &["check", "toy", "--fast", "--json", "--language", "zh"]));
     assert!(document.to_string().is_ascii(), "programs read English: {document}");
     toy.write("docs/zh-CN/practice.toml", "[toy]\nhint = []\n");
