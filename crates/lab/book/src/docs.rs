@@ -15,7 +15,7 @@ pub struct Options {
     /// Print what a marker with this expression would hold
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "check")]
     pub eval: Option<String>,
-    /// Write into a Chinese page that it translates the English one as it is today
+    /// Write into a Chinese page, or into a file of what `lab` says, that it translates the English as it is today
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["check", "eval"])]
     pub translated: Vec<String>,
 }
@@ -27,12 +27,16 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     for name in &options.translated {
-        out!("{name}: translates {}", book::translated(&book.root, name)?);
+        let english = match book::spoken::translated(workspace, name)? {
+            Some(texts) => texts,
+            None => book::translated(&book.root, name)?,
+        };
+        out!("{name}: translates {english}");
     }
     let pages = book::pages(&book.root)?;
     let mut problems = Vec::new();
     let (mut markers, mut written) = (0, String::new());
-    let mut notes = BTreeSet::new();
+    let mut notes: BTreeSet<_> = book::spoken::notes(workspace)?.into_iter().collect();
     for old in &pages {
         let page = &book::relinked(old, &book.root);
         if options.check && page.text != old.text {

@@ -170,6 +170,13 @@ impl Criteria {
         !self.at_most.is_empty() || !self.at_least.is_empty()
     }
 
+    /// The texts that become parts of sentences.
+    pub(super) fn parts(&mut self) -> Vec<&mut String> {
+        let parts = self.otherwise.iter_mut().map(|it| &mut it.what);
+        let parts = parts.chain(self.wait.iter_mut().map(|it| &mut it.of));
+        parts.chain(self.innocent.iter_mut().map(|it| &mut it.what)).collect()
+    }
+
     pub(super) fn ensure_valid(&self, variants: &[String], args: &[String]) -> anyhow::Result<()> {
         let unknown =
             self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));

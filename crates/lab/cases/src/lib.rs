@@ -15,6 +15,7 @@ mod prediction;
 mod request;
 #[cfg(test)]
 mod tests;
+mod translation;
 
 pub use case::{Case, Companion, ContestRules, FIXED, MINE, Promise, SLOW, Sweep, a_request};
 pub use counts::Reference;
@@ -25,3 +26,4 @@ pub use overrides::Overrides;
 pub use places::{Workspace, find_bin_dir, lab_itself};
 pub use prediction::{Prediction, SUSPECTS, SuspectKind};
 pub use request::Request;
+pub use translation::Translation;

@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 use lab_cases::{Case, Change, Criteria};
 use lab_load::{Fetched, Visitor};
 use lab_model::{Answer, Ask, Expected};
+use lab_report::say;
 use lab_servers::{Launch, Running, Server, answers};
 
 use crate::{
@@ -39,7 +40,8 @@ pub(super) async fn compare(
     several.extend(odd(&usual, criteria, draw)?);
     if let Err(error) = users_at_once(mine, &usual).await {
         let [found, needed] = failure(error)?;
-        return Ok(Err([format!("{AT_ONCE} users at the same time: {found}"), needed]));
+        let found = say!("{users} users at the same time: {found}", users = AT_ONCE, found);
+        return Ok(Err([found, needed]));
     }
     let mut count = AT_ONCE * usual.len();
     let mut same = async |slow: &Launch, mine: &Launch, asks: &[Ask]| {
@@ -72,7 +74,7 @@ pub(super) async fn compare(
         let asks = draw.asks(&otherwise.odd)?;
         if let Some([found, right]) = same(&slow, &mine, &asks).await? {
             let how = &otherwise.what;
-            return Ok(Err([format!("{how}, {found}"), right]));
+            return Ok(Err([say!("{how}, {found}", how, found), right]));
         }
     }
     if let Some(flag) = &criteria.shared
@@ -87,7 +89,7 @@ pub(super) async fn compare(
         }
         count += at_once.times * shared::USERS + at_once.meanwhile.len() + 1;
     }
-    Ok(Ok(format!("{count} answers as slow gives them")))
+    Ok(Ok(say!("{count} answers as slow gives them", count)))
 }
 
 /// The first answer that isn't the right one, with the request; and with the one before, if that changed
@@ -103,10 +105,12 @@ pub(super) fn first_difference<'a>(
             let is_change = |it: &&Ask| {
                 it.method != ask.method && !["GET", "HEAD"].contains(&it.method.as_str())
             };
-            let changed = before.filter(is_change);
-            let after =
-                changed.map(|it| format!(", after {}", request_line(it))).unwrap_or_default();
-            return Some([format!("{}{after}: {found}", request_line(ask)), right]);
+            let ask = request_line(ask);
+            let found = match before.filter(is_change).map(request_line) {
+                Some(change) => say!("{ask}, after {change}: {found}", ask, change, found),
+                None => say!("{ask}: {found}", ask, found),
+            };
+            return Some([found, right]);
         }
         before = Some(ask);
     }

@@ -9,7 +9,7 @@ use std::{
 use lab_cases::{Case, Criteria, FIXED, Innocent, MINE, Overtaking, SLOW};
 use lab_measure::bench::Effort;
 use lab_model::{Metric, Speedups};
-use lab_report::{CaseRecord, Run, factor, speedup_or};
+use lab_report::{CaseRecord, Run, factor, say, speedup_or};
 use lab_servers::Launch;
 use lab_stats::{Speedup, Verdict};
 use lab_system::Progress;
@@ -108,28 +108,29 @@ pub async fn check(
     let slow = servers.launch(&drawn, SLOW)?;
     let mine = Launch::of_case(of_mine, &drawn, MINE)?;
     let compared = answers::compare([&slow, &mine], case, criteria, &mut draw);
-    report.add("answers", in_sight("comparing the answers", compared).await?);
+    report.add("answers", in_sight(&say!("comparing the answers"), compared).await?);
     if report.mark == Mark::Passed {
         let mut draw = Draw::of(seed, Phase::Counts)?;
         let mut found = if criteria.is_counted() {
             let counted = counts::counts(servers, of_mine, case, criteria, &mut draw);
-            in_sight("counting", counted).await?
+            in_sight(&say!("counting"), counted).await?
         } else {
             Ok(String::new())
         };
         if let (Ok(counted), Some(wanted)) = (found.clone(), &criteria.overtaking) {
             let mut draw = Draw::of(seed, Phase::Overtaking)?;
             let race = overtaking::overtaking(of_mine, case, wanted, &mut draw);
-            found = in_sight("sending quick requests between slow ones", race).await?;
+            found = in_sight(&say!("sending quick requests between slow ones"), race).await?;
             if let (Err([measured, _]), Some(half)) = (&mut found, &wanted.half) {
                 let only = Overtaking { quick: half.clone(), half: None, ..wanted.clone() };
                 let race = overtaking::overtaking(of_mine, case, &only, &mut draw);
-                if in_sight("looking for half of the fix", race).await?.is_ok() {
-                    *measured += "; but one of two limits is gone";
+                if in_sight(&say!("looking for half of the fix"), race).await?.is_ok() {
+                    let found = measured.clone();
+                    *measured = say!("{found}; but one of two limits is gone", found);
                 }
             }
             if !counted.is_empty() {
-                found = found.map(|it| format!("{counted}; {it}"));
+                found = found.map(|it| say!("{one}; {other}", one = counted, other = it));
             }
         }
         if found.is_err() {
@@ -139,7 +140,7 @@ pub async fn check(
     }
     let Some(effort) = effort.filter(|_| report.mark == Mark::Passed) else { return Ok(report) };
     let load = DrawnLoad::draw(servers, case, criteria, seed);
-    let load = in_sight("asking slow for the answers", load).await?;
+    let load = in_sight(&say!("asking slow for the answers"), load).await?;
     let record = load.compare([SLOW, MINE], effort).await?;
     report.judge_speed(&record, criteria, &load);
     let is_far = |it: &Speedup| it.estimate >= FAR_ABOVE * criteria.speed;
@@ -168,8 +169,9 @@ fn weaker(case: &Case, criteria: &Criteria) -> Option<String> {
 fn starved(record: &CaseRecord) -> String {
     let is_empty = |run: &&Run| run.outcome.ok_in_time == 0;
     let who = record.runs.iter().find(is_empty).map_or("a server", |run| &run.variant);
-    format!(
-        "{who} gave no answer in some runs: something else takes the time of this machine, or the runs are too short"
+    say!(
+        "{who} gave no answer in some runs: something else takes the time of this machine, or the runs are too short",
+        who
     )
 }
 
@@ -177,7 +179,10 @@ fn starved(record: &CaseRecord) -> String {
 fn far_above(over_ours: f64) -> Option<String> {
     (over_ours >= FAR_ABOVE).then(|| {
         let times = factor(over_ours);
-        format!("this is {times} as fast as our fix: did you drop work, or find something better? Tell us.")
+        say!(
+            "this is {times} as fast as our fix: did you drop work, or find something better? Tell us.",
+            times
+        )
     })
 }
 
@@ -228,11 +233,11 @@ impl Report {
         let (mark, measured) = match fault {
             Some(fault) => (Mark::NotYet, fault),
             None if record.is_clean() => {
-                (mark(self.speedup, criteria.speed), speedup_or("no factor", self.speedup))
+                (mark(self.speedup, criteria.speed), speedup_or(&say!("no factor"), self.speedup))
             }
             None => (Mark::Undecided, starved(record)),
         };
-        let needed = format!("at least {}", factor(criteria.speed));
+        let needed = say!("at least {least}", least = factor(criteria.speed));
         self.push(Gate { gate: "speed", mark, measured, needed });
     }
 }
@@ -241,15 +246,22 @@ impl Report {
 fn evidence(record: &CaseRecord, innocent: &Innocent) -> String {
     let conclusion = match record.verdict {
         Verdict::Equivalent | Verdict::SlightlyFaster | Verdict::SlightlySlower => {
-            "so it costs nothing that matters here"
+            say!("so it costs nothing that matters here")
         }
-        Verdict::Undecided => "which decides nothing; `--longer` narrows the interval",
+        Verdict::Undecided => say!("which decides nothing; `--longer` narrows the interval"),
         Verdict::Faster | Verdict::Slower => {
-            "a difference that our runs don't show: `just lab doctor` says what disturbs this machine"
+            say!(
+                "a difference that our runs don't show: `just lab doctor` says what disturbs this machine"
+            )
         }
     };
-    let speedup = speedup_or("no factor", record.speedup.cpu_per_request);
-    format!("slow without {} against slow, CPU time: {speedup}, {conclusion}", innocent.what)
+    let speedup = speedup_or(&say!("no factor"), record.speedup.cpu_per_request);
+    say!(
+        "slow without {part} against slow, CPU time: {speedup}, {conclusion}",
+        part = innocent.what,
+        speedup,
+        conclusion
+    )
 }
 
 /// Whether the whole interval is on one side of the factor that is needed.

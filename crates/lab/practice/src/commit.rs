@@ -3,6 +3,7 @@
 use std::{process::Command, time::Duration};
 
 use lab_cases::Workspace;
+use lab_report::say;
 use lab_system::Program;
 
 /// How long git may take.
@@ -28,15 +29,21 @@ pub(super) async fn changed(workspace: &Workspace) -> Vec<String> {
 
 /// What the reader has to know about changed files.
 pub(super) fn note(changed: &[String]) -> Option<String> {
-    let differ = if changed.len() == 1 { "differs" } else { "differ" };
     let mut files: Vec<_> = changed.iter().take(NAMED).cloned().collect();
     if changed.len() > NAMED {
-        files.push(format!("{} more", changed.len() - NAMED));
+        files.push(say!("{count} more", count = changed.len() - NAMED));
     }
-    let files = lab_report::join(&files);
-    let note = format!(
-        "{files} {differ} from the commit: this verdict is about a changed case, and isn't noted in your journal"
-    );
+    let files = lab_report::listed(&files);
+    let note = match changed {
+        [_] => say!(
+            "{file} differs from the commit: this verdict is about a changed case, and isn't noted in your journal",
+            file = files
+        ),
+        _ => say!(
+            "{files} differ from the commit: this verdict is about a changed case, and isn't noted in your journal",
+            files
+        ),
+    };
     (!changed.is_empty()).then_some(note)
 }
 

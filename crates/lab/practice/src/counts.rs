@@ -3,7 +3,7 @@
 use lab_cases::{Case, Criteria, Limits, MINE, Overrides, Request, SLOW, Workspace};
 use lab_measure::count;
 use lab_model::Ask;
-use lab_report::thousands;
+use lab_report::{say, thousands};
 
 use crate::{
     answers::learned,
@@ -42,9 +42,12 @@ pub(super) async fn counts(
     let first = nth_visit(0, &criteria.first()).await?;
     let (Ok(met), Some(limits)) = (&first, &criteria.again) else { return Ok(first) };
     let again = nth_visit(1, limits).await?;
-    let again = again.map(|_| format!("{met}; also when it is visited again"));
+    let again = again.map(|_| say!("{met}; also when it is visited again", met));
     Ok(again.map_err(|[measured, needed]| {
-        [format!("when it is visited again, {measured}"), format!("{needed}, also the second time")]
+        [
+            say!("when it is visited again, {measured}", measured),
+            say!("{needed}, also the second time", needed),
+        ]
     }))
 }
 
@@ -61,33 +64,39 @@ async fn visit(
     };
     let visit = match &case.counted().asks()[..] {
         [one] => format!("`{} {}`", one.method, one.path),
-        several => format!("{} requests", several.len()),
+        several => say!("{count} requests", count = several.len()),
     };
     let (mut all, mut missed) = (Vec::new(), None);
     for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
         let count = counts.exact.get(name).copied().unwrap_or_default();
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
         let words = if count == 1 { one(&words) } else { words };
-        let measured = format!("{} {words} in {visit}", thousands(count as f64));
+        let measured =
+            say!("{count} {words} in {visit}", count = thousands(count as f64), words, visit);
         let number = |limit: &u64| thousands(*limit as f64);
         let (least, most) = (least.get(name), most.get(name));
         let needed = match (least, most) {
-            (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
-            (Some(least), None) => format!("at least {}", number(least)),
-            (None, most) => format!("at most {}", most.map(number).unwrap_or_default()),
+            (Some(least), Some(most)) => {
+                say!("{least} to {most}", least = number(least), most = number(most))
+            }
+            (Some(least), None) => say!("at least {least}", least = number(least)),
+            (None, most) => say!("at most {most}", most = most.map(number).unwrap_or_default()),
         };
         if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
             missed.get_or_insert((name, measured, needed));
         } else {
-            all.push(format!("{measured} ({needed})"));
+            all.push(say!("{measured} ({needed})", measured, needed));
         }
     }
     let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
     // How far it is: what the fault costs, and how many limits are left.
     let (slow, _) = count::measure(counting, case, SLOW, before).await?;
     let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
-    let rest = all.iter().map(|met| format!("; enough: {met}")).collect::<String>();
-    Ok(Err([format!("{measured}; slow: {of_slow}{rest}"), needed]))
+    let mut found = say!("{measured}; slow: {of_slow}", measured, of_slow);
+    for met in all {
+        found = say!("{found}; enough: {met}", found, met);
+    }
+    Ok(Err([found, needed]))
 }
 
 /// The words of a count for one: `full handshakes` as `full handshake`.

@@ -4,6 +4,8 @@ use std::fs;
 
 use lab_cases::{Case, Workspace};
 
+use crate::told::in_language;
+
 /// The course's table of contents, next to the pages.
 const CONTENTS: &str = "docs/src/SUMMARY.md";
 
@@ -18,5 +20,5 @@ pub fn course(workspace: &Workspace) -> anyhow::Result<Vec<Case>> {
     let mut cases: Vec<_> =
         cases.filter(|case| case.check.is_some() || case.contest.is_some()).collect();
     cases.sort_by_key(|case| place(case).unwrap_or(usize::MAX));
-    Ok(cases.iter().map(Case::masked).collect())
+    cases.iter().map(|case| in_language(workspace, &case.masked())).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_cases::Case;
-use lab_report::plural;
+use lab_report::{say, told};
 
 use crate::Entry;
 
@@ -20,11 +20,11 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
     let (right, wrong): (Vec<_>, Vec<_>) =
         suspected.iter().partition(|(case, suspect)| case.is_fault(suspect));
     if !suspected.is_empty() {
-        said.push(format!(
-            "Of {}, {} right.",
-            plural(suspected.len(), "suspect"),
-            were(right.len())
-        ));
+        let right = were(right.len());
+        said.push(match suspected.len() {
+            1 => say!("Of 1 suspect, {right} right.", right),
+            count => say!("Of {count} suspects, {right} right.", count, right),
+        });
     }
     let ratios: Vec<_> =
         entries.iter().filter_map(|(entry, _)| Some(entry.factor? / entry.measured?)).collect();
@@ -33,24 +33,35 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
             ratios.iter().filter(|ratio| **ratio > CLOSE).count(),
             ratios.iter().filter(|ratio| **ratio < 1.0 / CLOSE).count(),
         ];
-        said.push(format!(
-            "Of {}, {} within a factor of {CLOSE} of what was measured, {high} too high and {low} too low.",
-            plural(ratios.len(), "predicted factor"),
-            were(ratios.len() - high - low),
-        ));
+        let near = were(ratios.len() - high - low);
+        said.push(match ratios.len() {
+            1 => say!(
+                "Of 1 predicted factor, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
+                near, close = CLOSE, high, low
+            ),
+            count => say!(
+                "Of {count} predicted factors, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
+                count, near, close = CLOSE, high, low
+            ),
+        });
     }
     let mut by_kind = BTreeMap::<&str, Vec<&str>>::new();
     for (case, suspect) in wrong {
         let fault = case.check.iter().find_map(|check| check.suspects.first());
-        by_kind.entry(suspect).or_default().push(fault.map_or("something else", String::as_str));
+        by_kind
+            .entry(suspect)
+            .or_default()
+            .push(fault.map_or(told("something else"), String::as_str));
     }
     if let Some((suspect, faults)) = by_kind.iter().max_by_key(|(_, faults)| faults.len()) {
         let mut faults = faults.clone();
         faults.sort_unstable();
         faults.dedup();
-        said.push(format!(
-            "Wrong most often: you suspected `{suspect}`, and it was {}.",
-            faults.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" or ")
+        let faults: Vec<_> = faults.iter().map(|it| format!("`{it}`")).collect();
+        said.push(say!(
+            "Wrong most often: you suspected `{suspect}`, and it was {faults}.",
+            suspect,
+            faults = faults.join(&say!(" or "))
         ));
     }
     said
@@ -58,9 +69,9 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
 
 fn were(count: usize) -> String {
     match count {
-        0 => "none was".to_owned(),
-        1 => "1 was".to_owned(),
-        _ => format!("{count} were"),
+        0 => say!("none was"),
+        1 => say!("1 was"),
+        _ => say!("{count} were", count),
     }
 }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_cases::{Case, SUSPECTS, Workspace};
-use lab_model::Speedups;
-use lab_report::{factor, plural, speedup};
+use lab_model::{Metric, Speedups};
+use lab_report::{factor, say, speedup, told};
 use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
 
@@ -84,15 +84,22 @@ impl Entry {
     /// What the reader predicted and reached, a line for each thing, for somebody else to read.
     pub fn lines(&self) -> Vec<String> {
         let suspects = self.suspect.iter().chain(&self.suspects).cloned().collect::<Vec<_>>();
-        let suspected =
-            (!suspects.is_empty()).then(|| format!("suspected {}", suspects.join("; ")));
+        let suspected = (!suspects.is_empty())
+            .then(|| say!("suspected {suspects}", suspects = suspects.join("; ")));
         let predicted = self.factor.map(|said| match self.measured {
-            Some(measured) => format!("predicted {}, measured {}", factor(said), factor(measured)),
-            None => format!("predicted {}", factor(said)),
+            Some(measured) => {
+                let [said, measured] = [said, measured].map(factor);
+                say!("predicted {said}, measured {measured}", said, measured)
+            }
+            None => say!("predicted {said}", said = factor(said)),
         });
-        let experiment = self.experiment.as_ref().map(|it| format!("would measure {it}"));
-        let hints = (self.hints > 0).then(|| format!("read {}", plural(self.hints, "hint")));
-        let passed = self.minutes().map(|minutes| format!("passed after {minutes} minutes"));
+        let experiment = self.experiment.as_ref().map(|it| say!("would measure {what}", what = it));
+        let hints = match self.hints {
+            0 => None,
+            1 => Some(say!("read 1 hint")),
+            count => Some(say!("read {count} hints", count)),
+        };
+        let passed = self.minutes().map(|minutes| say!("passed after {minutes} minutes", minutes));
         [suspected, predicted, experiment, hints, passed].into_iter().flatten().collect()
     }
 
@@ -122,25 +129,41 @@ impl Entry {
     pub fn compare(&self, case: &Case, measured: &Speedups) -> Option<String> {
         let metric = case.predicted_metric();
         let (said, measured) = (factor(self.factor?), speedup(measured.of(metric)?));
-        Some(format!("you said {said}, measured {measured} in {}", metric.name()))
+        let metric = match metric {
+            Metric::Throughput => say!("throughput"),
+            Metric::Cpu => say!("CPU per request"),
+            Metric::PeakMemory => say!("peak memory"),
+            Metric::Time => say!("time"),
+            Metric::Latency(percentile) => {
+                say!("{percentile} latency", percentile = percentile.name())
+            }
+        };
+        Some(say!("you said {said}, measured {measured} in {metric}", said, measured, metric))
     }
 
     /// How the reader can test the suspect, which is not judged yet.
     pub fn test(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
-        let how = SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by;
-        Some(format!("you suspect `{suspect}` in {}, which would show in {how}", case.shown))
+        let how = told(SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by);
+        Some(say!(
+            "you suspect `{suspect}` in {case}, which would show in {how}",
+            suspect,
+            case = case.shown,
+            how
+        ))
     }
 
     /// Whether the suspect is the fault; if not, what would have shown it.
     pub fn judge(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
         if case.is_fault(suspect) {
-            return Some(format!("you suspected `{suspect}`, which is right"));
+            return Some(say!("you suspected `{suspect}`, which is right", suspect));
         }
-        let how = case.shown_by(suspect).unwrap_or_default();
-        Some(format!(
-            "you suspected `{suspect}`, which isn't the fault. It would have shown in {how}"
+        let how = told(case.shown_by(suspect).unwrap_or_default());
+        Some(say!(
+            "you suspected `{suspect}`, which isn't the fault. It would have shown in {how}",
+            suspect,
+            how
         ))
     }
 }

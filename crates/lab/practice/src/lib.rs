@@ -18,6 +18,7 @@ mod servers;
 mod shared;
 mod source;
 mod speed;
+mod told;
 mod wait;
 
 pub use check::{Gate, Mark, Report, check, length};
@@ -26,3 +27,4 @@ pub use guesses::guesses;
 pub use journal::Entry;
 pub use servers::Servers;
 pub use source::{begin, begin_again, solution};
+pub use told::{in_book, in_language, page};

@@ -10,6 +10,7 @@ use futures_util::future::try_join_all;
 use lab_cases::{Case, MINE, Overtaking, Workspace};
 use lab_load::Visitor;
 use lab_model::Ask;
+use lab_report::say;
 use lab_servers::{Launch, Running};
 use tokio::{
     sync::{Notify, Semaphore},
@@ -97,8 +98,14 @@ pub(super) async fn overtaking(
     let median = counts[counts.len() / 2];
     let names = [&slow[0], &quick[0]].map(|ask| format!("`{} {}`", ask.method, ask.path));
     let [of_slow, of_quick] = &names;
-    let measured = format!("{median} of {USERS} {of_slow} were answered before {of_quick}");
-    let needed = format!("at most {most}");
+    let measured = say!(
+        "{median} of {users} {of_slow} were answered before {of_quick}",
+        median,
+        users = USERS,
+        of_slow,
+        of_quick
+    );
+    let needed = say!("at most {most}", most);
     if median > most {
         return Ok(Err([measured, needed]));
     }
@@ -111,15 +118,20 @@ pub(super) async fn overtaking(
             Err(error) => return failure(error).map(Err),
         };
         if waits > MOST as f64 {
-            let measured = format!(
-                "{USERS} {of_slow}, each sent after the answer to a {of_quick}, took as long as {waits:.1} waits for \
-                 {}: what was answered at once isn't done before earlier requests end, and later ones wait for it",
-                wait.declared.of
+            let measured = say!(
+                "{users} {of_slow}, each sent after the answer to a {of_quick}, took as long as {waits} waits for \
+                 {whom}: what was answered at once isn't done before earlier requests end, and later ones wait for it",
+                users = USERS,
+                of_slow,
+                of_quick,
+                waits = format!("{waits:.1}"),
+                whom = wait.declared.of
             );
-            return Ok(Err([measured, format!("at most {MOST} waits, because they overlap")]));
+            let needed = say!("at most {most} waits, because they overlap", most = MOST);
+            return Ok(Err([measured, needed]));
         }
     }
-    Ok(Ok(format!("{measured} ({needed})")))
+    Ok(Ok(say!("{measured} ({needed})", measured, needed)))
 }
 
 /// How many waits it takes until several slow requests are answered, each of which was sent after the answer to a

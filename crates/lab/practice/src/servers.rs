@@ -2,6 +2,7 @@
 
 use anyhow::ensure;
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, Workspace};
+use lab_report::say;
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
@@ -37,8 +38,11 @@ impl Servers {
         let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
         for case in cases {
             let (criteria, mine) = (criteria(case)?, case.source(MINE));
-            let shown = &case.shown;
-            ensure!(mine.is_file(), "there is no {}: `just try {shown}` makes it", mine.display());
+            let missing = || {
+                let (file, case) = (mine.display(), &case.shown);
+                say!("there is no {file}: `just try {case}` makes it", file, case)
+            };
+            ensure!(mine.is_file(), missing());
             let mut variants = vec![SLOW.to_owned()];
             if is_timed || !criteria.is_counted() {
                 variants.push(MINE.to_owned());

@@ -6,6 +6,7 @@ use futures_util::future::try_join_all;
 use lab_cases::{AtOnce, Change};
 use lab_load::Visitor;
 use lab_model::Ask;
+use lab_report::say;
 use lab_servers::{Launch, Running, Scratch};
 use tokio::time::sleep;
 
@@ -60,19 +61,21 @@ pub(super) async fn afterwards(
         Ok(found) => found,
         Err(error) => return failure(error).map(Some),
     };
-    let between = match &meanwhile[..] {
-        [] => String::new(),
-        [one] => format!(", with {} meanwhile", request_line(one)),
-        [first, ..] => format!(", with {} and more meanwhile", request_line(first)),
+    let sent = request_line(&users[0][0]);
+    let users = say!("{users} users sent {sent} at the same time", users = USERS, sent);
+    let users = match &meanwhile[..] {
+        [] => users,
+        [one] => say!("{users}, with {other} meanwhile", users, other = request_line(one)),
+        [first, ..] => {
+            say!("{users}, with {other} and more meanwhile", users, other = request_line(first))
+        }
     };
-    let users =
-        format!("{USERS} users sent {} at the same time{between}", request_line(&users[0][0]));
     let different = right.iter().map(|right| difference(&found, right));
     let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
-    Ok(different
-        .into_iter()
-        .next()
-        .map(|[found, right]| [format!("{}, after {users}: {found}", request_line(&get)), right]))
+    Ok(different.into_iter().next().map(|[found, right]| {
+        let ask = request_line(&get);
+        [say!("{ask}, after {users}: {found}", ask, users, found), right]
+    }))
 }
 
 /// How the answers differ if a second server changes the data of the reader's, and the other way round.
@@ -113,6 +116,7 @@ pub(super) async fn changed_elsewhere(
         Err(error) => return failure(error).map(Some),
     };
     let different = first_difference(asks.iter(), &found, &right);
-    Ok(different
-        .map(|[found, right]| [format!("with a second server on the same data, {found}"), right]))
+    Ok(different.map(|[found, right]| {
+        [say!("with a second server on the same data, {found}", found), right]
+    }))
 }

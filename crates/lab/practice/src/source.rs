@@ -3,8 +3,11 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context as _, ensure};
-use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, without_expectations};
+use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, Workspace, without_expectations};
+use lab_report::{prose, say};
 use lab_system::write_new;
+
+use crate::told::translation;
 
 /// What a fix has to reach.
 ///
@@ -13,8 +16,10 @@ use lab_system::write_new;
 /// If the case cannot be practised.
 pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
     let missing = || match &case.contest {
-        Some(_) => format!("{} has no check: `just contest` judges it", case.shown),
-        None => format!("{} cannot be practised: its case.toml has no [check]", case.shown),
+        Some(_) => say!("{case} has no check: `just contest` judges it", case = case.shown),
+        None => {
+            say!("{case} cannot be practised: its case.toml has no [check]", case = case.shown)
+        }
     };
     case.check.as_ref().with_context(missing)
 }
@@ -25,9 +30,12 @@ pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
 ///
 /// If the case cannot be practised, or has a `mine.rs`, which is left as it is.
 pub fn begin(case: &Case) -> anyhow::Result<()> {
-    let (path, again) = (case.source(MINE), &case.shown);
-    let shown = path.display();
-    ensure!(!path.exists(), "{shown} was left as it is; `just try {again} --again` begins again");
+    let path = case.source(MINE);
+    let refused = || {
+        let (file, case) = (path.display(), &case.shown);
+        say!("{file} was left as it is; `just try {case} --again` begins again", file, case)
+    };
+    ensure!(!path.exists(), refused());
     if case.contest.is_some() {
         return copy_directory(&case.source(SLOW), &path);
     }
@@ -68,18 +76,20 @@ pub fn begin_again(case: &Case) -> anyhow::Result<()> {
 }
 
 /// What our fix does, in words, and the difference to it from the reader's file, or from `slow`.
-pub fn solution(case: &Case) -> anyhow::Result<String> {
+pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
     let fixed = source(case, FIXED)?;
     let (name, yours) = match fs::read_to_string(case.source(MINE)) {
         Ok(mine) => ("mine.rs", mine),
         Err(_) => ("slow.rs", source(case, SLOW)?),
     };
-    let words = fixed.lines().map_while(|line| line.strip_prefix("//!"));
-    let words: Vec<_> = words.map(str::trim).collect();
+    let words = match translation(workspace, case)?.and_then(|it| it.solution) {
+        Some(chinese) => chinese,
+        None => case.solution()?,
+    };
     let mut diff = diffy::DiffOptions::new();
     diff.set_original_filename(name).set_modified_filename("fixed.rs");
     let [yours, ours] = [&yours, &fixed].map(|text| without_head(text));
-    Ok(format!("{}\n\n{}", words.join("\n"), diff.create_patch(yours, ours)))
+    Ok(format!("{}\n\n{}", prose(&words), diff.create_patch(yours, ours)))
 }
 
 /// A source without the comment at its top, which says what the variant is.

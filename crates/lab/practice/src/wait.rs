@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use lab_cases::MINE;
-use lab_report::{CaseRecord, Run, thousands, time_ms};
+use lab_report::{CaseRecord, Run, say, thousands, time_ms};
 
 /// The share of a wait that the histogram of the latencies may round away.
 const ROUNDED: f64 = 0.01;
@@ -26,11 +26,13 @@ impl DrawnWait {
         (earliest_ms < wait * (1.0 - ROUNDED)).then(|| {
             let (found, wait) = (time_ms(earliest_ms), time_ms(wait));
             [
-                format!(
-                    "a request was answered in {found}, although {} takes {wait}",
-                    self.declared.of
+                say!(
+                    "a request was answered in {found}, although {whom} takes {wait}",
+                    found,
+                    whom = self.declared.of,
+                    wait
                 ),
-                format!("at least {wait} for each answer"),
+                say!("at least {wait} for each answer", wait),
             ]
         })
     }
@@ -43,9 +45,11 @@ impl DrawnWait {
         (least_rps > FULL_DESKS * most).then(|| {
             let of = &self.declared.of;
             let each = if in_a_row > 1.0 { format!("{in_a_row} × ") } else { String::new() };
+            let rate = thousands(least_rps);
+            let most = format!("{serves} / ({each}{wait} s) = {}", thousands(most));
             [
-                format!("{} answers per second, more than {of} serves", thousands(least_rps)),
-                format!("at most {serves} / ({each}{wait} s) = {}", thousands(most)),
+                say!("{rate} answers per second, more than {whom} serves", rate, whom = of),
+                say!("at most {most}", most),
             ]
         })
     }
@@ -56,12 +60,11 @@ impl DrawnWait {
         let most = users as f64 / (think + wait);
         (least_rps > most).then(|| {
             let users = thousands(users as f64);
+            let rate = thousands(least_rps);
+            let most = format!("{users} / ({think} s + {wait} s) = {}", thousands(most));
             [
-                format!(
-                    "{} answers per second, more than {users} users ask for",
-                    thousands(least_rps)
-                ),
-                format!("at most {users} / ({think} s + {wait} s) = {}", thousands(most)),
+                say!("{rate} answers per second, more than {users} users ask for", rate, users),
+                say!("at most {most}", most),
             ]
         })
     }

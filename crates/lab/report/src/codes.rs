@@ -11,11 +11,13 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
-    CaseRecord, NONE, Record, Template, factor, join, notes, percent, plural, plus_minus,
+    CaseRecord, Language, NONE, Record, Template, factor, join, notes, percent, plural, plus_minus,
     significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
+/// The same without the sentences.
+const CHINESE: &str = include_str!("codes.zh.md");
 /// The code of a sentence of somebody else.
 const SOMEBODYS: &str = "note";
 
@@ -45,8 +47,23 @@ pub static EXPLANATIONS: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
     all.collect::<anyhow::Result<_>>().expect("a test reads codes.md")
 });
 
+static IN_CHINESE: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
+    let all = CHINESE.split("## ").skip(1).map(explanation);
+    all.collect::<anyhow::Result<_>>().expect("a test reads codes.zh.md")
+});
+
+impl Explanation {
+    /// The one in the language that is spoken, if that has it.
+    pub fn in_language(&'static self) -> &'static Self {
+        let mut chinese = IN_CHINESE.iter().filter(|_| Language::is_chinese());
+        chinese.find(|it| it.code == self.code).unwrap_or(self)
+    }
+}
+
 fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
-    let (code, text) = section.split_once("\n\n").context("a code without a text")?;
+    let (heading, text) = section.split_once("\n\n").context("a code without a text")?;
+    // A comment below a code says what it translates.
+    let code = heading.lines().next().unwrap_or_default();
     let read = || {
         let (quoted, text) =
             if text.starts_with('>') { text.split_once("\n\n")? } else { ("", text) };

@@ -12,6 +12,7 @@ mod conditions;
 mod decline;
 mod document;
 mod growth;
+mod language;
 mod notes;
 pub mod origin;
 pub mod screen;
@@ -25,8 +26,8 @@ mod words;
 
 pub use candidates::{rows, screen_of_candidates, tally, worst};
 pub use codes::{
-    EXPLANATIONS, NOISE, code, document, explained, for_programs, noted, notes_for_programs,
-    reason, sentence,
+    EXPLANATIONS, Explanation, NOISE, code, document, explained, for_programs, noted,
+    notes_for_programs, reason, sentence,
 };
 pub use comment::comment;
 pub use conditions::Neighbours;
@@ -35,6 +36,7 @@ pub use document::{
     VariantRecord,
 };
 pub use growth::{Growth, growth};
+pub use language::{Language, chinese, filled, listed, told};
 pub use notes::notes;
 pub use screen::{answer, closing, screen};
 pub use store::{Store, read};

@@ -4,6 +4,10 @@ use std::{path::Path, time::Duration};
 
 use console::style;
 use lab_stats::Speedup;
+use textwrap::{
+    WordSeparator,
+    core::{Word, display_width},
+};
 
 /// Formats `5405.3` as `5,405`.
 pub fn thousands(value: f64) -> String {
@@ -127,9 +131,35 @@ pub fn message(text: &str) -> String {
     text.lines().map(wrapped).collect::<Vec<_>>().join("\n")
 }
 
+/// Paragraphs of at most 80 columns, from lines that may be broken elsewhere.
+pub fn prose(text: &str) -> String {
+    text.trim().split("\n\n").map(|it| column(0, "", it)).collect::<Vec<_>>().join("\n\n")
+}
+
 /// Lines of this width, which break no name such as `idle-server`.
 fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
-    textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation)
+    let options =
+        textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    options.word_separator(WordSeparator::Custom(words))
+}
+
+/// What a line isn't broken in: words, and each Chinese character with the punctuation that belongs to it. Chinese
+/// has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    const CLOSING: &str = "，。；：、！？）》」』”’…—·,.;:!?)]}%";
+    const OPENING: &str = "（《「『“‘([{";
+    let is_wide = |it: char| display_width(it.encode_utf8(&mut [0; 4])) == 2;
+    let is_break = move |(before, after): (char, char)| {
+        let is_chinese = is_wide(before) || is_wide(after);
+        after != ' '
+            && (before == ' '
+                || is_chinese && !CLOSING.contains(after) && !OPENING.contains(before))
+    };
+    let pairs = line.char_indices().zip(line.chars().skip(1));
+    let breaks = pairs.filter(move |((_, before), after)| is_break((*before, *after)));
+    let ends = breaks.map(|((at, before), _)| at + before.len_utf8()).chain([line.len()]);
+    let pieces = ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end));
+    Box::new(pieces.filter(|it| !it.is_empty()).map(|it| Word::from(&line[it])))
 }
 
 /// A planned time, in seconds or, from two minutes on, in minutes: `25 s`, `2.5 min`.
@@ -169,6 +199,15 @@ mod tests {
         assert!(
             column(24, "", &long).lines().skip(1).all(|line| line.starts_with(&" ".repeat(24)))
         );
+        let chinese = "守卫什么时候被丢弃？（把 `那一行`，与 a-b/c 比一比）。".repeat(5);
+        for width in 20..40 {
+            for line in column(width, "", &chinese).lines().skip(1).map(str::trim_start) {
+                assert!(!line.starts_with(['，', '。', '）', '？']), "{line}");
+                assert!(!line.ends_with('（') && display_width(line) <= 80 - width);
+            }
+        }
+        let whole = column(2, "", &chinese).replace("\n  ", "");
+        assert_eq!(whole.matches("a-b/c").count(), 5, "{whole}");
         let quoted = format!("  | {long}");
         let text = message(&format!("{long}\n{quoted}"));
         assert!(text.ends_with(&quoted));

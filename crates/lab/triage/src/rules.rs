@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
-use lab_report::Template;
+use lab_report::{Language, Template};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -16,6 +16,20 @@ use super::{
 pub struct Rules {
     pub groups: Groups,
     rules: Vec<Rule>,
+    /// By the names of the rules; empty if English is spoken.
+    translated: BTreeMap<String, TranslatedRule>,
+}
+
+/// What `lab explain` says of a rule, in Chinese.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TranslatedRule {
+    title: String,
+    refute: String,
+    fix: String,
+    /// Stands for the English texts; `just docs` checks it.
+    #[serde(rename = "translates", default)]
+    _translates: String,
 }
 
 /// Functions that belong together.
@@ -160,18 +174,31 @@ impl Rules {
             functions.entry(figure).or_insert_with(Vec::new).extend(patterns);
         }
         let allocate = allocate.into_iter().map(|Group(figure)| figure).collect();
-        Ok(Self { groups: Groups { functions, allocate }, rules: rule })
+        let translated = if Language::is_chinese() { in_chinese()? } else { BTreeMap::default() };
+        Ok(Self { groups: Groups { functions, allocate }, rules: rule, translated })
     }
 
-    /// The names and titles of all rules.
+    /// The names and titles of all rules, in the language that is spoken.
     pub fn titles(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.rules.iter().map(|rule| (rule.id.as_str(), rule.title.as_str()))
+        let title = |rule: &'_ Rule| self.translated.get(&rule.id).map(|it| it.title.as_str());
+        self.rules
+            .iter()
+            .map(move |rule| (rule.id.as_str(), title(rule).unwrap_or(rule.title.as_str())))
     }
 
-    /// What a rule says of any server: its suspect without evidence.
+    /// What a rule says of any server: its suspect without evidence, in the language that is spoken.
     pub fn named(&self, id: &str) -> Option<Suspect> {
         let rule = self.rules.iter().find(|rule| rule.id == id)?;
-        Some(rule.suspect(&Facts::default()))
+        let suspect = rule.suspect(&Facts::default());
+        Some(match self.translated.get(id) {
+            Some(TranslatedRule { title, refute, fix, .. }) => Suspect {
+                title: title.clone(),
+                refute: refute.clone(),
+                fix: fix.clone(),
+                ..suspect
+            },
+            None => suspect,
+        })
     }
 
     /// The suspects, the one that explains most first; and the titles of the rules that could not be
@@ -191,6 +218,10 @@ impl Rules {
         let unchecked = unknown.map(|rule| rule.title.clone()).collect();
         (suspects.into_iter().map(|rule| rule.suspect(facts)).collect(), unchecked)
     }
+}
+
+fn in_chinese() -> anyhow::Result<BTreeMap<String, TranslatedRule>> {
+    toml::from_str(include_str!("rules.zh.toml")).context("rules.zh.toml")
 }
 
 impl Condition {
@@ -307,7 +338,9 @@ mod tests {
         for rule in &rules.rules {
             let is_known = |id: &String| rules.rules.iter().any(|it| it.id == *id);
             assert!(rule.instead_of.iter().all(is_known), "{}", rule.id);
-            assert!(std::path::Path::new(chapters).join(&rule.chapter).is_file(), "{}", rule.id);
+            for book in [chapters, &chapters.replace("docs/src", "docs/zh-CN/src")] {
+                assert!(std::path::Path::new(book).join(&rule.chapter).is_file(), "{}", rule.id);
+            }
         }
     }
 

@@ -28,8 +28,8 @@
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
 //! The Chinese pages in `docs/zh-CN` are filled in the same way. `translation` knows whether each is as new as
-//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `screen` explains the words of
-//! the program's own output.
+//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `spoken` knows which of the
+//! texts that `lab` says are older than the English ones, and `screen` explains the words of its tables.
 
 mod blocks;
 mod card;
@@ -45,6 +45,7 @@ mod relink;
 mod screen;
 mod sources;
 mod splice;
+pub mod spoken;
 mod tables;
 #[cfg(test)]
 mod tests;

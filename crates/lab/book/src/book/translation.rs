@@ -131,8 +131,13 @@ fn fingerprint(path: &Path) -> anyhow::Result<String> {
     ensure!(faults.is_empty(), "{} has a malformed marker", path.display());
     let made = markers.into_iter().map(|marker| (marker.content, String::new()));
     let written = replaced(&text, made.collect());
-    let words = written.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(format!("{:08x}", crc32fast::hash(words.as_bytes())))
+    Ok(checksum(&written))
+}
+
+/// A checksum of a text, however its lines are broken.
+pub(super) fn checksum(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{:08x}", crc32fast::hash(words.as_bytes()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use lab_cases::unknown;
-use lab_report::{EXPLANATIONS, column, paragraph};
+use lab_report::{EXPLANATIONS, Explanation, Language, column, paragraph, say};
 use lab_system::out;
 use lab_triage::Rules;
 
@@ -12,14 +12,19 @@ use lab_triage::Rules;
 pub struct Options {
     /// The code in `note[CODE]`, or in JSON, or the name of a suspect; without one, all are listed
     code: Option<String>,
+    /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub language: Option<Language>,
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let rules = Rules::read()?;
     let Some(code) = options.code.as_deref() else {
-        let codes: Vec<_> = EXPLANATIONS.iter().map(|it| (it.code, plain(it.meaning))).collect();
+        let codes = EXPLANATIONS.iter().map(Explanation::in_language);
+        let codes: Vec<_> = codes.map(|it| (it.code, plain(it.meaning))).collect();
         let suspects = rules.titles().map(|(id, title)| (id, title.to_owned())).collect();
-        for (heading, listed) in [("Notes and verdicts", codes), ("Suspects of a triage", suspects)]
+        for (heading, listed) in
+            [(say!("Notes and verdicts"), codes), (say!("Suspects of a triage"), suspects)]
         {
             out!("{}", style(heading).bold());
             list(&listed);
@@ -30,18 +35,22 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let code = code.trim_start_matches("note[").trim_end_matches([']', ':']);
     if let Some(it) = rules.named(code) {
         out!("{}\n\n{}", style(&it.id).bold().cyan(), paragraph(&plain(&it.title)));
-        for (name, text) in [("Wrong if", &it.refute), ("First fix", &it.fix)] {
-            out!("\n{}", paragraph(&plain(&format!("{name}: {text}"))));
+        let (refute, fix) = (&it.refute, &it.fix);
+        for text in [say!("Wrong if: {refute}", refute), say!("First fix: {fix}", fix)] {
+            out!("\n{}", paragraph(&plain(&text)));
         }
-        out!("\n  The course has more: docs/src/{}", it.chapter);
+        let book = if Language::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
+        let page = format!("{book}/{}", it.chapter);
+        out!("\n  {}", say!("The course has more: {page}", page));
         return Ok(ExitCode::SUCCESS);
     }
     let found = EXPLANATIONS.iter().find(|it| it.code == code);
     let it = found.ok_or_else(|| {
         let codes = EXPLANATIONS.iter().map(|it| it.code);
         unknown("code", code, codes.chain(rules.titles().map(|(id, _)| id)))
-            .context("`lab explain` without a code lists all")
+            .context(say!("`lab explain` without a code lists all"))
     })?;
+    let it = it.in_language();
     out!("{}\n\n{}", style(it.code).bold().cyan(), paragraph(&plain(it.meaning)));
     for text in it.more.split("\n\n") {
         out!("\n{}", paragraph(&plain(text)));

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use lab_report::say;
 use lab_system::err;
 use lab_system::process;
 use nix::{
@@ -159,7 +160,7 @@ async fn all_killed(others: &[u32]) {
 
 /// Reports an interruption and what is left of the work; returns the exit code that shells use for it.
 pub fn interrupted(left: &str) -> ExitCode {
-    err!("\ninterrupted: the servers are stopped and {left}");
+    err!("\n{}", say!("interrupted: the servers are stopped and {left}", left));
     ExitCode::from(INTERRUPTED)
 }
 

@@ -35,7 +35,7 @@ use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
-use lab_report::message;
+use lab_report::{Language, message};
 use lab_system::{err, without_secrets};
 
 pub(crate) use interrupt::{block_on, closed};
@@ -75,8 +75,7 @@ enum Command {
     /// Count each variant's allocations, system calls, connections
     Count(count::Options),
     /// Write the fix of a case yourself, and have it judged
-    #[command(subcommand)]
-    Practice(practice::Verb),
+    Practice(Box<practice::Options>),
     /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
     /// Explain the code of a note or of a verdict, or a suspect
@@ -102,6 +101,12 @@ pub fn run() -> ExitCode {
     }
     interrupt::survive_file_limit();
     let lab = Lab::try_parse().unwrap_or_else(|error| without_values(error).exit());
+    let language = match &lab.command {
+        Command::Practice(options) => options.language(),
+        Command::Explain(options) => options.language,
+        _ => None,
+    };
+    language.unwrap_or_else(Language::of_environment).speak();
     let result = match lab.command {
         Command::Doctor(options) => Ok(doctor::run(&options)),
         Command::Bench(options) => bench::run(&lab.places, &options),
@@ -109,7 +114,7 @@ pub fn run() -> ExitCode {
         Command::Compare(options) => compare::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
-        Command::Practice(verb) => practice::run(&lab.places, &verb),
+        Command::Practice(options) => practice::run(&lab.places, &options),
         Command::Verify(options) => verify::run(&lab.places, &options),
         Command::Count(options) => count::run(&lab.places, &options),
         Command::Explain(options) => explain::run(&options),

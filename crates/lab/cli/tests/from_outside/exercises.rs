@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 use toml::Table;
 
-use crate::toy::{ends, fails, json, stderr, stdout};
+use crate::toy::{ends, fails, json, lab, stderr, stdout};
 
 const CHEATS: &str = include_str!("exercises/cheats.txt");
 const FIXES: &str = include_str!("exercises/fixes.txt");
@@ -149,7 +149,7 @@ impl Copy {
     }
 
     pub fn practice(&self, args: &[&str]) -> Output {
-        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        let mut lab = lab();
         lab.current_dir(&self.0).env("GIT_DIR", "/nonexistent").arg("practice").args(args);
         lab.output().unwrap()
     }

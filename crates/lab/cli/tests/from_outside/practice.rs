@@ -156,3 +156,59 @@ fn files_that_differ_from_the_commit_are_named() {
     let differs = differs.replace("case.toml", "build.rs");
     assert_eq!(notes(), serde_json::json!([differs]), "a new file counts, too");
 }
+
+/// The translation of the toy's hints.
+const CHINESE: &str =
+    "[toy]\nquestion = \"它响应吗？\"\nhints = [\"甲\"]\nsolution = \"修复：乙。\"\n";
+
+#[test]
+fn a_reader_is_told_in_chinese_what_is_translated() {
+    let toy = toy();
+    toy.write("docs/zh-CN/practice.toml", CHINESE);
+    let hint = |args: &[&str]| stdout(&practice(&toy, &[&["hint", "toy"], args].concat()));
+    assert_eq!(hint(&["--language", "zh"]), "  第 1 条提示，共 2 条：甲\n");
+    assert_eq!(
+        hint(&["--language", "zh"]),
+        "  第 2 条提示，共 2 条：b\n",
+        "a missing one is English"
+    );
+    let solution = practice(&toy, &["solution", "toy", "--give-up", "--language", "zh"]);
+    assert!(stdout(&solution).starts_with("修复：乙。\n"), "{}", stdout(&solution));
+    let output = practice(&toy, &["--language", "zh", "predict", "toy"]);
+    fails(&output, 2, "没有得到回答");
+    says(&output, "它响应吗？");
+    practice(&toy, &["try", "toy"]);
+    fs::copy(toy.path("target/bin/toy-slow"), toy.path("target/bin/toy-mine")).unwrap();
+    let output = practice(&toy, &["check", "toy", "--fast", "--language", "zh"]);
+    prints(&output, "还没有通过 toy：");
+    let document = json(&practice(&toy, &["check", "toy", "--fast", "--json", "--language", "zh"]));
+    assert!(document.to_string().is_ascii(), "programs read English: {document}");
+    toy.write("docs/zh-CN/practice.toml", "[toy]\nhint = []\n");
+    fails(&practice(&toy, &["hint", "toy", "--language", "zh"]), 2, "practice.toml");
+    assert_eq!(hint(&[]).lines().next(), Some("  Hint 2 of 2: b"));
+}
+
+#[test]
+fn the_locale_chooses_the_language_and_a_flag_overrules_it() {
+    let toy = toy();
+    let said = |variables: &[(&str, &str)], args: &[&str]| {
+        stdout(&toy.lab(args).envs(variables.iter().copied()).output().unwrap())
+    };
+    let chinese = [("LANG", "zh_CN.UTF-8")];
+    for (code, text) in [("steal", "宿主机"), ("lock", "释放守卫")] {
+        let explained = said(&chinese, &["explain", code]);
+        assert!(explained.contains(text), "{explained}");
+        let explained = said(&chinese, &["explain", code, "--language", "en"]);
+        assert!(explained.is_ascii(), "{explained}");
+    }
+    assert!(said(&chinese, &["practice", "hint", "toy", "--language", "en"]).contains("Hint 1 of"));
+    assert!(said(&chinese, &["practice", "hint", "toy"]).contains("第 2 条提示"));
+    // As `setlocale` has it: the first that is set, and not empty.
+    for (variables, is_chinese) in [
+        ([("LC_ALL", "C"), ("LC_MESSAGES", "zh_CN"), ("LANG", "zh_CN")], false),
+        ([("LC_ALL", ""), ("LC_MESSAGES", "zh_TW.UTF-8"), ("LANG", "C")], true),
+        ([("LC_ALL", ""), ("LC_MESSAGES", "de_DE"), ("LANG", "zh_CN")], false),
+    ] {
+        assert_eq!(!said(&variables, &["explain", "steal"]).is_ascii(), is_chinese);
+    }
+}

@@ -20,6 +20,13 @@ pub use nix::sys::signal::Signal;
 pub const SHORT: [&str; 5] =
     ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0", "-v"];
 
+/// `lab` in English, whatever the locale of who tests.
+pub fn lab() -> Command {
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    lab.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8");
+    lab
+}
+
 /// A load that leaves the cores to other tests, for those that read no CPU time.
 pub const CALM: [&str; 2] = ["--users=3", "--think-ms=2"];
 
@@ -117,7 +124,7 @@ impl Toy {
 
     /// `lab` with these arguments, run in the workspace.
     pub fn lab(&self, args: &[&str]) -> Command {
-        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        let mut lab = lab();
         lab.current_dir(self.dir.path())
             .args(args)
             .args(["--bin-dir", "target/bin"])

@@ -1,8 +1,8 @@
 //! The smaller verbs, and errors that say what to do.
 
-use std::{fs, process::Command};
+use std::fs;
 
-use crate::toy::{Toy, ends, fails, json, prints, stdout};
+use crate::toy::{Toy, ends, fails, json, lab, prints, stdout};
 
 #[test]
 fn mistakes_are_explained() {
@@ -24,7 +24,7 @@ fn mistakes_are_explained() {
     fails(&toy.run(&["verify"]), 2, "missing field");
     assert_eq!(toy.started(), started);
 
-    let mut outside = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let mut outside = lab();
     let output = outside.arg("verify").current_dir("/").output().unwrap();
     fails(&output, 2, "run `lab` inside the workspace, or name it with `--root`");
 }

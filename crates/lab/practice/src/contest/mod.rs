@@ -13,6 +13,7 @@ use anyhow::{Context as _, anyhow, bail};
 use lab_cases::{Case, ContestRules, Workspace};
 use lab_load::Visitor;
 use lab_model::{Answer, Ask, LoadPlan, OpenLoop, Outcome, StopWhen, Target, VisitEnd, Visits};
+use lab_report::say;
 use lab_servers::{Launch, Running, Scratch};
 use lab_stats::SplitMix64;
 use lab_system::{Program, ProgramFailure, write_whole};
@@ -74,7 +75,7 @@ impl<'a> Contest<'a> {
         case: &'a Case,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let no_contest = || format!("{} has no contest", case.shown);
+        let no_contest = || say!("{case} has no contest", case = case.shown);
         let rules = case.contest.as_ref().with_context(no_contest)?;
         let players = Players { workspace, case, rules, data_seed: (seed % 1_000_000) as u32 };
         let data = Scratch::new()?;
@@ -182,7 +183,7 @@ impl<'a> Contest<'a> {
     ) -> anyhow::Result<Visits> {
         let visits = outcome.visits.take().context("the outcome has no visits")?;
         if outcome.wrong + outcome.failed > 0 {
-            let fault = outcome.first_fault.unwrap_or_else(|| "a wrong answer".to_owned());
+            let fault = outcome.first_fault.unwrap_or_else(|| say!("a wrong answer"));
             let difference = self.difference(&visits, service, taken).await.unwrap_or_default();
             bail!("{fault}{difference}");
         }
@@ -215,7 +216,8 @@ impl<'a> Contest<'a> {
             let pair = right.lines().zip(got.lines()).find(|(right, got)| right != got);
             if let Some((right, got)) = pair {
                 let [right, got] = [right, got].map(lab_system::plain);
-                let asked = format!("{} {}, asked again", ask.method, ask.path);
+                let request = format!("{} {}", ask.method, ask.path);
+                let asked = say!("{request}, asked again", request);
                 return Some(format!("\n  {asked}:\n  - {right}\n  + {got}"));
             }
         }
@@ -294,8 +296,9 @@ async fn ask_again(
         for it in of_kind.rev().take(ASKED_AGAIN) {
             let ask = &drawn.alternatives[it.nth][again];
             let mut visitor = Visitor::open(target.clone(), std::slice::from_ref(ask)).await?;
-            let (kind, method, path) = (&drawn.name, &ask.method, &ask.path);
-            let lost = || format!("a restart lost what a `{kind}` had changed: {method} {path}");
+            let (kind, request) = (&drawn.name, format!("{} {}", ask.method, ask.path));
+            let lost =
+                || say!("a restart lost what a `{kind}` had changed: {request}", kind, request);
             visitor.visit().await.map_err(anyhow::Error::from).with_context(lost)?;
         }
     }

@@ -7,8 +7,8 @@ use console::{StyledObject, style};
 use jiff::Timestamp;
 use lab_cases::{Case, MINE, Workspace};
 use lab_measure::bench::Effort;
-use lab_practice::{Entry, Gate, Mark, Report, Servers, length};
-use lab_report::{column, join, paragraph, planned};
+use lab_practice::{Entry, Gate, Mark, Report, Servers, in_language, length};
+use lab_report::{column, listed, paragraph, planned, say, told};
 use lab_system::{err, out};
 
 use super::predict;
@@ -65,13 +65,13 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
                 return marks;
             }
             let _ = marks.inspect_err(complain);
-            err!("\nwaiting for the next save; Ctrl-C ends");
+            err!("\n{}", say!("waiting for the next save; Ctrl-C ends"));
             while saved() == before {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
         }
     })?;
-    let Some(marks) = checked else { return Ok(interrupted("your file is as you left it")) };
+    let Some(marks) = checked else { return Ok(interrupted(&say!("your file is as you left it"))) };
     let codes = [(Mark::NotYet, 1), (Mark::Undecided, 3)];
     let worst = codes.into_iter().find(|(mark, _)| marks.contains(mark));
     Ok(ExitCode::from(worst.map_or(0, |(_, code)| code)))
@@ -80,11 +80,15 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
 /// Those that are named, or all that the reader has begun.
 fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> {
     if !options.cases.is_empty() {
-        return Ok(workspace.cases_named(&options.cases)?.iter().map(Case::masked).collect());
+        let named = workspace.cases_named(&options.cases)?;
+        return named.iter().map(|case| in_language(workspace, &case.masked())).collect();
     }
     let mut begun = lab_practice::course(workspace)?;
     begun.retain(|case| case.check.is_some() && case.source(MINE).is_file());
-    ensure!(!begun.is_empty(), "you have begun nothing: `just try CASE` makes a file to edit");
+    ensure!(
+        !begun.is_empty(),
+        say!("you have begun nothing: `just try CASE` makes a file to edit")
+    );
     Ok(begun)
 }
 
@@ -93,11 +97,13 @@ fn announce(cases: &[Case], options: &Options) {
     let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
     let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
     let (gates, time) = if options.fast {
-        ("answers and mechanism", "a few seconds".to_owned())
+        (say!("answers and mechanism"), say!("a few seconds"))
     } else {
-        ("answers, mechanism, speed", format!("about {}", planned(cases.iter().map(length).sum())))
+        let time = planned(cases.iter().map(length).sum());
+        (say!("answers, mechanism, speed"), say!("about {time}", time))
     };
-    let plan = format!("checking {}: {gates}. After the build, {time}", join(&names));
+    let cases = listed(&names);
+    let plan = say!("checking {cases}: {gates}. After the build, {time}", cases, gates, time);
     err!("{}", paragraph(&plan));
 }
 
@@ -135,16 +141,16 @@ async fn check_one(
 fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     let label = format!("{}  ", word(report.mark).bold());
     let found = report.gates.last().map_or(String::new(), said);
-    let answer = format!("{}: {found}", case.shown);
+    let answer = say!("{case}: {found}", case = case.shown, found);
     out!("\n{}", column(console::measure_text_width(&label), &label, &answer));
     out!("  {}", GATES.map(|name| gate(report, name)).join("   "));
     let passed = report.gates.iter().filter(|it| it.gate == "mechanism" && it.mark == Mark::Passed);
     // It has been said if it is the last one.
     for Gate { measured, .. } in passed.filter(|_| report.gates.len() == GATES.len()) {
-        out!("{}", paragraph(&format!("Mechanism: {measured}")));
+        out!("{}", paragraph(&say!("Mechanism: {measured}", measured)));
     }
     if let Some(evidence) = &report.evidence {
-        out!("{}", paragraph(&format!("Evidence: {evidence}.")));
+        out!("{}", paragraph(&say!("Evidence: {evidence}.", evidence)));
     }
     for note in &report.notes {
         out!("{}", paragraph(note));
@@ -153,9 +159,11 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         let said = [entry.compare(case, speedups), entry.judge(case)];
         said.into_iter().flatten().for_each(|said| out!("{}", paragraph(&said)));
     }
-    out!("{}", paragraph(&format!("next: {}", next(case, report, is_fast))));
+    let next = next(case, report, is_fast);
+    out!("{}", paragraph(&say!("next: {next}", next)));
     if report.mark == Mark::NotYet {
-        out!("  the same requests again: just check {} --seed {}", case.shown, report.seed);
+        let again = format!("just check {} --seed {}", case.shown, report.seed);
+        out!("  {}", say!("the same requests again: {again}", again));
     }
 }
 
@@ -165,32 +173,35 @@ const GATES: [&str; 3] = ["answers", "mechanism", "speed"];
 /// What a gate found, and what it wants.
 fn said(gate: &Gate) -> String {
     let Gate { gate, measured, needed, .. } = gate;
-    let found = if *gate == "speed" { format!("speed {measured}") } else { measured.clone() };
-    if needed.is_empty() { found } else { format!("{found}; needed: {needed}") }
+    let found = match *gate {
+        "speed" => say!("speed {measured}", measured),
+        _ => measured.clone(),
+    };
+    if needed.is_empty() { found } else { say!("{found}; needed: {needed}", found, needed) }
 }
 
 /// `✓ answers 38 of 38`
 fn gate(report: &Report, name: &str) -> String {
     let Some(gate) = report.gates.iter().find(|it| it.gate == name) else {
-        return style(format!("– {name} not measured")).dim().to_string();
+        return style(say!("– {gate} not measured", gate = told(name))).dim().to_string();
     };
     let count = gate.measured.split(' ').next().filter(|it| it.parse::<usize>().is_ok());
     match gate.mark {
         Mark::Passed => {
-            let all =
-                count.filter(|_| name == "answers").map(|count| format!(" {count} of {count}"));
-            format!("{} {name}{}", style("✓").green(), all.unwrap_or_default())
+            let all = count.filter(|_| name == "answers");
+            let all = all.map(|count| say!(" {count} of {count}", count));
+            format!("{} {}{}", style("✓").green(), told(name), all.unwrap_or_default())
         }
-        Mark::NotYet => format!("{} {name}", style("✗").red()),
-        Mark::Undecided => format!("{} {name}", style("?").yellow()),
+        Mark::NotYet => format!("{} {}", style("✗").red(), told(name)),
+        Mark::Undecided => format!("{} {}", style("?").yellow(), told(name)),
     }
 }
 
 fn word(mark: Mark) -> StyledObject<&'static str> {
     match mark {
-        Mark::Passed => style("PASSED").green(),
-        Mark::NotYet => style("NOT YET").red(),
-        Mark::Undecided => style("UNDECIDED").yellow(),
+        Mark::Passed => style(told("PASSED")).green(),
+        Mark::NotYet => style(told("NOT YET")).red(),
+        Mark::Undecided => style(told("UNDECIDED")).yellow(),
     }
 }
 
@@ -198,12 +209,16 @@ fn word(mark: Mark) -> StyledObject<&'static str> {
 fn next(case: &Case, report: &Report, is_fast: bool) -> String {
     let name = &case.shown;
     match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
-        (Mark::Passed, _) if is_fast => format!("just check {name}, which also measures the speed"),
-        (Mark::Passed, _) => format!("just solution {name}, which explains our fix"),
-        (Mark::Undecided, _) => format!("just check {name} --longer, for a narrower interval"),
+        (Mark::Passed, _) if is_fast => {
+            say!("just check {case}, which also measures the speed", case = name)
+        }
+        (Mark::Passed, _) => say!("just solution {case}, which explains our fix", case = name),
+        (Mark::Undecided, _) => {
+            say!("just check {case} --longer, for a narrower interval", case = name)
+        }
         (_, "answers") => {
             let tests = lab_report::path(&case.dir.join("tests/same_answers.rs"));
-            format!("read {tests}, which has more answers")
+            say!("read {tests}, which has more answers", tests)
         }
         _ => format!("just flame {name} · just hint {name}"),
     }

@@ -11,7 +11,7 @@ use lab_practice::{
     Entry,
     contest::{Advice, Contest, Ladder, MissedObjective, Rung, RungFigures, Score},
 };
-use lab_report::{Table, factor, paragraph, planned};
+use lab_report::{Table, factor, paragraph, planned, say};
 use lab_servers::build_servers;
 use lab_stats::{Speedup, median_of, schedule};
 use lab_system::{Progress, err, out, write_whole};
@@ -57,7 +57,7 @@ struct Rounds {
 pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let case = &super::find(workspace, &options.case)?;
     let rules = case.contest.as_ref().with_context(|| {
-        format!("{} has no contest; `just check {}` judges a fix of it", case.shown, case.shown)
+        say!("{case} has no contest; `just check {case}` judges a fix of it", case = case.shown)
     })?;
     if options.chart {
         return show(&Ladder::read(workspace, case)?, &Entry::of(workspace, case)?);
@@ -71,7 +71,9 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     {
         let program = workspace.binary(&case.server(variant))?;
         let kept = ladder.keep((&source, &program), named(message), measured)?;
-        out!("Kept, with {:.0} visits per second: {}", kept.measured.score[0], kept.message);
+        let score = format!("{:.0}", kept.measured.score[0]);
+        let message = &kept.message;
+        out!("{}", say!("Kept, with {score} visits per second: {message}", score, message));
         return Ok(ExitCode::SUCCESS);
     }
     let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
@@ -82,7 +84,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         places.build_unless_given(Vec::new(), build).await?;
         let program = workspace.binary(&case.server(variant))?;
         if !options.json {
-            err!("  preparing the visits and their right answers");
+            err!("  {}", say!("preparing the visits and their right answers"));
         }
         let contest = Contest::prepare(workspace, case, seed).await?;
         let kept = ladder.program().filter(|_| variant == MINE && ladder.is_changed(&source));
@@ -90,7 +92,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         anyhow::Ok((program, rounds))
     })?;
     let Some((program, rounds)) = measured else {
-        return Ok(interrupted("your files are as you left them"));
+        return Ok(interrupted(&say!("your files are as you left them")));
     };
     let ratios = rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
     let speedup = Speedup::of_pairs(ratios);
@@ -137,23 +139,26 @@ async fn measure(
         if kept.is_some() { (2, options.pairs) } else { (1, ALONE.min(options.pairs)) };
     let length = contest.longest() * subjects as u32 * rounds;
     if !options.json {
-        let of = if kept.is_some() { " of this state and the one that you kept last" } else { "" };
-        err!(
-            "{}",
-            paragraph(&format!(
-                "contest of the {}: {rounds} runs{of}, {} at most",
-                case.shown,
-                planned(length)
-            ))
-        );
+        let (case, time) = (&case.shown, planned(length));
+        let plan = if kept.is_some() {
+            say!(
+                "contest of the {case}: {rounds} runs of this state and the one that you kept last, {time} at most",
+                case,
+                rounds,
+                time
+            )
+        } else {
+            say!("contest of the {case}: {rounds} runs, {time} at most", case, rounds, time)
+        };
+        err!("{}", paragraph(&plan));
     }
     let progress = Progress::planned(length);
     let mut scores = Rounds { mine: Vec::new(), kept: Vec::new() };
     // There are two subjects in a schedule.
     for slot in schedule(2, rounds as usize, 1) {
         let (name, server) = match (slot.subject, &kept) {
-            (0, _) => ("this state", program),
-            (_, Some(kept)) => ("the kept state", kept),
+            (0, _) => (say!("this state"), program),
+            (_, Some(kept)) => (say!("the kept state"), kept),
             (_, None) => continue,
         };
         let Some(pair) = slot.pair else { continue };
@@ -162,11 +167,11 @@ async fn measure(
         }
         progress.run(
             &case.shown,
-            &format!("run {} of {rounds}  {name}", pair + 1),
+            &say!("run {nth} of {rounds}  {name}", nth = pair + 1, rounds, name),
             contest.longest(),
         );
         let score = contest.run(server, pair).await;
-        let score = score.with_context(|| format!("{name} breaks a rule"))?;
+        let score = score.with_context(|| say!("{name} breaks a rule", name))?;
         if slot.subject == 0 { scores.mine.push(score) } else { scores.kept.push(score) }
     }
     Ok(scores)
@@ -184,7 +189,10 @@ fn is_clear(scores: &Rounds) -> bool {
 
 /// The kept states as a table and as a picture.
 fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
-    ensure!(!ladder.rungs.is_empty(), "no state is kept yet; `just contest` keeps the first one");
+    ensure!(
+        !ladder.rungs.is_empty(),
+        say!("no state is kept yet; `just contest` keeps the first one")
+    );
     // Each factor is from runs in turns; the scores are from different hours.
     let mut of_the_first = 1.0;
     let row = |(nth, it): (usize, &Rung)| {
@@ -214,12 +222,14 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
         let suspects = entry.suspects.join("; ");
         out!(
             "\n{}",
-            paragraph(&format!(
-                "Before, you suspected: {suspects}. Which of them were worth what?"
+            paragraph(&say!(
+                "Before, you suspected: {suspects}. Which of them were worth what?",
+                suspects
             ))
         );
     }
-    out!("\n  picture: {}", lab_report::path(&ladder.picture()));
+    let picture = lab_report::path(&ladder.picture());
+    out!("\n  {}", say!("picture: {picture}", picture));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -256,53 +266,63 @@ fn print(
 ) {
     let [score, low, high] = spread(&rounds.mine);
     let label = style(format!("{score:.0}")).bold();
-    out!("\n{label} visits per second, right and within their objectives ({low:.0} to {high:.0})");
+    let [low, high] = [low, high].map(|it| format!("{it:.0}"));
+    let answer = say!(
+        "{score} visits per second, right and within their objectives ({low} to {high})",
+        score = label,
+        low,
+        high
+    );
+    out!("\n{answer}");
     if let Some((speedup, advice)) = judged {
         let word = match advice {
             Advice::Keep => style("KEEP").green(),
             Advice::Revert => style("REVERT").red(),
             Advice::Undecided => style("UNDECIDED").yellow(),
         };
-        let range = format!("{} to {}", factor(speedup.low), factor(speedup.high));
-        out!(
-            "{}: {} of the state that you kept last ({range})",
-            word.bold(),
-            factor(speedup.estimate)
+        let [estimate, low, high] = [speedup.estimate, speedup.low, speedup.high].map(factor);
+        let advice = say!(
+            "{advice}: {factor} of the state that you kept last ({low} to {high})",
+            advice = word.bold(),
+            factor = estimate,
+            low,
+            high
         );
+        out!("{advice}");
     }
     if let Some(it) = missed(rounds, |it| it.first.as_ref()) {
-        out!("{}", paragraph(&format!("The first objective to fail: {}.", objective(it))));
+        let objective = objective(it);
+        out!("{}", paragraph(&say!("The first objective to fail: {objective}.", objective)));
     }
     if let Some(it) = missed(rounds, |it| it.overloaded.as_ref()) {
-        out!(
-            "{}",
-            paragraph(&format!("Where it was overloaded, most were late here: {}.", objective(it)))
-        );
+        let objective = objective(it);
+        let late = say!("Where it was overloaded, most were late here: {objective}.", objective);
+        out!("{}", paragraph(&late));
     }
     if let Some(kept) = ladder.rungs.last().filter(|_| is_kept) {
-        out!(
-            "{}",
-            paragraph(&format!("Kept as state {}: {}", ladder.rungs.len() - 1, kept.message))
-        );
+        let (nth, message) = (ladder.rungs.len() - 1, &kept.message);
+        out!("{}", paragraph(&say!("Kept as state {nth}: {message}", nth, message)));
     }
     let advice = judged.map(|(_, advice)| advice);
     let next = match advice {
         _ if !case.source(MINE).is_dir() => {
-            format!("just try {}, which makes a copy for you to improve", case.shown)
+            say!("just try {case}, which makes a copy for you to improve", case = case.shown)
         }
-        _ if is_kept => "change something, then just contest".to_owned(),
+        _ if is_kept => say!("change something, then just contest"),
         Some(Advice::Revert) => {
-            "undo it, and note it down: it may gain later what something else hides now".to_owned()
+            say!("undo it, and note it down: it may gain later what something else hides now")
         }
         Some(Advice::Undecided) => "just contest --pairs 12".to_owned(),
-        Some(Advice::Keep) | None => "just contest --keep, which keeps this state".to_owned(),
+        Some(Advice::Keep) | None => say!("just contest --keep, which keeps this state"),
     };
-    out!("{}", paragraph(&format!("next: {next}")));
-    out!("  the same visits again: just contest --seed {seed}");
+    out!("{}", paragraph(&say!("next: {next}", next)));
+    let again = format!("just contest --seed {seed}");
+    out!("  {}", say!("the same visits again: {again}", again));
 }
 
 /// `orders, p99 210 ms of 100 at 300 visits per second`
 fn objective(it: &MissedObjective) -> String {
     let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = it;
-    format!("{kind}, p99 {p99_ms:.0} ms of {objective_ms:.0} at {rate_per_s:.0} visits per second")
+    let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|it| format!("{it:.0}"));
+    say!("{kind}, p99 {p99} ms of {most} at {rate} visits per second", kind, p99, most, rate)
 }

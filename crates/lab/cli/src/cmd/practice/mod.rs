@@ -14,11 +14,33 @@ mod start;
 use std::process::ExitCode;
 
 use lab_cases::{Case, Workspace};
+use lab_report::Language;
 
 use super::Places;
 
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
+    #[arg(long, global = true, value_enum, value_name = "LANGUAGE")]
+    language: Option<Language>,
+}
+
+impl Options {
+    /// The language that the reader asks for. Programs read the same words everywhere.
+    pub fn language(&self) -> Option<Language> {
+        let is_json = match &self.verb {
+            Verb::Check(options) => options.json,
+            Verb::Contest(options) => options.json,
+            _ => false,
+        };
+        if is_json { Some(Language::English) } else { self.language }
+    }
+}
+
 #[derive(Debug, clap::Subcommand)]
-pub enum Verb {
+enum Verb {
     /// Build everything that the course needs
     Prepare,
     /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list all
@@ -50,12 +72,13 @@ impl Named {
 }
 
 fn find(workspace: &Workspace, name: &String) -> anyhow::Result<Case> {
-    Ok(workspace.cases_named(std::slice::from_ref(name))?.remove(0).masked())
+    let case = workspace.cases_named(std::slice::from_ref(name))?.remove(0).masked();
+    lab_practice::in_language(workspace, &case)
 }
 
-pub fn run(places: &Places, verb: &Verb) -> anyhow::Result<ExitCode> {
+pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = &places.workspace()?;
-    match verb {
+    match &options.verb {
         Verb::Check(options) => return check::run(places, workspace, options),
         Verb::Contest(options) => return contest::run(places, workspace, options),
         Verb::Serve(options) => return serve::run(places, workspace, options),

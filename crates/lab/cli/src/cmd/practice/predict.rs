@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use lab_cases::{Case, SUSPECTS, Workspace};
 use lab_model::Metric;
 use lab_practice::Entry;
-use lab_report::{column, message};
+use lab_report::{column, message, say, told};
 use lab_system::{err, out};
 
 use super::{ask::ask, find};
@@ -42,7 +42,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         return several(workspace, case, options);
     }
     if let Some(said) = Entry::of(workspace, case)?.prediction().filter(|_| !options.again) {
-        bail!("you predicted for {name}: {said}; it stands, unless you predict with --again");
+        bail!(say!(
+            "you predicted for {case}: {said}; it stands, unless you predict with --again",
+            case = name,
+            said
+        ));
     }
     let suspect = match &options.suspect {
         Some(typed) => case.suspect(typed)?,
@@ -56,7 +60,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         None => ask(&question_of(case), "--factor N", factor_of)?,
     };
     note(workspace, case, &suspect, said)?;
-    out!("  next: just bench {name}, which shows it next to what is measured");
+    let next = say!("just bench {case}, which shows it next to what is measured", case = name);
+    out!("  {}", say!("next: {next}", next));
     Ok(())
 }
 
@@ -72,12 +77,12 @@ fn export(workspace: &Workspace) -> anyhow::Result<()> {
         if !is_empty {
             out!("");
         }
-        out!("{}: {}", case.shown, entry.state());
+        out!("{}", say!("{case}: {state}", case = case.shown, state = told(entry.state())));
         lines.iter().for_each(|line| out!("  {line}"));
         is_empty = false;
     }
     if is_empty {
-        bail!("you have predicted nothing yet: just bench idle-server");
+        bail!(say!("you have predicted nothing yet: just bench idle-server"));
     }
     Ok(())
 }
@@ -89,28 +94,31 @@ const SEVERAL: usize = 3;
 fn several(workspace: &Workspace, case: &Case, options: &Options) -> anyhow::Result<()> {
     let known = Entry::of(workspace, case)?;
     if !known.suspects.is_empty() && !options.again {
-        bail!(
-            "you suspected: {}; it stands, unless you predict with --again",
-            known.suspects.join("; ")
-        );
+        bail!(say!(
+            "you suspected: {suspects}; it stands, unless you predict with --again",
+            suspects = known.suspects.join("; ")
+        ));
     }
     let words = |typed: &str| match typed {
-        "" => Err(anyhow::anyhow!("a few words")),
+        "" => Err(anyhow::anyhow!(say!("a few words"))),
         typed => Ok(typed.to_owned()),
     };
     let mut suspects = Vec::new();
     for nth in 1..=SEVERAL {
         suspects.push(ask(
-            &format!("Suspect {nth} of {SEVERAL}, in a few words?"),
+            &say!("Suspect {nth} of {count}, in a few words?", nth, count = SEVERAL),
             "input",
             words,
         )?);
     }
-    let experiment = ask("What would you measure to tell two of them apart?", "input", words)?;
+    let experiment =
+        ask(&say!("What would you measure to tell two of them apart?"), "input", words)?;
     Entry::change(workspace, case, |entry| {
         (entry.suspects, entry.experiment) = (suspects, Some(experiment));
     })?;
-    out!("Noted. `just contest --chart` shows them next to what your changes were worth.");
+    let next =
+        say!("Noted. `just contest --chart` shows them next to what your changes were worth.");
+    out!("{next}");
     Ok(())
 }
 
@@ -125,8 +133,9 @@ pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     if !is_asked || case.check.is_none() || Entry::of(workspace, case)?.prediction().is_some() {
         return Ok(());
     }
+    let case = &lab_practice::in_language(workspace, case)?;
     err!("{}\n", message(&case.question));
-    let question = format!("{} (Enter skips this)", suspects());
+    let question = say!("{question} (Enter skips this)", question = suspects());
     let usable = |typed: &str| match typed {
         "" => Ok(None),
         typed => case.suspect(typed).map(Some),
@@ -146,7 +155,8 @@ fn note(workspace: &Workspace, case: &Case, suspect: &str, said: f64) -> anyhow:
         (entry.suspect, entry.factor) = (Some(suspect.to_owned()), Some(said));
     })?;
     err!("");
-    out!("Noted: {}.", noted.prediction().unwrap_or_default());
+    let prediction = noted.prediction().unwrap_or_default();
+    out!("{}", say!("Noted: {prediction}.", prediction));
     Ok(())
 }
 
@@ -159,25 +169,25 @@ fn kinds() -> String {
 /// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
 fn suspects() -> String {
     let kinds: Vec<_> = SUSPECTS.iter().map(|it| it.name.to_owned()).collect();
-    let kinds = column(2, "  ", &format!("a kind of fault: {}", kinds.join(", ")));
-    format!("{kinds}\nWhat do you suspect?")
+    let kinds = say!("a kind of fault: {kinds}", kinds = kinds.join(", "));
+    format!("{}\n{}", column(2, "  ", &kinds), say!("What do you suspect?"))
 }
 
 fn question_of(case: &Case) -> String {
     match case.predicted_metric() {
         Metric::Throughput => {
-            "How many times higher is the throughput of a fixed server?".to_owned()
+            say!("How many times higher is the throughput of a fixed server?")
         }
         Metric::Cpu => {
-            "How many times lower is the CPU time of a visit on a fixed server?".to_owned()
+            say!("How many times lower is the CPU time of a visit on a fixed server?")
         }
-        Metric::Time => "How many times lower is the time of an iteration?".to_owned(),
+        Metric::Time => say!("How many times lower is the time of an iteration?"),
         Metric::PeakMemory => {
-            "How many times lower is the peak memory of a fixed server?".to_owned()
+            say!("How many times lower is the peak memory of a fixed server?")
         }
         Metric::Latency(percentile) => {
             let name = percentile.name();
-            format!("How many times lower is the {name} latency of a fixed server?")
+            say!("How many times lower is the {name} latency of a fixed server?", name)
         }
     }
 }
@@ -185,5 +195,5 @@ fn question_of(case: &Case) -> String {
 fn factor_of(text: &str) -> anyhow::Result<f64> {
     let number = text.trim_end_matches(['x', '×']).trim().parse().ok();
     let usable = number.filter(|it| (0.01..=1e6).contains(it));
-    usable.with_context(|| format!("`{text}` isn't a factor; one is a number such as 4 or 1.5"))
+    usable.with_context(|| say!("`{text}` isn't a factor; one is a number such as 4 or 1.5", text))
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use lab_cases::Workspace;
 use lab_model::Exhibit;
+use lab_report::say;
 use lab_servers::{
     build_servers,
     instrumented::{self, Instrumentation},
@@ -29,22 +30,24 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     let sampled: Vec<_> =
         cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations)).cloned().collect();
     let built = interruptible(async {
-        err!("  1 of 4  the servers to measure");
+        let step = |nth, what: &str| err!("  {}  {what}", say!("{nth} of 4", nth));
+        step(1, &say!("the servers to measure"));
         build_servers(workspace, &binaries, &[]).await?;
-        for (step, what, instrumentation, cases) in [
-            (2, "the servers that count what they do", Instrumentation::Counts, &cases),
-            (3, "the servers that record what they wait for", Instrumentation::Spans, &cases),
-            (4, "the servers that record their memory", Instrumentation::Heap, &sampled),
+        for (nth, what, instrumentation, cases) in [
+            (2, say!("the servers that count what they do"), Instrumentation::Counts, &cases),
+            (3, say!("the servers that record what they wait for"), Instrumentation::Spans, &cases),
+            (4, say!("the servers that record their memory"), Instrumentation::Heap, &sampled),
         ] {
-            err!("  {step} of 4  {what}");
+            step(nth, &what);
             instrumented::build(workspace, cases, instrumentation).await?;
         }
         Ok(())
     })?;
     if built.is_none() {
-        err!("\ninterrupted: what is built stays, and `just prepare` goes on from there");
+        let left = say!("interrupted: what is built stays, and `just prepare` goes on from there");
+        err!("\n{left}");
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    out!("\nEverything that the course needs is built.");
+    out!("\n{}", say!("Everything that the course needs is built."));
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use lab_cases::{MINE, SLOW, Workspace};
+use lab_report::say;
 use lab_servers::{Launch, Running, build_servers};
 use lab_system::{err, out};
 
@@ -37,7 +38,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
             for request in case.requests.iter().filter(|it| it.ask.method == "GET") {
                 out!("  {:8}  curl '{at}{}'", "try", request.ask.path);
             }
-            err!("  Ctrl-C ends it");
+            err!("  {}", say!("Ctrl-C ends it"));
             std::future::pending::<anyhow::Result<()>>().await
         })
         .await

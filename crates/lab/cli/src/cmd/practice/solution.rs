@@ -2,7 +2,8 @@
 
 use anyhow::ensure;
 use lab_cases::Workspace;
-use lab_practice::Entry;
+use lab_practice::{Entry, in_book, page};
+use lab_report::say;
 use lab_system::out;
 
 use super::Named;
@@ -21,12 +22,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let shown = &case.shown;
     ensure!(
         options.give_up || Entry::of(workspace, case)?.passed.is_some(),
-        "your fix has not passed `just check {shown}`; `just solution {shown} --give-up` shows ours"
+        say!(
+            "your fix has not passed `just check {case}`; `just solution {case} --give-up` shows ours",
+            case = shown
+        )
     );
-    out!("{}", lab_practice::solution(case)?);
+    out!("{}", lab_practice::solution(workspace, case)?);
     if !case.is_exercise() {
-        let further = case.page().replace(".md", "-further.md");
-        out!("{} explains it, and {further} measures alternatives.", case.page());
+        let further = in_book(workspace, case.page().replace(".md", "-further.md"));
+        let page = page(workspace, case);
+        let more = say!("{page} explains it, and {further} measures alternatives.", page, further);
+        out!("{more}");
     }
     Ok(())
 }

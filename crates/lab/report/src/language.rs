@@ -1,0 +1,104 @@
+//! The language in which `lab` speaks to a reader who practises. The sentences are English in the code, and
+//! `sentences.zh.toml` has them in Chinese, as gettext does it; so one without a translation stays English.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    fmt::Display,
+    sync::{LazyLock, OnceLock},
+};
+
+use crate::{Template, join};
+
+/// The languages that a reader can choose.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub enum Language {
+    #[value(name = "en")]
+    English,
+    #[value(name = "zh")]
+    Chinese,
+}
+
+static SPOKEN: OnceLock<Language> = OnceLock::new();
+
+/// What is said, in English and in Chinese.
+static SENTENCES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    toml::from_str(include_str!("sentences.zh.toml")).expect("a test reads sentences.zh.toml")
+});
+
+impl Language {
+    /// That of the first of these variables that is set, as `setlocale` has it.
+    pub fn of_environment() -> Self {
+        let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(env::var_os);
+        let locale = variables.into_iter().flatten().find(|locale| !locale.is_empty());
+        let is_chinese = locale.is_some_and(|it| it.as_encoded_bytes().starts_with(b"zh"));
+        if is_chinese { Self::Chinese } else { Self::English }
+    }
+
+    /// Speaks this language from now on. Only the first call has an effect, so no text is half of each.
+    pub fn speak(self) {
+        let _ = SPOKEN.set(self);
+    }
+
+    /// English until another one is spoken, also in tests.
+    pub fn is_chinese() -> bool {
+        SPOKEN.get() == Some(&Self::Chinese)
+    }
+}
+
+/// Formats a sentence for the reader: English, or its translation with the same names in braces.
+///
+/// A name stands for the variable of that name, unless `name = value` follows. Values come formatted, because the
+/// order of words changes and a format in the translation would have to be checked, too.
+#[macro_export]
+macro_rules! say {
+    (@ $name:ident) => { $name };
+    (@ $name:ident = $value:expr) => { $value };
+    ($english:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {
+        match $crate::chinese($english) {
+            Some(chinese) => $crate::filled(
+                chinese,
+                &[$((stringify!($name), &$crate::say!(@ $name $(= $value)?) as &dyn std::fmt::Display)),*],
+            ),
+            None => format!($english $(, $name = $crate::say!(@ $name $(= $value)?))*),
+        }
+    };
+}
+
+/// The Chinese for a sentence, if Chinese is spoken and has it.
+pub fn chinese(english: &str) -> Option<&'static str> {
+    SENTENCES.get(english).filter(|_| Language::is_chinese()).map(String::as_str)
+}
+
+/// A sentence without names in the language that is spoken.
+pub fn told(english: &str) -> &str {
+    chinese(english).unwrap_or(english)
+}
+
+/// A list in words, in the language that is spoken; [`join`] has it in English for tables and notes.
+pub fn listed(words: &[String]) -> String {
+    if Language::is_chinese() { words.join("、") } else { join(words) }
+}
+
+/// A translation with its values.
+pub fn filled(chinese: &str, values: &[(&str, &dyn Display)]) -> String {
+    let named = Template::parse(chinese, |name| Ok(name.to_owned()));
+    let value = |name: &String| values.iter().find(|(it, _)| it == name);
+    named.map_or(chinese.to_owned(), |it| {
+        it.filled(|name| value(name).map(|(_, value)| value.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_translation_may_change_the_order_of_the_values() {
+        let [one, two] = ["a", "b"];
+        assert_eq!(say!("{one} before {last}", one, last = two), "a before b");
+        let values: [(&str, &dyn Display); 2] = [("one", &one), ("last", &2)];
+        assert_eq!(filled("{last} 在 {one} 之后", &values), "2 在 a 之后");
+        assert!(!SENTENCES.is_empty());
+    }
+}
