@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
-    CaseRecord, Language, NONE, Record, Template, factor, join, notes, percent, plural, plus_minus,
-    significant, thousands, time_ms,
+    CaseRecord, NONE, Record, SpokenLanguage, Template, factor, join, notes, percent, plural,
+    plus_minus, significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
@@ -55,7 +55,7 @@ static IN_CHINESE: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
 impl Explanation {
     /// The one in the language that is spoken, if that has it.
     pub fn in_language(&'static self) -> &'static Self {
-        let mut chinese = IN_CHINESE.iter().filter(|_| Language::is_chinese());
+        let mut chinese = IN_CHINESE.iter().filter(|_| SpokenLanguage::is_chinese());
         chinese.find(|it| it.code == self.code).unwrap_or(self)
     }
 }

@@ -12,21 +12,21 @@ use crate::{Template, join};
 
 /// The languages that a reader can choose.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-pub enum Language {
+pub enum SpokenLanguage {
     #[value(name = "en")]
     English,
     #[value(name = "zh")]
     Chinese,
 }
 
-static SPOKEN: OnceLock<Language> = OnceLock::new();
+static SPOKEN: OnceLock<SpokenLanguage> = OnceLock::new();
 
 /// What is said, in English and in Chinese.
 static SENTENCES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     toml::from_str(include_str!("sentences.zh.toml")).expect("a test reads sentences.zh.toml")
 });
 
-impl Language {
+impl SpokenLanguage {
     /// That of the first of these variables that is set, as `setlocale` has it.
     pub fn of_environment() -> Self {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(env::var_os);
@@ -67,7 +67,7 @@ macro_rules! say {
 
 /// The Chinese for a sentence, if Chinese is spoken and has it.
 pub fn chinese(english: &str) -> Option<&'static str> {
-    SENTENCES.get(english).filter(|_| Language::is_chinese()).map(String::as_str)
+    SENTENCES.get(english).filter(|_| SpokenLanguage::is_chinese()).map(String::as_str)
 }
 
 /// A sentence without names in the language that is spoken.
@@ -77,7 +77,7 @@ pub fn told(english: &str) -> &str {
 
 /// A list in words, in the language that is spoken; [`join`] has it in English for tables and notes.
 pub fn listed(words: &[String]) -> String {
-    if Language::is_chinese() { words.join("、") } else { join(words) }
+    if SpokenLanguage::is_chinese() { words.join("、") } else { join(words) }
 }
 
 /// A translation with its values.

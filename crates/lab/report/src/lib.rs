@@ -36,7 +36,7 @@ pub use document::{
     VariantRecord,
 };
 pub use growth::{Growth, growth};
-pub use language::{Language, chinese, filled, listed, told};
+pub use language::{SpokenLanguage, chinese, filled, listed, told};
 pub use notes::notes;
 pub use screen::{answer, closing, screen};
 pub use store::{Store, read};

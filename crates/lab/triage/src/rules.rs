@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
-use lab_report::{Language, Template};
+use lab_report::{SpokenLanguage, Template};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -174,7 +174,8 @@ impl Rules {
             functions.entry(figure).or_insert_with(Vec::new).extend(patterns);
         }
         let allocate = allocate.into_iter().map(|Group(figure)| figure).collect();
-        let translated = if Language::is_chinese() { in_chinese()? } else { BTreeMap::default() };
+        let translated =
+            if SpokenLanguage::is_chinese() { in_chinese()? } else { BTreeMap::default() };
         Ok(Self { groups: Groups { functions, allocate }, rules: rule, translated })
     }
 

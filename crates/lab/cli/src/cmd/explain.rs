@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use lab_cases::unknown;
-use lab_report::{EXPLANATIONS, Explanation, Language, column, paragraph, say};
+use lab_report::{EXPLANATIONS, Explanation, SpokenLanguage, column, paragraph, say};
 use lab_system::out;
 use lab_triage::Rules;
 
@@ -14,7 +14,7 @@ pub struct Options {
     code: Option<String>,
     /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
     #[arg(long, value_enum, value_name = "LANGUAGE")]
-    pub language: Option<Language>,
+    pub language: Option<SpokenLanguage>,
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         for text in [say!("Wrong if: {refute}", refute), say!("First fix: {fix}", fix)] {
             out!("\n{}", paragraph(&plain(&text)));
         }
-        let book = if Language::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
+        let book = if SpokenLanguage::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
         let page = format!("{book}/{}", it.chapter);
         out!("\n  {}", say!("The course has more: {page}", page));
         return Ok(ExitCode::SUCCESS);

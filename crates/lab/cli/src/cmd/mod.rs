@@ -35,7 +35,7 @@ use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
-use lab_report::{Language, message};
+use lab_report::{SpokenLanguage, message};
 use lab_system::{err, without_secrets};
 
 pub(crate) use interrupt::{block_on, closed};
@@ -106,7 +106,7 @@ pub fn run() -> ExitCode {
         Command::Explain(options) => options.language,
         _ => None,
     };
-    language.unwrap_or_else(Language::of_environment).speak();
+    language.unwrap_or_else(SpokenLanguage::of_environment).speak();
     let result = match lab.command {
         Command::Doctor(options) => Ok(doctor::run(&options)),
         Command::Bench(options) => bench::run(&lab.places, &options),

@@ -14,7 +14,7 @@ mod start;
 use std::process::ExitCode;
 
 use lab_cases::{Case, Workspace};
-use lab_report::Language;
+use lab_report::SpokenLanguage;
 
 use super::Places;
 
@@ -24,18 +24,18 @@ pub struct Options {
     verb: Verb,
     /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
     #[arg(long, global = true, value_enum, value_name = "LANGUAGE")]
-    language: Option<Language>,
+    language: Option<SpokenLanguage>,
 }
 
 impl Options {
     /// The language that the reader asks for. Programs read the same words everywhere.
-    pub fn language(&self) -> Option<Language> {
+    pub fn language(&self) -> Option<SpokenLanguage> {
         let is_json = match &self.verb {
             Verb::Check(options) => options.json,
             Verb::Contest(options) => options.json,
             _ => false,
         };
-        if is_json { Some(Language::English) } else { self.language }
+        if is_json { Some(SpokenLanguage::English) } else { self.language }
     }
 }
 
