@@ -1,6 +1,8 @@
 //! Names the commit in `lab --version` where the build is of a commit: in a release, and by `cargo install --git`. In a
 //! work tree, it would change with each commit and build `lab` again.
 
+#![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
+
 use std::{env, path::Path};
 
 fn main() {

@@ -74,13 +74,13 @@ pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
 
 /// A picture of the chapters, and where its Chinese form is.
 #[derive(Debug)]
-pub struct Picture {
+pub struct TranslatedPicture {
     pub english: PathBuf,
     pub chinese: PathBuf,
 }
 
 /// The pictures of the chapters that a Chinese page shows.
-pub fn pictures(root: &Path, pages: &[Page]) -> anyhow::Result<Vec<Picture>> {
+pub fn pictures(root: &Path, pages: &[Page]) -> anyhow::Result<Vec<TranslatedPicture>> {
     let mut names = Vec::new();
     collect(root, CHAPTERS, ".svg", &mut names)?;
     names.sort();
@@ -90,7 +90,8 @@ pub fn pictures(root: &Path, pages: &[Page]) -> anyhow::Result<Vec<Picture>> {
         chinese.any(|page| page.text.contains(file))
     });
     let chinese = |name: &str| root.join(CHINESE).join("src").join(&name[CHAPTERS.len() + 1..]);
-    let both = |name: &String| Picture { english: root.join(name), chinese: chinese(name) };
+    let both =
+        |name: &String| TranslatedPicture { english: root.join(name), chinese: chinese(name) };
     Ok(names.iter().map(both).collect())
 }
 
