@@ -75,10 +75,17 @@ fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
     Ok(Explanation { code, sentence, meaning, more })
 }
 
-/// All explanations as Markdown, a heading each, without the sentences that a reader has seen already.
-pub fn explained() -> String {
-    let named = Template::parse(CODES.trim(), slot).expect("a test reads codes.md");
+/// All explanations as Markdown, a heading each, without the sentences that a reader has seen already and without what
+/// a Chinese one translates.
+pub fn explained(language: SpokenLanguage) -> String {
+    let text = match language {
+        SpokenLanguage::English => CODES,
+        SpokenLanguage::Chinese => CHINESE,
+    };
+    let named = Template::parse(text.trim(), slot).expect("a test reads codes.md and codes.zh.md");
     let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));
+    let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("<!--")).collect();
+    let text = lines.join("\n");
     let explanations: Vec<_> = text.split("\n\n").filter(|it| !it.starts_with('>')).collect();
     explanations.join("\n\n")
 }

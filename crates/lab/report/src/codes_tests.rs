@@ -123,7 +123,11 @@ fn every_code_is_explained_and_every_explanation_has_a_code() {
     let made: BTreeSet<_> = all().iter().filter_map(code).chain([note]).collect();
     let codes: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     assert_eq!(made.into_iter().collect::<Vec<_>>(), codes, "in alphabetical order");
-    assert!(!explained().contains(['{', '}']), "a slot is shown by its name");
+    for language in [SpokenLanguage::English, SpokenLanguage::Chinese] {
+        let page = explained(language);
+        assert!(!page.contains(['{', '}']), "a slot is shown by its name");
+        assert!(page.contains("## steal\n") && !page.contains("<!--"));
+    }
     assert!(NOISE.iter().all(|code| codes.iter().any(|it| it == code)));
     assert!(EXPLANATIONS.iter().all(|it| !it.meaning.contains('\n') && !it.more.is_empty()));
 }

@@ -6,7 +6,9 @@ use anyhow::{Context as _, anyhow, ensure};
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
 use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
-use lab_report::{CaseRecord, Table, VariantRecord, explained, join, origin::relative};
+use lab_report::{
+    CaseRecord, SpokenLanguage, Table, VariantRecord, explained, join, origin::relative,
+};
 use lab_stats::md1_wait_ms;
 use minijinja::{Environment, Error, State, Value};
 
@@ -38,7 +40,15 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("share", share);
     let its = Arc::clone(sources);
     env.add_function("badges", move || badges(&its.root).map_err(failed));
-    env.add_function("codes", explained);
+    let its = Arc::clone(sources);
+    env.add_function("codes", move |state: &State| {
+        let is_chinese = translation::is_chinese(&its.root, Path::new(&page(state)?));
+        Ok::<_, Error>(explained(if is_chinese {
+            SpokenLanguage::Chinese
+        } else {
+            SpokenLanguage::English
+        }))
+    });
     let its = Arc::clone(sources);
     env.add_function("screen", move |kind: &str| screen::table(&its.root, kind).map_err(failed));
     env.add_function("metrics", || {
