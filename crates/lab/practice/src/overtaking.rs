@@ -120,12 +120,12 @@ pub(super) async fn overtaking(
         if waits > MOST as f64 {
             let measured = say!(
                 "{users} {of_slow}, each sent after the answer to a {of_quick}, took as long as {waits} waits for \
-                 {whom}: what was answered at once isn't done before earlier requests end, and later ones wait for it",
+                 {service}: what was answered at once isn't done before earlier requests end, and later ones wait for it",
                 users = USERS,
                 of_slow,
                 of_quick,
                 waits = format!("{waits:.1}"),
-                whom = wait.declared.of
+                service = wait.declared.of
             );
             let needed = say!("at most {most} waits, because they overlap", most = MOST);
             return Ok(Err([measured, needed]));

@@ -27,9 +27,9 @@ impl DrawnWait {
             let (found, wait) = (time_ms(earliest_ms), time_ms(wait));
             [
                 say!(
-                    "a request was answered in {found}, although {whom} takes {wait}",
+                    "a request was answered in {found}, although {service} takes {wait}",
                     found,
-                    whom = self.declared.of,
+                    service = self.declared.of,
                     wait
                 ),
                 say!("at least {wait} for each answer", wait),
@@ -48,7 +48,7 @@ impl DrawnWait {
             let rate = thousands(least_rps);
             let most = format!("{serves} / ({each}{wait} s) = {}", thousands(most));
             [
-                say!("{rate} answers per second, more than {whom} serves", rate, whom = of),
+                say!("{rate} answers per second, more than {service} serves", rate, service = of),
                 say!("at most {most}", most),
             ]
         })
