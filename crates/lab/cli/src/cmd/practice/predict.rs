@@ -107,12 +107,12 @@ fn several(workspace: &Workspace, case: &Case, options: &Options) -> anyhow::Res
     for nth in 1..=SEVERAL {
         suspects.push(ask(
             &say!("Suspect {nth} of {count}, in a few words?", nth, count = SEVERAL),
-            "input",
+            told("input"),
             words,
         )?);
     }
     let experiment =
-        ask(&say!("What would you measure to tell two of them apart?"), "input", words)?;
+        ask(&say!("What would you measure to tell two of them apart?"), told("input"), words)?;
     Entry::change(workspace, case, |entry| {
         (entry.suspects, entry.experiment) = (suspects, Some(experiment));
     })?;
@@ -168,7 +168,7 @@ fn kinds() -> String {
 
 /// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
 fn suspects() -> String {
-    let kinds: Vec<_> = SUSPECTS.iter().map(|it| it.name.to_owned()).collect();
+    let kinds: Vec<_> = SUSPECTS.iter().map(|it| told(it.name)).collect();
     let kinds = say!("a kind of fault: {kinds}", kinds = kinds.join(", "));
     format!("{}\n{}", column(2, "  ", &kinds), say!("What do you suspect?"))
 }
