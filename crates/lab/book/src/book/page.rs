@@ -96,7 +96,12 @@ pub fn pictures(root: &Path, pages: &[Page]) -> anyhow::Result<Vec<TranslatedPic
 }
 
 /// Adds the paths of all files with this ending below a directory.
-fn collect(root: &Path, dir: &str, ending: &str, names: &mut Vec<String>) -> anyhow::Result<()> {
+pub(super) fn collect(
+    root: &Path,
+    dir: &str,
+    ending: &str,
+    names: &mut Vec<String>,
+) -> anyhow::Result<()> {
     let entries = root.join(dir).read_dir().with_context(|| format!("cannot read {dir}"))?;
     for entry in entries {
         let entry = entry?;

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     sync::LazyLock,
 };
 
@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use lab_report::Table;
 use regex_lite::{Regex, escape};
 
-use super::page::CHINESE;
+use super::page::{CHINESE, collect};
 
 /// The file of words, below the Chinese book: for each kind of screen, English words and what they mean.
 pub const SCREEN: &str = "screen.toml";
@@ -78,17 +78,16 @@ fn pattern(word: &str) -> Result<Regex, regex_lite::Error> {
 
 /// The heads, the names of rows and the topics that `lab` can print.
 fn labels(root: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut files = Vec::new();
-    collect(&root.join(PRINTING), &mut files)?;
+    let [mut sources, mut snapshots] = [Vec::new(), Vec::new()];
+    collect(root, PRINTING, ".rs", &mut sources)?;
+    collect(root, PRINTING, ".snap", &mut snapshots)?;
+    let read = |name: &String| fs::read_to_string(root.join(name));
     let mut labels = BTreeSet::new();
-    for path in files {
-        let text = fs::read_to_string(&path)?;
-        if path.extension().is_some_and(|it| it == "snap") {
-            labels.extend(printed(&text));
-        } else if !path.to_string_lossy().contains("test") {
-            let arrays = HEADS.captures_iter(&text);
-            labels.extend(arrays.flat_map(|array| literals(&array[1])));
-        }
+    for name in sources.iter().filter(|name| !name.contains("test")) {
+        labels.extend(HEADS.captures_iter(&read(name)?).flat_map(|array| literals(&array[1])));
+    }
+    for name in &snapshots {
+        labels.extend(printed(&read(name)?));
     }
     let doctor = fs::read_to_string(root.join(DOCTOR)).unwrap_or_default();
     labels.extend(TOPICS.captures_iter(&doctor).flat_map(|array| literals(&array[1])));
@@ -114,19 +113,6 @@ fn printed(text: &str) -> Vec<String> {
         is_table = has_columns;
     }
     heads
-}
-
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let Ok(entries) = dir.read_dir() else { return Ok(()) };
-    for entry in entries {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|it| it == "rs" || it == "snap") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
