@@ -12,7 +12,7 @@ use lab_system::write_whole;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use super::translation::checksum;
+use super::{page::collect, translation::checksum};
 
 const CODES: &str = "crates/lab/report/src/codes.zh.md";
 const RULES: &str = "crates/lab/triage/src/rules.zh.toml";
@@ -144,10 +144,16 @@ fn mark(line: &str) -> Option<&str> {
 fn sentences(root: &Path) -> anyhow::Result<Vec<String>> {
     let Ok(text) = fs::read_to_string(root.join(SENTENCES)) else { return Ok(Vec::new()) };
     let known: BTreeMap<String, String> = toml::from_str(&text).context(SENTENCES)?;
-    let mut sources = String::new();
+    let mut files = Vec::new();
     for path in SPEAKING {
-        add_sources(&root.join(path), &mut sources)?;
+        if root.join(path).is_dir() {
+            collect(root, path, ".rs", &mut files)?;
+        } else if root.join(path).is_file() {
+            files.push(path.to_owned());
+        }
     }
+    let sources = files.iter().map(|name| fs::read_to_string(root.join(name)));
+    let sources = sources.collect::<Result<String, _>>()?;
     // As the compiler reads them.
     let sources = Regex::new(r"\\\n\s*")?.replace_all(&sources, "").replace("\\\"", "\u{0}");
     let said = Regex::new("\\bsay!\\(\\s*\"([^\"]*)\"")?;
@@ -160,18 +166,6 @@ fn sentences(root: &Path) -> anyhow::Result<Vec<String>> {
     let gone = known.keys().filter(|it| !is_said(it));
     notes.extend(gone.map(|it| format!("{SENTENCES}: `{it}` is in no source any more: remove it")));
     Ok(notes)
-}
-
-/// The Rust below a path.
-fn add_sources(path: &Path, sources: &mut String) -> anyhow::Result<()> {
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            add_sources(&entry?.path(), sources)?;
-        }
-    } else if path.is_file() && path.extension().is_some_and(|it| it == "rs") {
-        *sources += &fs::read_to_string(path)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
