@@ -65,7 +65,7 @@ pub async fn compare(
     let effort = Effort { pairs, family, ..effort };
     let slots = schedule(sides.len(), pairs, effort.seed);
     let progress = Progress::planned(length * slots.len() as u32);
-    for &Slot { subject, pair } in &slots[1..] {
+    for &Slot { subject, pair, .. } in &slots[1..] {
         let side = &sides[subject];
         let name = &side.name;
         let nth = pair.map_or(String::new(), |pair| {
@@ -94,6 +94,7 @@ pub async fn compare(
                 _ => format!("{id}, {}", candidate.name),
             };
             record.load = what.to_owned();
+            record.control.noise = record.noises();
             (record.verdict, record.reason) = verdict(&record, &candidate.name);
             records.push(record);
         }
@@ -158,6 +159,7 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
     let control = Control {
         pairs: control_pairs_of(&baseline.name, all).len(),
         speedup: control(&baseline.name, all),
+        ..Control::default()
     };
     let runs = of_sides([&baseline.name, &candidate.name], all);
     let speedup = over(&baseline.name, &candidate.name, &runs, effort.family);

@@ -58,6 +58,14 @@ impl Metric {
         !matches!(self, Self::Cpu | Self::PeakMemory | Self::Time)
     }
 
+    /// The name of its factor's field in [`Speedups`].
+    pub fn field(self) -> String {
+        match self {
+            Self::Cpu => "cpu_per_request".to_owned(),
+            metric => <&str>::from(metric).replace('-', "_"),
+        }
+    }
+
     /// The name in tables and sentences.
     pub fn name(self) -> String {
         match self {

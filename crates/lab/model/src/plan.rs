@@ -194,7 +194,7 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// Other arrivals of the same kind: those of the `nth` pair in a session that has this seed.
+    /// Other arrivals of the same kind: those of the `nth` round in a session that has this seed.
     pub fn nth(self, nth: usize) -> Self {
         match self {
             Self::Random { seed } => Self::Random { seed: SplitMix64(seed).seed_of(nth) },

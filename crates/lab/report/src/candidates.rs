@@ -8,9 +8,9 @@ use lab_stats::Verdict;
 
 use crate::{
     CaseRecord, NONE, Record, Table, VariantRecord, cases, join, notes, paragraph,
-    screen::{closing, coloured, noise, why},
+    screen::{closing, coloured, in_pairs, why},
     summary::{fitting, with_verdicts},
-    tables::{factor_of, figure_of},
+    tables::{factor_of, figure_of, noise_of},
 };
 
 /// What a narrow terminal leaves out, first to last: names of columns.
@@ -72,27 +72,38 @@ fn candidates(cases: &[CaseRecord]) -> Table {
     let figures = |case: &CaseRecord, variant: &VariantRecord| {
         metrics.iter().map(|metric| figure_of(case, variant, *metric)).collect::<Vec<_>>()
     };
-    let row = |name: &str, verdict: String, factor: String, figures: Vec<String>| {
-        [name.to_owned(), verdict, factor].into_iter().chain(figures).collect::<Vec<_>>()
+    let row = |first: [String; 4], figures: Vec<String>| {
+        first.into_iter().chain(figures).collect::<Vec<_>>()
     };
     let mut rows = Vec::new();
     if let Some((baseline, _)) = first.sides() {
         let figures = figures(first, baseline);
-        rows.push(row(&baseline.variant, String::new(), String::new(), figures));
+        let [verdict, factor, noise] = Default::default();
+        rows.push(row([baseline.variant.clone(), verdict, factor, noise], figures));
     }
     for case in cases {
         let Some((_, candidate)) = case.sides() else { continue };
         let factor = factor_of(&case.speedup, case.metric);
-        let figures = figures(case, candidate);
-        rows.push(row(&candidate.variant, case.verdict.to_string(), factor, figures));
+        let first = [
+            candidate.variant.clone(),
+            case.verdict.to_string(),
+            factor,
+            noise_of(case, case.metric),
+        ];
+        rows.push(row(first, figures(case, candidate)));
     }
     let names = metrics.iter().map(|metric| first.short(*metric));
-    let head = ["", "verdict", "factor"].map(str::to_owned).into_iter().chain(names);
+    let head = ["", "verdict", "factor", "noise"].map(str::to_owned).into_iter().chain(names);
     let head: Vec<_> = head.collect();
     // What nothing has, such as a percentile of few answers.
-    let is_known = |at: &usize| *at < 3 || rows.iter().any(|row: &Vec<String>| row[*at] != NONE);
+    let is_known = |at: &usize| *at < 4 || rows.iter().any(|row: &Vec<String>| row[*at] != NONE);
     let known: Vec<_> = (0..head.len()).filter(is_known).collect();
-    Table::new(format!("{}.", noise(first)), head, rows).columns(&known)
+    Table::new(how(first), head, rows).columns(&known)
+}
+
+/// What the noise of a candidate is, and how all were measured.
+fn how(case: &CaseRecord) -> String {
+    format!("noise: what two equal servers could differ by; {}.", in_pairs(case))
 }
 
 /// In a terminal: which are faster, a row each, and what to know. `more` says how to see the rest.
@@ -104,7 +115,7 @@ pub fn screen_of_candidates(cases: &[CaseRecord], more: &str) -> String {
     let table = with_verdicts(&fitting(own_rows(cases), &LESS), cases);
     let mut text = format!("{tally}\n\n{table}\n\n");
     if let Some(first) = cases.first() {
-        let _ = writeln!(text, "{}", paragraph(&noise(first)));
+        let _ = writeln!(text, "{}", paragraph(&how(first)));
     }
     let undecided: Vec<_> = cases.iter().filter(|it| it.verdict == Verdict::Undecided).collect();
     for case in undecided.iter().take(REASONS) {

@@ -16,7 +16,8 @@ fn all() -> Vec<Value> {
     let late = Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 };
     let (busy, waited) = (0.4, 0.55);
     let taken = Taken { most: 0.31, least: 0.05, in_runs: 2, of_runs: 24 };
-    let (low, high, confidence, minimum, noise) = (1.02, 1.08, 0.957, 1.03, 1.031);
+    let (low, high, confidence, minimum) = (1.02, 1.08, 0.957, 1.03);
+    let (control, noise_factor) = (1.031, 1.062);
     let why = Limit::GeneratorSaturated { busy, waited };
     let kinds = [
         Kind::NoAnswers { runs: 1 },
@@ -87,11 +88,22 @@ fn all() -> Vec<Value> {
         Reason::Rule(Rule::NoRatio),
         Reason::Rule(Rule::FewPairs { confidence: 0.949 }),
         Reason::Rule(Rule::NoControl { low, high, confidence }),
-        Reason::Rule(Rule::BeyondNoise { low: 268.0, high: 272.0, confidence, noise: 1.001 }),
-        Reason::Rule(Rule::WithinNoise { low, high, confidence, noise }),
+        Reason::Rule(Rule::BeyondNoise {
+            low: 268.0,
+            high: 272.0,
+            confidence,
+            control: 1.001,
+            noise_factor,
+        }),
+        Reason::Rule(Rule::WithinNoise { low, high, confidence, control, noise_factor }),
         Reason::Rule(Rule::BelowMinimum { estimate: 0.985, inner: [0.977, 0.993], minimum }),
         Reason::Rule(Rule::NoDifference { inner: [0.99, 1.01], minimum }),
-        Reason::Rule(Rule::NoisyControl { inner: [0.99, 1.01], minimum, noise: 1.04 }),
+        Reason::Rule(Rule::NoisyControl {
+            inner: [0.99, 1.01],
+            minimum,
+            control: 1.04,
+            noise_factor,
+        }),
         Reason::Rule(Rule::NearMinimum { estimate: 1.025, low: 1.01, high: 1.04, minimum }),
         Reason::Rule(Rule::WideInterval { low: 0.42, high: 2.1, minimum }),
     ];

@@ -114,13 +114,17 @@ fn is_one(it: &usize) -> bool {
     *it == 1
 }
 
-/// The baseline over itself: the noise floor of this machine.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+/// The baseline over itself.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Control {
     /// How many runs of the baseline followed another one.
     pub pairs: usize,
-    /// Their factors: 1 plus noise. Each metric has a control of its own.
+    /// Their factors: each is 1 plus what the control is off by. Each metric has a control of its own.
     pub speedup: Speedups,
+    /// What two equal servers could differ by, as a factor of at least 1, by the names of the fields in `speedup`; see
+    /// [`CaseRecord::noise`].
+    #[serde(default)]
+    pub noise: BTreeMap<String, f64>,
 }
 
 /// One variant over all its runs.
@@ -217,7 +221,7 @@ impl RequestCounts {
 pub struct OpenLoopRecord {
     /// Arrivals per second as planned. Random ones are a bit fewer or more: [`CaseRecord::arrived_per_s`].
     pub rate_per_s: f64,
-    /// Random or even, and the session's seed, from which each pair of runs has its own ([`Run::seed`]).
+    /// Random or even, and the session's seed, from which each round of runs has its own ([`Run::seed`]).
     pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
@@ -261,9 +265,9 @@ pub struct Run {
     /// Its pair: the other run with this number was the one just before or after it. `None` for the
     /// extra runs of the baseline that only the control uses.
     pub pair: Option<usize>,
-    /// The seed of its random arrivals, which both runs of a pair share; that of the background follows from
+    /// The seed of its random arrivals, which all runs of a round share; that of the background follows from
     /// it. `None` if nothing was random, and in records from before November 24, 2026, whose runs all had
-    /// the session's seed.
+    /// the session's seed. In those from before November 28, only the two runs of a pair share it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The system's load average just before the run.
@@ -277,14 +281,27 @@ pub struct Run {
     pub outcome: Outcome,
 }
 
-/// How many of these came in a second of all runs; `None` without runs.
-fn per_s(runs: &[Run], of: impl Fn(&Outcome) -> u64) -> Option<f64> {
-    let seconds: f64 = runs.iter().map(|run| run.outcome.measured.as_secs_f64()).sum();
-    let count: u64 = runs.iter().map(|run| of(&run.outcome)).sum();
+/// How many of these came in a second of all runs of a variant; `None` without runs.
+fn per_s(runs: &[Run], variant: &str, of: impl Fn(&Outcome) -> u64) -> Option<f64> {
+    let runs = runs.iter().filter(|run| run.variant == variant);
+    let seconds: f64 = runs.clone().map(|run| run.outcome.measured.as_secs_f64()).sum();
+    let count: u64 = runs.map(|run| of(&run.outcome)).sum();
     (seconds > 0.0).then(|| count as f64 / seconds)
 }
 
 impl CaseRecord {
+    /// What two equal servers could differ by in a metric, on that machine and with as many pairs, as a factor of at least
+    /// 1: [`lab_stats::Speedup::noise`]. `None` if the metric has no factor or no control.
+    pub fn noise(&self, metric: Metric) -> Option<f64> {
+        Some(self.speedup.of(metric)?.noise(self.control.speedup.of(metric)?))
+    }
+
+    /// The noise of every metric that has one, by the name of its field.
+    pub fn noises(&self) -> BTreeMap<String, f64> {
+        let known = Metric::all().filter_map(|it| Some((it.field(), self.noise(it)?)));
+        known.collect()
+    }
+
     /// The name of a metric in a narrow column: `req/s`, or `pages/s` where a visit is a page.
     pub fn short(&self, metric: Metric) -> String {
         let is_request = self.visit == "request";
@@ -352,16 +369,17 @@ impl CaseRecord {
         decline::drops_requests(&variant.requests, &baseline.requests)
     }
 
-    /// Arrivals of the open loop per second, as they were.
-    pub fn arrived_per_s(&self) -> Option<f64> {
-        per_s(&self.open_runs, |outcome| outcome.sent)
+    /// Arrivals of the open loop per second that a variant met, as they were.
+    pub fn arrived_per_s(&self, variant: &str) -> Option<f64> {
+        per_s(&self.open_runs, variant, |outcome| outcome.sent)
     }
 
-    /// Requests of the background per second, as they were, in the runs that decide.
-    pub fn background_per_s(&self) -> Option<f64> {
+    /// Requests of the background per second that a variant met, as they were, in the runs that decide. `None` without
+    /// any.
+    pub fn background_per_s(&self, variant: &str) -> Option<f64> {
         let of_open_loop = self.open_runs.iter().any(|run| run.pair.is_some());
         let runs = if of_open_loop { &self.open_runs } else { &self.runs };
-        per_s(runs, |outcome| outcome.background_sent).filter(|rate| *rate > 0.0)
+        per_s(runs, variant, |outcome| outcome.background_sent).filter(|rate| *rate > 0.0)
     }
 
     /// Whether every run had right answers, and no others.

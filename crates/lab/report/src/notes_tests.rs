@@ -190,7 +190,8 @@ fn lag_that_can_decide_either_way_decides_nothing() {
     let Metric::Latency(percentile) = metric else { panic!("the last are latencies") };
     case.speedup.latency_at_least = true;
     let mut judge = |low, high| {
-        let found = Speedup { estimate: 1.5, low, high, confidence: 0.952, inner: None };
+        let found =
+            Speedup { estimate: 1.5, low, high, confidence: 0.952, inner: None, count_error: 1.0 };
         case.speedup.latency =
             lab_model::ByPercentile::of(|at| (at == percentile).then_some(found));
         case.control.speedup.latency = lab_model::ByPercentile::of(|_| None);

@@ -8,8 +8,8 @@ use lab_model::{Metric, Note, Percentile};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{
-    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, sentence,
-    significant,
+    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, plus_minus,
+    sentence, significant,
     tables::{claims, cpu_cells, factor_of, figures_of, how_measured, is_of_open_loop},
     thousands,
 };
@@ -193,19 +193,21 @@ fn in_colour(case: &CaseRecord, table: &Table) -> String {
     lines.join("\n")
 }
 
-/// `noise ±2.4 %: slow against itself, in 4 pairs; 6 pairs, 96.8 % intervals; 4 users, without a pause`
+/// `noise ±2.4 %: two equal servers could differ by that; 4 users, without a pause; 6 pairs of runs; 96.8 % intervals`
 pub fn noise(case: &CaseRecord) -> String {
-    let [baseline, _] = case.names();
-    let control = case.control.speedup.of(case.metric);
-    let noise = control.map_or("noise unknown".to_owned(), |control| {
-        let pairs = plural(case.control.pairs, "pair");
-        format!("noise {}: {baseline} against itself, in {pairs}", crate::noise(control))
+    let noise = case.noise(case.metric).map_or("noise unknown".to_owned(), |noise| {
+        format!("noise {}: two equal servers could differ by that", plus_minus(noise))
     });
+    format!("{noise}; {}", in_pairs(case))
+}
+
+/// How it was measured, and how sure its intervals are.
+pub fn in_pairs(case: &CaseRecord) -> String {
     let confidence = case.speedup.of(case.metric).map_or(String::new(), |found| {
         // Rounded down: 94.99 % is not 95 %.
         format!("; {:.1} % intervals", (found.confidence * 1000.0).floor() / 10.0)
     });
-    format!("{noise}; {}{confidence}", how_measured(case))
+    format!("{}{confidence}", how_measured(case))
 }
 
 /// A note in a line. Without a code, it is a sentence of somebody else.

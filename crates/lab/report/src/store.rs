@@ -111,8 +111,13 @@ pub fn read(path: &Path) -> anyhow::Result<Record> {
         path.display(),
         versioned.version
     );
-    serde_json::from_str(&text)
-        .with_context(|| format!("{} is damaged; it was left as it is", path.display()))
+    let mut record: Record = serde_json::from_str(&text)
+        .with_context(|| format!("{} is damaged; it was left as it is", path.display()))?;
+    // Records from before November 28, 2026 have no noise.
+    for case in &mut record.cases {
+        case.control.noise = case.noises();
+    }
+    Ok(record)
 }
 
 #[cfg(test)]

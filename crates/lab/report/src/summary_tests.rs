@@ -59,7 +59,14 @@ fn about_latency() -> Record {
     let case = &mut record.cases[0];
     case.metric = Metric::all().find(|it| it.name() == "p99 latency").unwrap();
     case.open_runs.clear();
-    let speedup = Speedup { estimate: 1.1, low: 0.9, high: 1.3, confidence: 0.952, inner: None };
+    let speedup = Speedup {
+        estimate: 1.1,
+        low: 0.9,
+        high: 1.3,
+        confidence: 0.952,
+        inner: None,
+        count_error: 1.0,
+    };
     case.speedup.throughput = Some(speedup);
     (case.verdict, case.reason) = case.judged_by(Metric::Throughput);
     record

@@ -8,8 +8,8 @@ use lab_model::{Metric, Percentile, Spacing, Speedups};
 use lab_stats::Verdict;
 
 use crate::{
-    NONE, Table, count_table, noise, percent, plural, significant, speedup, speedup_or, thousands,
-    time_ms,
+    NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
+    thousands, time_ms,
 };
 
 /// The tables of one case; a table without rows is left out.
@@ -33,7 +33,7 @@ pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> T
         vec![
             case.case.clone(),
             format!("{}: {}", case.short(case.metric), factor_of(&case.speedup, case.metric)),
-            noise_or_none(&case.control.speedup, case.metric),
+            noise_of(case, case.metric),
             cpu,
             cpu_noise,
             case.verdict.to_string(),
@@ -43,12 +43,11 @@ pub fn summary<'a>(cases: impl IntoIterator<Item = &'a CaseRecord> + Clone) -> T
     let [baseline, candidate] = names.unwrap_or(["slow", "fixed"]);
     let claim = format!("claim: {candidate} against {baseline}");
     let caption = format!(
-        "A/A is the noise of the metric on its left: how far the baseline, measured against itself, is \
-         from 1.{}",
+        "The noise next to a factor is what two equal servers could differ by there.{}",
         interval(cases.clone())
     );
     // The factors come first: a phone shows no more.
-    let head = [&claim, "by what decides", "A/A", "by CPU/req", "A/A", "verdict"];
+    let head = [&claim, "by what decides", "noise", "by CPU/req", "noise", "verdict"];
     Table::new(caption, head, cases.into_iter().map(row))
 }
 
@@ -87,7 +86,7 @@ pub fn claims(case: &CaseRecord) -> Table {
         "{runs} of runs of {} s each, after {} s of warm-up; {}.{}",
         case.measurement_s,
         case.warm_up_s,
-        load(case),
+        case.load,
         interval([case])
     );
     let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|it| case.short(it));
@@ -114,18 +113,19 @@ pub fn metrics(case: &CaseRecord) -> Table {
             let [idles, noise] = cpu_cells(case);
             return vec![name, idles, noise, String::new()];
         }
-        let noise = noise_or_none(&case.control.speedup, metric);
+        let noise = noise_of(case, metric);
         vec![name, factor_of(&case.speedup, metric), noise, shows]
     };
     let caption = format!(
-        "A/A noise: {} pairs of {baseline} with itself show how large differences are on this machine \
-         when nothing has changed. A difference smaller than {} does not count.{} Above 1×, {candidate} is \
-         better.",
-        case.control.pairs,
+        "Noise: what two equal servers could differ by here, in {} of runs. It is what {baseline} is off by against itself \
+         (A/A, {}), plus the margin of error of the factor. A difference within the noise, or smaller than {}, does not \
+         count.{} Above 1×, {candidate} is better.",
+        plural(case.pairs, "pair"),
+        plural(case.control.pairs, "pair"),
         percent(case.minimum_effect),
         interval([case])
     );
-    let head = [&*format!("claim: {candidate}"), &format!("over {baseline}"), "A/A noise", "shows"];
+    let head = [&*format!("claim: {candidate}"), &format!("over {baseline}"), "noise", "shows"];
     Table::new(caption, head, Metric::all().filter(measured).map(row))
 }
 
@@ -136,9 +136,7 @@ pub fn pair(case: &CaseRecord) -> Table {
     let factor = |metric| match (metric, case.speedup.of(metric)) {
         (Metric::Cpu, _) => cpu_cells(case),
         (_, None) => Default::default(),
-        (_, Some(_)) => {
-            [factor_of(&case.speedup, metric), noise_or_none(&case.control.speedup, metric)]
-        }
+        (_, Some(_)) => [factor_of(&case.speedup, metric), noise_of(case, metric)],
     };
     // The factor comes first: a phone shows no more.
     let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
@@ -155,11 +153,8 @@ pub fn pair(case: &CaseRecord) -> Table {
     let closed = sides.map(|it| it.latency_ms);
     let open =
         sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
-    let at = case
-        .arrived_per_s()
-        .map_or("open loop".into(), |it| format!("open loop at {}/s", significant(it)));
     let of_open = is_of_open_loop(case);
-    let loops = [(closed, "closed loop".to_owned(), !of_open), (open, at, of_open)];
+    let loops = [(closed, "closed loop", !of_open), (open, "open loop", of_open)];
     for (latencies, name, has_factor) in loops {
         let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
         rows.extend(Percentile::all().filter(known).map(|at| {
@@ -169,24 +164,29 @@ pub fn pair(case: &CaseRecord) -> Table {
     }
     let others =
         sides.map(|it| it.open_loop.as_ref().and_then(|it| it.background_ms).unwrap_or_default());
-    if let Some(rate) = case.background_per_s() {
-        let known = |at: &Percentile| others.iter().any(|it| it.by.get(*at).is_some());
-        let name = format!("other clients at {}/s", significant(rate));
-        rows.extend(Percentile::all().filter(known).map(|at| {
-            let of_sides = others.map(|it| percentile(&it, at));
-            row(&format!("{}, {name}", at.name()), of_sides, Default::default())
-        }));
+    let known = |at: &Percentile| others.iter().any(|it| it.by.get(*at).is_some());
+    rows.extend(Percentile::all().filter(known).map(|at| {
+        let of_sides = others.map(|it| percentile(&it, at));
+        row(&format!("{}, other clients", at.name()), of_sides, Default::default())
+    }));
+    // The load, as each of them met it.
+    for (name, rates) in [
+        ("open loop, arrivals/s", sides.map(|it| case.arrived_per_s(&it.variant))),
+        ("other clients, requests/s", sides.map(|it| case.background_per_s(&it.variant))),
+    ] {
+        if rates.iter().any(Option::is_some) {
+            rows.push(row(name, rates.map(rate), Default::default()));
+        }
     }
     rows.push(row("peak MiB", sides.map(memory), factor(Metric::PeakMemory)));
     let caption = format!(
-        "Load: {}; {} of runs. A factor comes from the ratios of the pairs, not from the two columns.{} A/A is the \
-         noise of each metric: {} against itself.",
-        load(case),
+        "Load: {}; {} of runs. A factor comes from the ratios of the pairs, not from the two columns.{} Noise is what two \
+         equal servers could differ by here.",
+        case.load,
         plural(case.pairs, "pair"),
         interval([case]),
-        one.variant
     );
-    Table::new(caption, [&*case.case, "factor", "A/A", &one.variant, &other.variant], rows)
+    Table::new(caption, [&*case.case, "factor", "noise", &one.variant, &other.variant], rows)
 }
 
 /// Whether the latencies that have factors are those of random arrivals.
@@ -200,18 +200,37 @@ pub fn figures_of(case: &CaseRecord, metric: Metric) -> [String; 2] {
     case.sides().map_or_else(Default::default, |(one, other)| [one, other].map(figure))
 }
 
-/// The metric of a variant.
+/// The metric of a variant, as [`value_of`] has it.
 pub fn figure_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> String {
-    match metric {
-        Metric::Throughput => significant(it.throughput_rps),
-        Metric::Cpu => it.cpu_us_per_request.map_or(NONE.to_owned(), |us| time_ms(us / 1e3)),
-        Metric::PeakMemory => memory(it),
-        Metric::Time => it.time_ns.map_or(NONE.to_owned(), |ns| time_ms(ns / 1e6)),
-        Metric::Latency(at) if is_of_open_loop(case) => {
-            it.open_loop.as_ref().map_or(NONE.to_owned(), |it| percentile(&it.latencies(), at))
-        }
-        Metric::Latency(at) => percentile(&it.latency_ms, at),
+    if let Metric::Latency(at) = metric {
+        return latencies_of(case, it).map_or(NONE.to_owned(), |it| percentile(&it, at));
     }
+    let Some(value) = value_of(case, it, metric) else { return NONE.to_owned() };
+    match metric {
+        Metric::Throughput | Metric::PeakMemory => significant(value),
+        Metric::Cpu | Metric::Time | Metric::Latency(_) => time_ms(value),
+    }
+}
+
+/// The metric of a variant over all its runs, as every table, chart and page shows it: right answers per second, CPU time
+/// per answer and time of an iteration (all in ms) of the median run; a percentile of the requests of all runs together, in
+/// ms; the peak memory of the run with the highest, in MiB.
+pub fn value_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> Option<f64> {
+    match metric {
+        Metric::Throughput => Some(it.throughput_rps),
+        Metric::Cpu => Some(it.cpu_us_per_request? / 1e3),
+        Metric::PeakMemory => it.peak_rss_mib,
+        Metric::Time => Some(it.time_ns? / 1e6),
+        Metric::Latency(at) => latencies_of(case, it)?.by.get(at).copied(),
+    }
+}
+
+/// Those of the loop whose latencies have factors.
+fn latencies_of(case: &CaseRecord, it: &VariantRecord) -> Option<Latencies> {
+    if is_of_open_loop(case) {
+        return it.open_loop.as_ref().map(OpenLoopRecord::latencies);
+    }
+    Some(it.latency_ms)
 }
 
 /// Every request in exactly one column, and how busy the generator was.
@@ -233,9 +252,9 @@ pub fn requests(case: &CaseRecord) -> Table {
     Table::new(caption, head, case.variants.iter().map(row))
 }
 
-/// The lowest confidence of the throughput intervals: `95.2 %`. Rounded down: 94.99 % is not 95 %.
+/// The lowest confidence of the intervals that decide: `95.2 %`. Rounded down: 94.99 % is not 95 %.
 pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option<String> {
-    let shown = |case: &CaseRecord| case.speedup.throughput.or(case.speedup.time);
+    let shown = |case: &CaseRecord| case.speedup.of(case.metric).copied();
     let intervals = cases.into_iter().filter_map(shown);
     let lowest = intervals.map(|speedup| speedup.confidence).reduce(f64::min)?;
     Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
@@ -249,8 +268,9 @@ fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
     confidence.unwrap_or_default()
 }
 
-fn noise_or_none(control: &Speedups, metric: Metric) -> String {
-    control.of(metric).map_or(NONE.to_owned(), noise)
+/// What two equal servers could differ by in a metric: `±2.4 %`.
+pub fn noise_of(case: &CaseRecord, metric: Metric) -> String {
+    case.noise(metric).map_or(NONE.to_owned(), plus_minus)
 }
 
 fn memory(variant: &VariantRecord) -> String {
@@ -273,15 +293,22 @@ fn open_loop(case: &CaseRecord) -> Table {
     let row = |it: &VariantRecord| {
         let open = it.open_loop.as_ref()?;
         let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
-        Some((it.variant.clone(), open.latencies(), last))
+        let met = [case.arrived_per_s(&it.variant), case.background_per_s(&it.variant)].map(rate);
+        let [queued, errors] = last;
+        let [arrived, others] = met;
+        Some((it.variant.clone(), open.latencies(), [queued, errors, arrived, others]))
     };
     let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
-    let rate = open_loop.map(|open_loop| arrivals(case, open_loop)).unwrap_or_default();
+    let rate = open_loop.map(arrivals).unwrap_or_default();
     let caption = format!(
         "Illustration: open loop, {rate}; latency counts from the moment an arrival was due."
     );
     let rows = case.variants.iter().filter_map(row).collect();
-    let table = with_percentiles(caption, "open loop", rows, ["queued", "errors"]);
+    let ends = ["queued", "errors", "arrivals/s", "others/s"];
+    let mut table = with_percentiles(caption, "open loop", rows, ends);
+    if case.variants.iter().all(|it| case.background_per_s(&it.variant).is_none()) {
+        table = table.columns(&(0..table.head.len() - 1).collect::<Vec<_>>());
+    }
     Table { lead: Some(format!("illustration, open loop: {rate}")), ..table }
 }
 
@@ -293,17 +320,17 @@ fn exact(case: &CaseRecord) -> Table {
 }
 
 /// Rows with the percentiles that at least one of them has between the name and the last columns.
-fn with_percentiles(
+fn with_percentiles<const N: usize>(
     caption: String,
     first: &str,
-    rows: Vec<(String, Latencies, [String; 2])>,
-    last: [&'static str; 2],
+    rows: Vec<(String, Latencies, [String; N])>,
+    last: [&'static str; N],
 ) -> Table {
     let is_known = |at: &Percentile| rows.iter().any(|(_, it, _)| it.by.get(*at).is_some());
     let percentiles: Vec<_> = Percentile::all().filter(is_known).collect();
     let head = percentiles.iter().map(|at| at.name()).chain(last);
     let head: Vec<_> = [first].into_iter().chain(head).collect();
-    let row = |(name, latency, last): (String, Latencies, [String; 2])| {
+    let row = |(name, latency, last): (String, Latencies, [String; N])| {
         let shown = percentiles.iter().map(|at| percentile(&latency, *at));
         [name].into_iter().chain(shown).chain(last).collect()
     };
@@ -314,24 +341,21 @@ fn with_percentiles(
 pub fn how_measured(case: &CaseRecord) -> String {
     let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
     let pairs = plural(case.pairs, "pair");
-    format!("{}; {pairs} of runs, {} s each{layouts}", load(case), case.measurement_s)
+    format!("{}; {pairs} of runs, {} s each{layouts}", case.load, case.measurement_s)
 }
 
-/// The load in words, with the rate of the background's requests as it was.
-fn load(case: &CaseRecord) -> String {
-    let measured =
-        case.background_per_s().map(|rate| format!(" (measured: {})", significant(rate)));
-    format!("{}{}", case.load, measured.unwrap_or_default())
-}
-
-/// `9.68 random arrivals per second`, as they were.
-fn arrivals(case: &CaseRecord, open_loop: &OpenLoopRecord) -> String {
+/// `9.68 random arrivals per second`, as they were planned: each variant's row says how many came.
+fn arrivals(open_loop: &OpenLoopRecord) -> String {
     let spacing = match open_loop.spacing {
         Spacing::Random { .. } => "random",
         Spacing::Even => "evenly spaced",
     };
-    let rate = case.arrived_per_s().unwrap_or(open_loop.rate_per_s);
-    format!("{} {spacing} arrivals per second", significant(rate))
+    format!("{} {spacing} arrivals per second", significant(open_loop.rate_per_s))
+}
+
+/// A rate per second as it was measured.
+fn rate(found: Option<f64>) -> String {
+    found.map_or(NONE.to_owned(), significant)
 }
 
 /// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
@@ -349,10 +373,7 @@ pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
 pub fn cpu_cells(case: &CaseRecord) -> [String; 2] {
     match (case.idle_baseline(), case.variants.first()) {
         (Some(_), Some(baseline)) => [format!("{} idles", baseline.variant), String::new()],
-        _ => [
-            speedup_or(NONE, case.speedup.cpu_per_request),
-            noise_or_none(&case.control.speedup, Metric::Cpu),
-        ],
+        _ => [speedup_or(NONE, case.speedup.cpu_per_request), noise_of(case, Metric::Cpu)],
     }
 }
 

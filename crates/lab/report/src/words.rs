@@ -84,11 +84,6 @@ pub fn speedup_or(missing: &str, found: Option<Speedup>) -> String {
     found.map_or(missing.to_owned(), |found| speedup(&found))
 }
 
-/// Formats a control as the noise that the verdict uses.
-pub fn noise(control: &Speedup) -> String {
-    plus_minus(control.distance())
-}
-
 /// Formats 1.02 as `±2.0 %`, 1.0002 as `±0.02 %`, where one decimal would show nothing, and 3.486 as `±249 %`.
 pub fn plus_minus(factor: f64) -> String {
     match (factor - 1.0) * 100.0 {

@@ -9,6 +9,9 @@ pub struct Slot {
     /// The pair: two consecutive runs, one of the baseline and one of a candidate. `None` for an extra
     /// run of the baseline that only the control uses.
     pub pair: Option<usize>,
+    /// The round, from 1 on. All runs of one meet the same arrivals, whatever server they are of: a candidate that met
+    /// fewer requests than another one would look better. 0 for the extra runs of the baseline.
+    pub round: usize,
 }
 
 /// The order of all runs of a comparison, drawn at random from a seed. One extra run of the baseline
@@ -27,15 +30,15 @@ pub struct Slot {
 /// make them noisier than the control.
 pub fn schedule(subjects: usize, rounds: usize, seed: u64) -> Vec<Slot> {
     let mut random = SplitMix64(seed);
-    let control = Slot { subject: 0, pair: None };
+    let control = Slot { subject: 0, pair: None, round: 0 };
     let mut slots = vec![control];
-    let pairs = (0..rounds).flat_map(|_| 1..subjects);
-    for (pair, candidate) in pairs.enumerate() {
+    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |it| (round, it)));
+    for (pair, (round, candidate)) in pairs.enumerate() {
         let mut runs = [0, candidate];
         if random.uniform() < 0.5 {
             runs.reverse();
         }
-        slots.extend(runs.map(|subject| Slot { subject, pair: Some(pair) }));
+        slots.extend(runs.map(|subject| Slot { subject, pair: Some(pair), round }));
     }
     slots.push(control);
     slots
@@ -64,12 +67,13 @@ mod tests {
             let slots = schedule(subjects, rounds, 1);
             assert_eq!(slots.len(), 2 * rounds * (subjects - 1) + 2);
             let [first, pairs @ .., last] = &slots[..] else { panic!() };
-            assert_eq!([first, last], [&Slot { subject: 0, pair: None }; 2]);
+            assert_eq!([first, last], [&Slot { subject: 0, pair: None, round: 0 }; 2]);
             for (index, pair) in pairs.chunks(2).enumerate() {
                 let mut runs = [pair[0].subject, pair[1].subject];
                 runs.sort_unstable();
                 assert_eq!(runs, [0, 1 + index % (subjects - 1)]);
                 assert!(pair.iter().all(|slot| slot.pair == Some(index)));
+                assert!(pair.iter().all(|slot| slot.round == 1 + index / (subjects - 1)));
             }
         }
         let order = |seed| schedule(2, 6, seed).iter().map(|it| it.subject).collect::<Vec<_>>();
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_control_takes_every_two_runs_of_the_baseline_that_follow_each_other() {
-        let slots = [0, 1, 0, 0, 1, 0].map(|subject| Slot { subject, pair: None });
+        let slots = [0, 1, 0, 0, 1, 0].map(|subject| Slot { subject, pair: None, round: 0 });
         assert_eq!(control_pairs(&slots), [(0, 2), (5, 3)], "they take turns");
         assert_eq!([6, 15].map(|pairs| control_pairs(&schedule(2, pairs, 1)).len()), [4, 8]);
     }

@@ -25,6 +25,17 @@ pub struct Speedup {
     /// The 90 % interval. Two one-sided tests at 5 % show that the sides differ by no more than its
     /// farther end. `None` below 5 pairs, which have no 90 % interval.
     pub inner: Option<[f64; 2]>,
+    /// By which factor, at least 1, the ends were moved apart because the answers are few: see [`count_error`].
+    #[serde(default = "nothing", skip_serializing_if = "is_nothing")]
+    pub count_error: f64,
+}
+
+fn nothing() -> f64 {
+    1.0
+}
+
+fn is_nothing(factor: &f64) -> bool {
+    *factor == nothing()
 }
 
 /// The fewest pairs that have an interval of 95 % for each of a family: 6 for one, and one more each time that it
@@ -82,6 +93,7 @@ impl Speedup {
             confidence: of_all(difference.confidence),
             inner: (equivalence.confidence >= simultaneous(EQUIVALENCE, family))
                 .then(|| ends(equivalence.k)),
+            count_error: nothing(),
         })
     }
 
@@ -92,6 +104,7 @@ impl Speedup {
             low: self.low / by,
             high: self.high * by,
             inner: self.inner.map(|[low, high]| [low / by, high * by]),
+            count_error: self.count_error * by,
             ..self
         }
     }
@@ -101,10 +114,29 @@ impl Speedup {
         self.confidence >= NOMINAL
     }
 
-    /// The distance of the estimate from 1, as a factor of at least 1: 1 / 0.95 for 0.95. For a control, this is
-    /// the noise that a verdict uses.
+    /// The distance of the estimate from 1, as a factor of at least 1: 1 / 0.95 for 0.95. Of a control, verdicts use this
+    /// and not its ends, see [`judge`](crate::judge).
     pub fn distance(&self) -> f64 {
         self.estimate.max(1.0 / self.estimate)
+    }
+
+    /// How far the estimate is from the end of its interval that is nearer to 1, as a factor of at least 1.
+    fn margin(&self) -> f64 {
+        if self.estimate >= 1.0 { self.estimate / self.low } else { self.high / self.estimate }
+    }
+
+    /// The noise of this factor, itself a factor of at least 1: what two equal servers could differ by, on this machine
+    /// and with as many pairs. An estimate that is no farther from 1 shows no difference.
+    ///
+    /// That is what the `control`, the baseline against itself, is off by, times the margin of error that a factor of
+    /// these pairs has. Its control's own margin would be that of fewer pairs. Few answers make it wider, and those of
+    /// two equal servers are as few as the baseline's.
+    ///
+    /// An estimate is beyond the noise exactly if its interval excludes 1 and what the control is off by, unless the
+    /// baseline has fewer answers than the candidate. `simulation/` compares it with other figures that could be called so.
+    pub fn noise(&self, control: &Self) -> f64 {
+        let few_answers = self.count_error.max(control.count_error) / self.count_error;
+        control.distance() * self.margin() * few_answers
     }
 }
 

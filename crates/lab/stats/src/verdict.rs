@@ -66,14 +66,39 @@ pub enum VerdictRule {
     FewPairs { confidence: f64 },
     /// The interval excludes 1, and there was no control.
     NoControl { low: f64, high: f64, confidence: f64 },
-    /// The interval excludes 1 and the control's estimate, `noise`.
-    BeyondNoise { low: f64, high: f64, confidence: f64, noise: f64 },
-    /// The interval excludes 1, but not the control's estimate.
-    WithinNoise { low: f64, high: f64, confidence: f64, noise: f64 },
+    /// The interval excludes 1 and what the control is off by.
+    BeyondNoise {
+        low: f64,
+        high: f64,
+        confidence: f64,
+        /// What the control is off by. Records from before November 28, 2026 call it the noise.
+        #[serde(alias = "noise")]
+        control: f64,
+        /// [`Speedup::noise`]; 0 in those records.
+        #[serde(default)]
+        noise_factor: f64,
+    },
+    /// The interval excludes 1, but not what the control is off by.
+    WithinNoise {
+        low: f64,
+        high: f64,
+        confidence: f64,
+        #[serde(alias = "noise")]
+        control: f64,
+        #[serde(default)]
+        noise_factor: f64,
+    },
     /// A difference is shown, and one that is smaller than `minimum`.
     BelowMinimum { estimate: f64, inner: [f64; 2], minimum: f64 },
-    /// Any difference is smaller than `minimum`, but the control's estimate, `noise`, is not.
-    NoisyControl { inner: [f64; 2], minimum: f64, noise: f64 },
+    /// Any difference is smaller than `minimum`, but what the control is off by is not.
+    NoisyControl {
+        inner: [f64; 2],
+        minimum: f64,
+        #[serde(alias = "noise")]
+        control: f64,
+        #[serde(default)]
+        noise_factor: f64,
+    },
     /// Any difference is smaller than `minimum`.
     NoDifference { inner: [f64; 2], minimum: f64 },
     /// A difference is shown. Whether it reaches `minimum` is not.
@@ -110,7 +135,7 @@ pub fn judge(
 ) -> Judgement {
     let undecided = |reason| Judgement { verdict: Verdict::Undecided, reason };
     let Some(speedup) = speedup else { return undecided(VerdictRule::NoRatio) };
-    let &Speedup { estimate, low, high, confidence, inner } = speedup;
+    let &Speedup { estimate, low, high, confidence, inner, .. } = speedup;
     if !speedup.is_confident() {
         return undecided(VerdictRule::FewPairs { confidence });
     }
@@ -121,12 +146,13 @@ pub fn judge(
     let minimum = 1.0 + minimum_effect;
     let is_within =
         |[low, high]: &[f64; 2]| low.ln().abs().max(high.ln().abs()) <= minimum_effect.ln_1p();
-    let control = noise(control);
+    let off_by = off_by(control);
     match inner.filter(is_within) {
-        Some(inner) if control.ln() > minimum_effect.ln_1p() => {
-            undecided(VerdictRule::NoisyControl { inner, minimum, noise: control })
+        Some(inner) if off_by.ln() > minimum_effect.ln_1p() => {
+            let noise_factor = control.map_or(off_by, |control| speedup.noise(control));
+            undecided(VerdictRule::NoisyControl { inner, minimum, control: off_by, noise_factor })
         }
-        Some(inner) if excludes_one && exceeds(speedup, control) => Judgement {
+        Some(inner) if excludes_one && exceeds(speedup, off_by) => Judgement {
             verdict: if estimate > 1.0 { Verdict::SlightlyFaster } else { Verdict::SlightlySlower },
             reason: VerdictRule::BelowMinimum { estimate, inner, minimum },
         },
@@ -141,30 +167,31 @@ pub fn judge(
     }
 }
 
-/// Rule 2: is the whole interval farther from 1 than the control's estimate?
+/// Rule 2: is the whole interval farther from 1 than what the control is off by?
 fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     let &Speedup { estimate, low, high, confidence, .. } = speedup;
-    let noise = noise(control);
-    if !exceeds(speedup, noise) {
-        let reason = VerdictRule::WithinNoise { low, high, confidence, noise };
-        return Judgement { verdict: Verdict::Undecided, reason };
-    }
     let verdict = if estimate > 1.0 { Verdict::Faster } else { Verdict::Slower };
-    let reason = match control {
-        None => VerdictRule::NoControl { low, high, confidence },
-        Some(_) => VerdictRule::BeyondNoise { low, high, confidence, noise },
+    let Some(control) = control else {
+        return Judgement { verdict, reason: VerdictRule::NoControl { low, high, confidence } };
     };
-    Judgement { verdict, reason }
+    let (off_by, noise_factor) = (control.distance(), speedup.noise(control));
+    if exceeds(speedup, off_by) {
+        let reason =
+            VerdictRule::BeyondNoise { low, high, confidence, control: off_by, noise_factor };
+        return Judgement { verdict, reason };
+    }
+    let reason = VerdictRule::WithinNoise { low, high, confidence, control: off_by, noise_factor };
+    Judgement { verdict: Verdict::Undecided, reason }
 }
 
-/// The control's estimate, as a factor of at least 1.
-fn noise(control: Option<&Speedup>) -> f64 {
+/// What the control is off by, as a factor of at least 1.
+fn off_by(control: Option<&Speedup>) -> f64 {
     control.map_or(1.0, Speedup::distance)
 }
 
 /// Whether the whole interval is farther from 1 than this factor.
-fn exceeds(speedup: &Speedup, noise: f64) -> bool {
-    speedup.low > noise || speedup.high < 1.0 / noise
+fn exceeds(speedup: &Speedup, off_by: f64) -> bool {
+    speedup.low > off_by || speedup.high < 1.0 / off_by
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ fn interval(low: f64, estimate: f64, high: f64) -> Speedup {
     // Of normal noise, the 90 % interval is 0.84 times as wide as the 95 % interval.
     let inner = |end: f64| estimate * (end / estimate).powf(0.84);
     let inner = Some([inner(low), inner(high)]);
-    Speedup { estimate, low, high, confidence: 0.951, inner }
+    Speedup { estimate, low, high, confidence: 0.951, inner, count_error: 1.0 }
 }
 
 fn verdict(speedup: Speedup, control: Option<Speedup>) -> Verdict {
@@ -49,12 +49,12 @@ fn each_rule_decides_and_gives_its_reason() {
     }
     let of_none = judge(None, calm.as_ref(), MINIMUM);
     assert_eq!((of_none.verdict, of_none.reason), (Verdict::Undecided, VerdictRule::NoRatio));
-    let VerdictRule::WithinNoise { noise, .. } =
+    let VerdictRule::WithinNoise { control, .. } =
         judge(Some(&interval(1.02, 1.05, 1.08)), loud.as_ref(), MINIMUM).reason
     else {
         panic!("it is within the noise")
     };
-    assert_eq!(noise, 1.0 / 0.97, "as far from 1 as a factor above it");
+    assert_eq!(control, 1.0 / 0.97, "as far from 1 as a factor above it");
 }
 
 /// Every interval from a grid of places and widths, with every control from another.
@@ -124,4 +124,32 @@ fn verdicts_print_and_serialize_as_documented() {
         all.map(|it| serde_json::to_value(it).unwrap()),
         words.map(|it| it.replace(' ', "_"))
     );
+}
+
+#[test]
+fn who_compares_the_factor_with_the_noise_finds_the_verdict() {
+    for (speedup, control) in grid().filter_map(|(speedup, control)| Some((speedup, control?))) {
+        let is_beyond = speedup.distance() > speedup.noise(&control);
+        let is_large = speedup.distance() >= 1.0 + MINIMUM;
+        let found = verdict(speedup, Some(control));
+        let is_called = matches!(found, Verdict::Faster | Verdict::Slower);
+        assert_eq!(is_called, is_beyond && is_large, "{speedup:?} {control:?}");
+    }
+}
+
+#[test]
+fn noise_is_no_less_than_what_the_pairs_and_the_answers_can_show() {
+    let (factor, control) = (interval(1.02, 1.05, 1.09), interval(0.9, 1.0, 1.1));
+    let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
+    assert!(near(factor.noise(&control), 1.05 / 1.02), "a control that is off by nothing");
+    assert!(near(factor.noise(&interval(0.9, 0.98, 1.1)), 1.05 / 1.02 / 0.98));
+    // 35 answers in each run of the baseline, and many in those of the candidate.
+    let few = |of: Speedup, by: f64| Speedup {
+        low: of.low / by,
+        high: of.high * by,
+        count_error: by,
+        ..of
+    };
+    let (factor, control) = (few(interval(279.2, 279.5, 279.6), 1.03), few(control, 1.06));
+    assert!(near(factor.noise(&control), 279.5 / 279.2 * 1.06), "{}", factor.noise(&control));
 }

@@ -12,11 +12,12 @@ type Show = fn(f64) -> String;
 /// Adds the filters to an environment. The filter of a time names the unit of its input, and chooses
 /// that of its output.
 pub fn add_to(env: &mut Environment<'_>) {
-    let numbers: [(&str, Show); 10] = [
+    let numbers: [(&str, Show); 11] = [
         ("figure", significant),
         ("thousands", lab_report::thousands),
         ("rps", |value| format!("{} req/s", significant(value))),
         ("percent", lab_report::percent),
+        ("noise", lab_report::plus_minus),
         ("bytes", |bytes| lab_report::weight(Unit::Bytes, bytes.max(0.0) as u64)),
         ("mib", |mib| format!("{} MiB", significant(mib))),
         ("ns", time_ns),
@@ -34,7 +35,6 @@ pub fn add_to(env: &mut Environment<'_>) {
     add(env, "interval", |speedup: Speedup| lab_report::speedup(&speedup));
     // For a sentence that says "by a factor of" or "times".
     add(env, "times", |speedup: Speedup| lab_report::speedup(&speedup).replacen('×', "", 1));
-    add(env, "noise", |speedup: Speedup| lab_report::noise(&speedup));
     for at in Percentile::all() {
         let show = move |latencies: Latencies| lab_report::tables::percentile(&latencies, at);
         add(env, at.key(), show);

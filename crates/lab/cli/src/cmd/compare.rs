@@ -259,6 +259,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
             "engine": case.runs.first().and_then(|run| run.outcome.engine.as_ref()),
             "speedup": case.speedup,
             "aa": case.control.speedup,
+            "noise": case.control.noise,
             "exact": exact,
             "notes": notes,
         }))

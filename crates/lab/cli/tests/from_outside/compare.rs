@@ -148,25 +148,91 @@ fn memory_that_grows_to_the_end_of_each_run_is_noticed_and_a_full_store_is_not()
     assert!(toy.read("target/lab/report.html").contains("memory-grows"));
 }
 
+/// What each run met: its seed, its arrivals and the requests of other clients.
+fn met(runs: &Value) -> Vec<[u64; 3]> {
+    let runs = runs.as_array().unwrap().iter();
+    let outcome = |run: &Value, key: &str| run["outcome"][key].as_u64().unwrap_or(0);
+    let met = runs.map(|run| {
+        [run["seed"].as_u64().unwrap(), outcome(run, "sent"), outcome(run, "background_sent")]
+    });
+    met.collect()
+}
+
+/// One trace for each of two rounds and for the extra runs of the baseline, whatever the server.
+#[track_caller]
+fn one_trace_a_round(mut met: Vec<[u64; 3]>, sides: usize) {
+    assert_eq!(met.len(), 2 + 2 * 2 * (sides - 1), "{met:?}");
+    met.sort_unstable();
+    met.dedup();
+    assert_eq!(met.len(), 3, "{sides} sides: {met:?}");
+    let mut seeds: Vec<_> = met.iter().map(|[seed, ..]| seed).collect();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 3, "{sides} sides: {met:?}");
+}
+
+const TWO_ROUNDS: [&str; 7] = [
+    "--quick",
+    "--pairs=2",
+    "--measurement=0.2",
+    "--warm-up=0.1",
+    "--open-loop=0.3",
+    "--metric=latency-p50",
+    "--json",
+];
+
 #[test]
-fn both_runs_of_a_pair_meet_the_same_arrivals_and_the_next_pair_meets_others() {
-    let toy = Toy::new(&[]);
-    let server = server(&toy, "");
-    let loops = ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0.3"];
-    let args = [&loops[..], &CALM, &["--json", "--metric=latency-p50"]].concat();
-    let output = with_itself(&toy, &server, &args).output().unwrap();
-    let record: Value =
-        serde_json::from_str(&toy.read(json(&output)["record"].as_str().unwrap())).unwrap();
-    let runs = record["cases"][0]["open_runs"].as_array().unwrap();
-    let of = |pair: u64| {
-        let of_pair = runs.iter().filter(move |run| run["pair"] == pair);
-        let arrivals =
-            of_pair.map(|run| (run["seed"].as_u64().unwrap(), run["outcome"]["sent"].clone()));
-        arrivals.collect::<Vec<_>>()
-    };
-    let [first, second] = [of(0), of(1)];
-    assert!(first[0] == first[1] && second[0] == second[1], "{first:?} {second:?}");
-    assert_ne!(first[0].0, second[0].0);
+fn all_sides_meet_the_same_arrivals_in_a_round_and_others_in_the_next() {
+    for sides in [2, 3] {
+        let toy = Toy::new(&[]);
+        let baseline = server(&toy, "");
+        let candidates: Vec<_> = (1..sides).map(|nth| format!("side{nth}={baseline}")).collect();
+        let candidates = candidates.iter().map(String::as_str);
+        let args: Vec<_> =
+            ["compare", &baseline, "--get=/"].into_iter().chain(candidates).collect();
+        let output = toy.run(&[&args[..], &TWO_ROUNDS, &CALM].concat());
+        ends(&output, 3);
+        let record = toy.read(&toy.results()[0]);
+        let record: Value = serde_json::from_str(&record).unwrap();
+        // A candidate's record has its own runs and those of the baseline that they are paired with.
+        let mut runs = Vec::new();
+        for case in record["cases"].as_array().unwrap() {
+            runs.extend(case["open_runs"].as_array().unwrap().iter().filter(|run| {
+                run["variant"] != "baseline"
+                    || !run["pair"].is_null()
+                    || case == &record["cases"][0]
+            }));
+        }
+        one_trace_a_round(met(&runs.into_iter().cloned().collect()), sides);
+    }
+}
+
+#[test]
+fn all_variants_of_a_case_meet_the_same_requests_of_other_clients_in_a_round() {
+    for sides in [2, 3, 5] {
+        let toy = Toy::new(&[]);
+        let steps: Vec<_> = (2..sides).map(|nth| format!("step{nth}")).collect();
+        let steps: String = steps.iter().map(|step| format!("\"{step}\", ")).collect();
+        let case = toy.read("crates/toy/case.toml");
+        let case = case.replace("\"slow\", ", &format!("\"slow\", {steps}"));
+        let other = "\n[[request]]\npath = \"/\"\nanswer = \"6\"\nrate_per_s = 60\n";
+        toy.write("crates/toy/case.toml", &format!("arrivals_per_s = 100\n{case}{other}"));
+        for nth in 2..sides {
+            let copy = toy.path("target/bin").join(format!("toy-step{nth}"));
+            std::fs::copy(STAND_IN, copy).unwrap();
+        }
+        let document = json(&toy.run(&[&["bench", "toy", "--steps"], &TWO_ROUNDS[..]].concat()));
+        let of_rounds = met(&document["cases"][0]["open_runs"]);
+        assert!(of_rounds.iter().all(|[.., background]| *background > 0), "{of_rounds:?}");
+        one_trace_a_round(of_rounds, sides);
+        // The closed loop has one run of each variant, because nothing depends on it. All meet the same.
+        let mut closed: Vec<_> = met(&document["cases"][0]["runs"])
+            .into_iter()
+            .map(|[seed, _, others]| [seed, others])
+            .collect();
+        assert_eq!(closed.len(), sides);
+        closed.dedup();
+        assert_eq!(closed.len(), 1, "{closed:?}");
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ impl AllRuns {
         Control {
             pairs: control_pairs_of(baseline, runs).len(),
             speedup: self.speedups(|runs| control(baseline, runs)),
+            ..Control::default()
         }
     }
 
@@ -79,7 +80,7 @@ impl Comparison {
         let record = |candidate: &Subject| {
             let own = measured.of_sides([&baseline.name, &candidate.name]);
             let sides = [baseline.clone(), candidate.clone()];
-            let mut record = self.assess(&candidate.name, &sides, own, control, effort)?;
+            let mut record = self.assess(&candidate.name, &sides, own, control.clone(), effort)?;
             if candidates.len() > 1 {
                 record.case.clone_from(&candidate.name);
             }
@@ -153,6 +154,7 @@ impl Comparison {
             open_runs: measured.open,
             ..CaseRecord::default()
         };
+        record.control.noise = record.noises();
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
     }

@@ -35,7 +35,8 @@ pub fn control(baseline: &str, runs: &[Run]) -> Speedups {
 pub fn control_pairs_of<'a>(baseline: &str, runs: &'a [Run]) -> Vec<(&'a Outcome, &'a Outcome)> {
     let slots: Vec<_> = runs
         .iter()
-        .map(|run| Slot { subject: usize::from(run.variant != baseline), pair: run.pair })
+        .map(|run| usize::from(run.variant != baseline))
+        .map(|subject| Slot { subject, pair: None, round: 0 })
         .collect();
     let pairs = control_pairs(&slots);
     pairs.iter().map(|&(one, other)| (&runs[one].outcome, &runs[other].outcome)).collect()

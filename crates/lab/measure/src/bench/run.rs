@@ -198,7 +198,7 @@ impl Comparison {
 
     /// One run of each server.
     fn once(&self) -> Vec<Slot> {
-        (0..self.subjects.len()).map(|subject| Slot { subject, pair: None }).collect()
+        (0..self.subjects.len()).map(|subject| Slot { subject, pair: None, round: 0 }).collect()
     }
 
     async fn runs(
@@ -214,9 +214,9 @@ impl Comparison {
             Arrivals::OpenLoop(_) => "open loop",
         };
         let pairs = slots.iter().filter_map(|slot| slot.pair).max().map_or(0, |last| last + 1);
-        for &Slot { subject, pair } in slots {
-            // Both runs of a pair meet the same arrivals, and the next pair meets others: they are sampled, too.
-            let spacing = effort.spacing.nth(pair.map_or(0, |pair| pair + 1));
+        for &Slot { subject, pair, round } in slots {
+            // All runs of a round meet the same arrivals, and the next round meets others: they are sampled, too.
+            let spacing = effort.spacing.nth(round);
             let arrivals = match arrivals {
                 Arrivals::OpenLoop(open) => Arrivals::OpenLoop(OpenLoop { spacing, ..open }),
                 Arrivals::ClosedLoop(load) => Arrivals::ClosedLoop(load),

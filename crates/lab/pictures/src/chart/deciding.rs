@@ -1,14 +1,15 @@
-//! The variants of a case in the metric that decides: the median run of each, from its lowest to its
-//! highest.
+//! The variants of a case in the metric that decides: the figure of each, as the tables have it, and its runs from the
+//! lowest to the highest.
 
 use std::fmt;
 
 use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
 use lab_model::{Metric, Outcome};
 use lab_report::{
-    CaseRecord, Run, VariantRecord, factor, join, significant, tables::factor_of, time_ms,
+    CaseRecord, Run, VariantRecord, factor, join, significant,
+    tables::{factor_of, value_of},
+    time_ms,
 };
-use lab_stats::median_of;
 use maud::{Markup, html};
 
 use super::{Chart, parts};
@@ -44,7 +45,11 @@ pub fn deciding(case: &CaseRecord) -> Chart {
     let title = fit(&title, FIGURE_WIDTH);
     let what = match runs(case).filter(|run| run.pair.is_some()).count() {
         0 => "one run of each",
-        _ => "the median run; line: the lowest to the highest",
+        _ => match case.metric {
+            Metric::Latency(_) => "all runs together; line: the lowest run to the highest",
+            Metric::PeakMemory => "the highest run; line: from the lowest",
+            _ => "the median run; line: the lowest to the highest",
+        },
     };
     let body = html! {
         text class="head" x="0" y="16" { (title) }
@@ -57,7 +62,12 @@ pub fn deciding(case: &CaseRecord) -> Chart {
     let sentence: Vec<_> = rows.iter().map(DecidingRow::in_a_sentence).collect();
     let of_case = case_name.map_or(String::new(), |case| format!(" of {case}"));
     let alt = format!(
-        "{name_first}{of_case}: the median run, and in brackets the lowest and the highest. {}.",
+        "{name_first}{of_case}: {}, and in brackets the lowest and the highest run. {}.",
+        match case.metric {
+            Metric::Latency(_) => "of all runs together",
+            Metric::PeakMemory => "the highest run",
+            _ => "the median run",
+        },
         join(&sentence)
     );
     Chart::new(bottom + parts::BELOW, &title, alt, body)
@@ -97,9 +107,9 @@ struct DecidingRow<'a> {
     variant: &'a VariantRecord,
     metric: Metric,
     class: &'static str,
-    /// The lowest figure of all runs, the middle one, and the highest.
+    /// The lowest figure of all runs, that of the variant as a whole, and the highest.
     low: f64,
-    median: f64,
+    value: f64,
     high: f64,
     /// Its factor over the baseline, with the interval.
     over: Option<String>,
@@ -110,21 +120,21 @@ struct DecidingRow<'a> {
 impl fmt::Display for DecidingRow<'_> {
     /// `412 (398–430)`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [median, low, high] =
-            [self.median, self.low, self.high].map(|it| in_its_unit(self.metric, it));
-        if low == high { write!(f, "{median}") } else { write!(f, "{median} ({low}–{high})") }
+        let [value, low, high] =
+            [self.value, self.low, self.high].map(|it| in_its_unit(self.metric, it));
+        if low == high { write!(f, "{value}") } else { write!(f, "{value} ({low}–{high})") }
     }
 }
 
 impl<'a> DecidingRow<'a> {
-    /// `None` if no run has the metric.
+    /// `None` if the metric is not known.
     fn new(case: &CaseRecord, variant: &'a VariantRecord) -> Option<Self> {
         let metric = case.metric;
         let runs = runs(case).filter(|run| run.variant == variant.variant);
         let figures: Vec<_> = runs.filter_map(|run| figure(metric, &run.outcome)).collect();
-        let median = median_of(figures.iter().copied())?;
+        let value = value_of(case, variant, metric)?;
         let (low, high) =
-            figures.iter().fold((median, median), |(low, high), it| (low.min(*it), high.max(*it)));
+            figures.iter().fold((value, value), |(low, high), it| (low.min(*it), high.max(*it)));
         // The two that are compared stand out from the steps between them.
         let class = match case.sides() {
             Some((baseline, _)) if baseline.variant == variant.variant => "slow",
@@ -137,7 +147,7 @@ impl<'a> DecidingRow<'a> {
             metric,
             class,
             low,
-            median,
+            value,
             high,
             over: found.map(|it| factor_of(it, metric)),
             factor: found.and_then(|it| Some(it.of(metric)?.estimate)),
@@ -147,7 +157,7 @@ impl<'a> DecidingRow<'a> {
     fn draw(&self, scale: &Scale, top: f64) -> Markup {
         let (low, high) = (scale.at(self.low), scale.at(self.high));
         // A tiny value is still visible.
-        let end = scale.at(self.median).max(scale.start + 2.0);
+        let end = scale.at(self.value).max(scale.start + 2.0);
         html! {
             text class="value halo" x="0" y=(px(top + 22.0)) {
                 tspan class="name-of" { (fit(&self.variant.variant, 150.0)) }

@@ -221,7 +221,14 @@ mod tests {
     #[test]
     fn a_state_without_a_gain_is_to_go_unless_a_large_one_is_possible() {
         let advice = |low, estimate, high| {
-            Advice::on(&Speedup { estimate, low, high, confidence: 0.97, inner: None })
+            Advice::on(&Speedup {
+                estimate,
+                low,
+                high,
+                confidence: 0.97,
+                inner: None,
+                count_error: 1.0,
+            })
         };
         assert_eq!(advice(1.01, 1.06, 1.11), Advice::Keep);
         assert_eq!(advice(1.001, 1.01, 1.02), Advice::Revert);

@@ -8,7 +8,7 @@ mod arrivals;
 mod session;
 
 use self::session::{Session, SimulatedMachine};
-use super::{SplitMix64, Verdict, fewest_pairs};
+use super::{Speedup, SplitMix64, Verdict, fewest_pairs, median_of};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±0.7 %.
 const SESSIONS: usize = 2_000;
@@ -219,5 +219,58 @@ fn a_repeated_comparison_errs_more_often_and_detects_most() {
         let limits = ErrorLimits::on(machine);
         assert!(up + down <= 2.0 * limits.alarms && power >= 2.0 * limits.power);
         assert!(wrong + missed <= 2.0 * limits.reversals);
+    }
+}
+
+/// How far a reader has to look from 1, by the figure that is printed as the noise.
+fn printed_noises(speedup: &Speedup, control: &Speedup) -> [f64; 3] {
+    let far_end = control.high.max(1.0 / control.low);
+    [speedup.noise(control), control.distance(), far_end]
+}
+
+/// A reader compares the factor with the noise, by eye: is it farther from 1 than that, and than what matters? Next to it
+/// two other figures that could be called noise: what the control is off by, and the far end of its interval.
+#[test]
+fn who_compares_factor_and_noise_by_eye_comes_to_the_verdict() {
+    println!(
+        "\nThe reader's answer is the verdict's, by three figures called noise: faster, slower, or neither. And two\n\
+         equal servers differ by more than it | by how much, in the middle of all sessions, equal servers"
+    );
+    println!("{:44}{}", "% of sessions", "   noise  off by far end".repeat(2));
+    for (pairs, minimum, effects) in [
+        (6, 0.1, [0.0, 0.15, 0.25, 1.0]),
+        (12, 0.1, [0.0, 0.15, 0.25, 1.0]),
+        (6, 0.03, [0.0, 0.05, 0.1, 0.5]),
+        (15, 0.03, [0.0, 0.05, 0.1, 0.5]),
+    ] {
+        for machine in MACHINES {
+            let mut sizes = [const { Vec::new() }; 3];
+            let name = format!("{pairs} pairs, {minimum}, {machine:?}");
+            let found: [f64; 6] = rates(&format!("{name:44}"), |rng| {
+                let [throughput, _] = Session::new(rng, machine, 2, pairs);
+                let effect = effects[(rng.uniform() * effects.len() as f64) as usize];
+                let called = throughput.with(effect).verdict(minimum);
+                let is_called = matches!(called, Verdict::Faster | Verdict::Slower);
+                let (speedup, control) = throughput.with(effect).factors();
+                let agrees = printed_noises(&speedup, &control).map(|noise| {
+                    let seen = speedup.distance();
+                    is_called == (seen > noise && seen >= 1.0 + minimum)
+                });
+                let (equal, control) = throughput.factors();
+                let noises = printed_noises(&equal, &control);
+                sizes.iter_mut().zip(noises).for_each(|(sizes, noise)| sizes.push(noise));
+                let differ = noises.map(|noise| equal.distance() > noise);
+                [agrees, differ].concat()
+            });
+            let middle = sizes.map(|sizes| 100.0 * (median_of(sizes).unwrap() - 1.0));
+            println!(
+                "{:44}{}",
+                "  noise of equal servers, in %",
+                middle.map(|it| format!("{it:>8.1}")).concat()
+            );
+            let [agrees, .., exceeded, _, _] = found;
+            assert!(agrees >= 95.0, "{name}: {found:?}");
+            assert!(exceeded <= ErrorLimits::on(machine).alarms, "{name}: {found:?}");
+        }
     }
 }

@@ -185,9 +185,14 @@ impl Session {
     }
 
     pub fn verdict(&self, minimum_effect: f64) -> Verdict {
+        let (speedup, control) = self.factors();
+        judge(Some(&speedup), Some(&control), minimum_effect).verdict
+    }
+
+    /// The candidate over the baseline, and the baseline over itself.
+    pub fn factors(&self) -> (Speedup, Speedup) {
         let pairs = self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp());
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        let speedup = Speedup::of_family(pairs, self.family);
-        judge(speedup.as_ref(), control.as_ref(), minimum_effect).verdict
+        (Speedup::of_family(pairs, self.family).unwrap(), control.unwrap())
     }
 }
