@@ -7,7 +7,7 @@
 
 use anyhow::Context as _;
 use bson::{RawDocument, oid::ObjectId};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use double_parse::{
     batch, fixed,
     reply::{FindReply, Summary},
@@ -131,4 +131,4 @@ fn double_parse(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = double_parse }
-criterion_main!(benches);
+benches::each_alone!(benches);

@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, hint::black_box, sync::Arc};
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 
 const ROUNDS: u64 = 10_000;
 
@@ -92,4 +92,4 @@ fn hot_clone(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = hot_clone }
-criterion_main!(benches);
+benches::each_alone!(benches);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use futures_util::future::try_join_all;
 use query_per_row::Options;
 use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, query, query_as};
@@ -118,4 +118,4 @@ fn query_per_row(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = query_per_row }
-criterion_main!(benches);
+benches::each_alone!(benches);

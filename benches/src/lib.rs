@@ -4,6 +4,7 @@
 //! work for the server's socket, which `lab bench` includes. Only the benches of `per-request-client`
 //! use sockets, to their upstream.
 
+mod alone;
 mod behind_login;
 pub mod behind_upstream;
 pub mod downstream;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use criterion::{Criterion, PlottingBackend};
 use tokio::runtime::{Builder, Runtime};
 
+pub use alone::ran_each_alone;
 pub use behind_login::behind_login;
 
 /// Criterion draws its plots from all resamples, and with its own 100,000 that takes longer than the

@@ -3,7 +3,7 @@
 
 use benches::behind_login;
 use blocked_worker::{Options, variants};
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group};
 
 const MEMORY_KIB: [u32; 5] = [8, 64, 512, 4096, 19_456];
 
@@ -20,4 +20,4 @@ fn blocked_worker(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = blocked_worker }
-criterion_main!(benches);
+benches::each_alone!(benches);

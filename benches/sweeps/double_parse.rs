@@ -2,7 +2,7 @@
 //! time includes the HTTP handling, but no socket.
 
 use case_server::InProcess;
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group};
 use double_parse::{SIZES, fixed, routes, slow};
 
 fn double_parse(c: &mut Criterion) {
@@ -28,4 +28,4 @@ fn double_parse(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = double_parse }
-criterion_main!(benches);
+benches::each_alone!(benches);

@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 
 const LENGTHS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
 const ROUNDS: u64 = 200;
@@ -57,4 +57,4 @@ fn hot_clone(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = hot_clone }
-criterion_main!(benches);
+benches::each_alone!(benches);

@@ -7,9 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use benches::downstream::Downstream;
-use criterion::{
-    BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main, measurement::WallTime,
-};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, measurement::WallTime};
 use tokio::{runtime::Runtime, sync::Mutex, task::JoinSet};
 
 /// In milliseconds. The case itself has 50.
@@ -88,4 +86,4 @@ fn lock_scope(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = lock_scope }
-criterion_main!(benches);
+benches::each_alone!(benches);

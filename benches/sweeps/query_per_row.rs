@@ -1,7 +1,7 @@
 //! When does a query for each row matter? The parameter is the number of rows. The database is embedded, so
 //! a query has no round trip.
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group};
 use query_per_row::{Options, variants};
 
 fn query_per_row(c: &mut Criterion) {
@@ -23,4 +23,4 @@ fn query_per_row(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = query_per_row }
-criterion_main!(benches);
+benches::each_alone!(benches);

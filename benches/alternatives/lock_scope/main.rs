@@ -16,9 +16,7 @@ use std::{
 };
 
 use benches::downstream::Downstream;
-use criterion::{
-    BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
-};
+use criterion::{BenchmarkGroup, Criterion, criterion_group, measurement::WallTime};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use crate::clients::{Clients, check, read, write};
@@ -115,4 +113,4 @@ fn lock_scope(c: &mut Criterion) {
 }
 
 criterion_group! { name = benches; config = benches::brief_criterion(); targets = lock_scope }
-criterion_main!(benches);
+benches::each_alone!(benches);
