@@ -16,11 +16,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// So many visits can be in flight.
 const CONNECTIONS: usize = 384;
 
-/// The course of a run: one level of load after the other, until the service is overloaded.
+/// The course of a run: one level of load after the other.
 #[derive(Debug, Deserialize)]
 pub struct ContestCourse {
-    /// Visits per second of each level, rising.
-    pub levels_per_s: Vec<f64>,
+    /// Visits per second of the first level.
+    pub first_per_s: f64,
+    /// So many visits can a run have.
+    pub most_visits: f64,
     /// How long a level lasts.
     pub level_s: f64,
     /// During each level.
@@ -70,10 +72,10 @@ impl ContestCourse {
         Ok(Self { _bodies: Some(bodies), ..course })
     }
 
-    /// The load of one level.
-    pub(super) fn load(&self, level: usize, seed: u64) -> OpenLoop {
-        let spacing = Spacing::Random { seed: SplitMix64(seed).seed_of(level) };
-        OpenLoop { spacing, ..OpenLoop::new(self.levels_per_s[level], CONNECTIONS) }
+    /// The load of the nth level.
+    pub(super) fn load(nth: usize, rate_per_s: f64, seed: u64) -> OpenLoop {
+        let spacing = Spacing::Random { seed: SplitMix64(seed).seed_of(nth) };
+        OpenLoop { spacing, ..OpenLoop::new(rate_per_s, CONNECTIONS) }
     }
 
     /// The visits, of each kind from the alternative on that comes next: none comes twice before all have come.
@@ -90,5 +92,11 @@ impl ContestCourse {
     pub(super) fn is_disturbed(&self, due_s: f64) -> bool {
         // The load begins a moment after the clock of the disturbances, and a visit waits for its turn.
         self.disturbances.iter().any(|it| (it.at_s - 0.5..it.until_s + 0.5).contains(&due_s))
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_visits(first_per_s: f64, most_visits: f64, level_s: f64) -> Self {
+        let (disturbances, visits, bodies) = (Vec::new(), Vec::new(), None);
+        Self { first_per_s, most_visits, level_s, disturbances, visits, _bodies: bodies }
     }
 }

@@ -3,6 +3,7 @@
 //! A referee, which is a program of the service's package, draws the visits and knows their right answers. It also
 //! judges what answers don't show. So this module knows no service.
 
+mod climb;
 mod course;
 mod ladder;
 mod score;
@@ -23,13 +24,13 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::source::copy_directory;
 use course::{ContestCourse, DrawnVisit, PATIENCE};
 pub use ladder::{Advice, Ladder, Rung, RungFigures};
-use score::is_overloaded;
-pub use score::{MissedObjective, Score};
+use score::{Level, point};
+pub use score::{MissedObjective, Score, ShareAt};
 
 /// What a service may lose in a crash is what changed within the last second.
 const SETTLED: Duration = Duration::from_millis(1_200);
 /// How long the last visits of a level may take. The longest objective is shorter.
-const GRACE: Duration = Duration::from_millis(1_600);
+const GRACE: Duration = Duration::from_millis(1_200);
 /// So many visits of a kind are asked again after a restart.
 const ASKED_AGAIN: usize = 60;
 
@@ -86,10 +87,10 @@ impl<'a> Contest<'a> {
         Ok(Self { players, course, seed, data })
     }
 
-    /// How long a run takes if the service isn't overloaded at any level.
+    /// How long a run takes if the service is overloaded at half of the levels.
     pub fn longest(&self) -> Duration {
-        let level = Duration::from_secs_f64(self.course.level_s);
-        level * self.course.levels_per_s.len() as u32 + GRACE + SETTLED + Duration::from_secs(1)
+        let level = Duration::from_secs_f64(self.course.level_s) + GRACE / 2;
+        level * climb::LEVELS as u32 + SETTLED + Duration::from_secs(2)
     }
 
     /// One run of a fresh service. Those of the same number meet the same visits.
@@ -126,23 +127,23 @@ impl<'a> Contest<'a> {
         .await
     }
 
-    /// One level of load after the other, until the service is overloaded.
+    /// One level of load after the other.
     async fn levels(
         &self,
         service: &Running,
         companion: &Target,
         nth: usize,
-    ) -> anyhow::Result<Vec<Visits>> {
+    ) -> anyhow::Result<Vec<Level>> {
         let seed = SplitMix64(self.seed).seed_of(nth);
-        let (mut levels, mut taken) = (Vec::new(), vec![0; self.course.visits.len()]);
-        for level in 0..self.course.levels_per_s.len() {
-            let load = self.course.load(level, seed);
+        let (mut levels, mut points) = (Vec::new(), Vec::new());
+        let mut taken = vec![0; self.course.visits.len()];
+        while let Some(rate_per_s) = climb::next_rate(&self.course, &points) {
+            let load = ContestCourse::load(levels.len(), rate_per_s, seed);
             let visits = self.level(service, companion, load, &taken).await?;
             visits.kind.iter().for_each(|kind| taken[usize::from(*kind)] += 1);
-            levels.push(visits);
-            if is_overloaded(&self.course, &levels) {
-                break;
-            }
+            let level = Level { rate_per_s, visits };
+            points.push(point(&self.course, &level));
+            levels.push(level);
         }
         Ok(levels)
     }
@@ -227,7 +228,7 @@ impl<'a> Contest<'a> {
     /// Has the referee judge what the answers don't show.
     async fn audit(
         &self,
-        levels: &[Visits],
+        levels: &[Level],
         companion: &Target,
         data: &Path,
     ) -> anyhow::Result<()> {
@@ -268,9 +269,9 @@ struct Answered<'a> {
 }
 
 /// In the order in which they were due.
-fn answered<'a>(course: &'a ContestCourse, levels: &[Visits]) -> Vec<Answered<'a>> {
+fn answered<'a>(course: &'a ContestCourse, levels: &[Level]) -> Vec<Answered<'a>> {
     let mut taken = vec![0; course.visits.len()];
-    let rows = levels.iter().flat_map(|visits| visits.kind.iter().zip(&visits.answer));
+    let rows = levels.iter().flat_map(|it| it.visits.kind.iter().zip(&it.visits.answer));
     let visit = |(kind, end): (&u16, &VisitEnd)| {
         let kind = usize::from(*kind);
         let drawn = &course.visits[kind];
@@ -285,7 +286,7 @@ fn answered<'a>(course: &'a ContestCourse, levels: &[Visits]) -> Vec<Answered<'a
 /// What was answered once has to be there after a restart.
 async fn ask_again(
     course: &ContestCourse,
-    levels: &[Visits],
+    levels: &[Level],
     target: Target,
 ) -> anyhow::Result<()> {
     let answered = answered(course, levels);

@@ -1,29 +1,45 @@
 //! The score of a run: visits per second that were answered right and within the objective of their kind.
 //!
-//! At each level of load, a *share* of the visits is good. The score is the integral of this share over the visits per
-//! second: of a service that answers all visits in time up to 500 per second, and none beyond, it is 500. So a change
-//! never costs points because the service then gets more load.
+//! A *level* of load counts by its good visits less the others: from 1, if all are good, to 0, if half of them or fewer
+//! are. The score is the integral of this over the visits per second: of a service that answers all visits in time up to
+//! 500 per second, and none beyond, it is 500. So a change never costs points because the service then gets more load,
+//! and where a run ends doesn't matter, because nothing counts there.
 
 use lab_model::{VisitEnd, Visits};
 use serde::Serialize;
 
-use super::course::{ContestCourse, DrawnVisit};
+use super::{
+    climb::{Point, integral},
+    course::{ContestCourse, DrawnVisit},
+};
 
 /// One late visit is chance, whatever share it is.
 const FEWEST_LATE: usize = 2;
-/// At a level with a smaller share of good visits, the service is overloaded.
-const BROKEN: f64 = 0.5;
+
+/// A level of load, and its visits.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub rate_per_s: f64,
+    pub visits: Visits,
+}
 
 /// What a run has shown.
 #[derive(Clone, Debug, Serialize)]
 pub struct Score {
     pub per_s: f64,
-    /// The share of good visits at each level, as far as the run went.
-    pub shares: Vec<f64>,
-    /// Of the objectives that failed at the first level at which one did, the one with the most late visits.
+    /// From the lowest rate to the highest.
+    pub levels: Vec<ShareAt>,
+    /// Of the objectives that failed at the lowest rate at which one did, the one with the most late visits.
     pub first: Option<MissedObjective>,
-    /// The same at the level at which the service was overloaded.
+    /// The same at the lowest rate at which the service was overloaded.
     pub overloaded: Option<MissedObjective>,
+}
+
+/// The share of good visits at a level.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ShareAt {
+    pub rate_per_s: f64,
+    pub share: f64,
 }
 
 /// An objective that a service failed.
@@ -38,26 +54,29 @@ pub struct MissedObjective {
 }
 
 impl Score {
-    /// From the visits of each level.
-    pub(super) fn of(course: &ContestCourse, levels: &[Visits]) -> Self {
-        let shares: Vec<_> = levels.iter().map(|visits| share(course, visits)).collect();
-        let below = std::iter::once(0.0).chain(course.levels_per_s.iter().copied());
-        let steps = course.levels_per_s.iter().zip(below).map(|(level, below)| level - below);
-        let per_s = shares.iter().zip(steps).map(|(share, step)| share * step).sum();
-        let missed = |level: usize| missed(course, &levels[level], course.levels_per_s[level]);
-        let overloaded = shares.iter().position(|share| *share < BROKEN);
+    pub(super) fn of(course: &ContestCourse, levels: &[Level]) -> Self {
+        let mut rising: Vec<_> = levels.iter().collect();
+        rising.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
+        let points: Vec<_> = rising.iter().map(|it| point(course, it)).collect();
+        let missed = |it: &&Level| missed(course, &it.visits, it.rate_per_s);
+        let share_at = |it: &&Level| {
+            let Level { rate_per_s, visits } = it;
+            ShareAt { rate_per_s: *rate_per_s, share: share(course, visits) }
+        };
+        let overloaded = points.iter().position(|it| it.worth == 0.0);
         Self {
-            per_s,
-            first: (0..levels.len()).find_map(missed),
-            overloaded: overloaded.and_then(missed),
-            shares,
+            per_s: integral(&points),
+            levels: rising.iter().map(share_at).collect(),
+            first: rising.iter().find_map(missed),
+            overloaded: overloaded.and_then(|level| missed(&rising[level])),
         }
     }
 }
 
-/// Whether more load would show nothing. At a single level, it may have been bad luck.
-pub(super) fn is_overloaded(course: &ContestCourse, levels: &[Visits]) -> bool {
-    levels.iter().filter(|visits| share(course, visits) < BROKEN).count() >= 2
+/// What a level shows: its good visits less the others, or nothing.
+pub(super) fn point(course: &ContestCourse, level: &Level) -> Point {
+    let worth = (2.0 * share(course, &level.visits) - 1.0).max(0.0);
+    Point { rate_per_s: level.rate_per_s, worth }
 }
 
 /// The share of the visits that were answered right and in time.

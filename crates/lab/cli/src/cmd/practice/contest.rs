@@ -42,7 +42,7 @@ pub struct Options {
 }
 
 /// Without a kept state, there are so many runs.
-const ALONE: u32 = 3;
+const ALONE: u32 = 2;
 
 /// After so many pairs there is no doubt if all of them agree by more than this factor.
 const CLEAR: (usize, f64) = (4, 1.25);
