@@ -82,11 +82,11 @@ def main():
         record = {"repeats": [], "orders": {}}
         if chosen.repeat:
             begin()
-            record["repeats"] = [score(3)["score_per_s"] for _ in range(chosen.repeat)]
+            record["repeats"] = [score(2)["score_per_s"] for _ in range(chosen.repeat)]
         for name, order in ORDERS.items():
             if chosen.short and record["orders"]:
                 break
-            record["orders"][name] = climb(order[:1] if chosen.short else order, 1 if chosen.short else 3)
+            record["orders"][name] = climb(order[:1] if chosen.short else order, 1 if chosen.short else 2)
     finally:
         shutil.rmtree(MINE, ignore_errors=True)
         shutil.rmtree(KEPT, ignore_errors=True)

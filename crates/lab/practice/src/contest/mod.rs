@@ -101,7 +101,7 @@ impl<'a> Contest<'a> {
     pub async fn run(&self, server: &Path, nth: usize) -> anyhow::Result<Score> {
         let Self { players, course, .. } = self;
         Running::with(&players.companion()?, async |companion| {
-            let data = Scratch::new()?;
+            let data = in_memory()?;
             copy_directory(self.data.path(), data.path())?;
             let companion = companion.server.target();
             let args = vec![
@@ -226,12 +226,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Has the referee judge what the answers don't show.
-    async fn audit(
-        &self,
-        levels: &[Level],
-        companion: &Target,
-        data: &Path,
-    ) -> anyhow::Result<()> {
+    async fn audit(&self, levels: &[Level], companion: &Target, data: &Path) -> anyhow::Result<()> {
         let (mut requests, mut stock_reads, mut references) = (0, 0, Vec::new());
         for Answered { drawn, nth, end } in answered(&self.course, levels) {
             requests += drawn.alternatives[nth].len();
@@ -259,6 +254,12 @@ impl<'a> Contest<'a> {
     }
 }
 
+/// A directory in memory, if the system has one: a service that saves often would otherwise be scored with
+/// the disk, whose speed depends on what was written before.
+fn in_memory() -> anyhow::Result<Scratch> {
+    Scratch::within(Path::new("/dev/shm")).or_else(|_| Scratch::new())
+}
+
 /// A visit that got an answer.
 #[derive(Clone, Copy)]
 struct Answered<'a> {
@@ -284,11 +285,7 @@ fn answered<'a>(course: &'a ContestCourse, levels: &[Level]) -> Vec<Answered<'a>
 }
 
 /// What was answered once has to be there after a restart.
-async fn ask_again(
-    course: &ContestCourse,
-    levels: &[Level],
-    target: Target,
-) -> anyhow::Result<()> {
+async fn ask_again(course: &ContestCourse, levels: &[Level], target: Target) -> anyhow::Result<()> {
     let answered = answered(course, levels);
     for drawn in &course.visits {
         let Some(again) = drawn.again else { continue };
