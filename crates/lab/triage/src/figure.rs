@@ -111,6 +111,7 @@ figures! {
     /// CPU time that the server used per second, with `WATCHED` users.
     UsedCores: Number,
     /// What neither the server nor the generator nor other programs used, although threads may have wanted it.
+    /// Cores that the server may not use (`taskset`) don't count.
     UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
     /// How many threads apart from the busiest one ran or waited for a core at a time.

@@ -36,6 +36,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
     };
     Measured {
         cores: 2,
+        allowed_cores: None,
         asks: 1,
         levels,
         quick_ack: Vec::new(),
@@ -288,6 +289,9 @@ fn cores_are_unused_if_neither_the_server_nor_others_used_them() {
         [unused(Some(0.0)), unused(Some(0.25)), unused(None)],
         [Some(0.5), Some(0.25), None]
     );
+    let mut pinned = measured(vec![(WATCHED, level())]);
+    (pinned.levels[0].others, pinned.allowed_cores) = (Some(0.0), Some(1));
+    assert_eq!(facts(&pinned).get(Figure::UnusedCoreShare), Some(0.0));
 }
 
 #[test]

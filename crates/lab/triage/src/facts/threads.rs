@@ -107,7 +107,9 @@ impl Facts {
             self.put(Figure::UsedCores, used);
             let both = used + outcome.generator_share().unwrap_or_default();
             let unused = 1.0 - both / measured.cores as f64 - others;
-            self.put(Figure::UnusedCoreShare, unused.max(0.0));
+            let allowed = measured.allowed_cores.unwrap_or(measured.cores) as f64;
+            let may_use = (allowed - used) / measured.cores as f64;
+            self.put(Figure::UnusedCoreShare, unused.min(may_use).max(0.0));
         }
         self.put(
             Figure::IdleCoreShare,
