@@ -127,6 +127,9 @@ figures! {
     LockThreads: Number,
     /// The time in which a thread runs, and another one that also works waits for a lock, or for work.
     TurnsShare: Share(WatchedTime),
+    /// How many threads ran, wanted to, or waited for a lock while another one ran. Threads in `futex` count only if
+    /// requests call it: a runtime also parks there what it doesn't need.
+    Contenders: Number,
     /// Threads that serve a request and no other one meanwhile, per request.
     OccupiedOverAtOnce: Number,
     /// The time in which no event loop waits for events, and no thread runs.

@@ -295,6 +295,25 @@ fn cores_are_unused_if_neither_the_server_nor_others_used_them() {
 }
 
 #[test]
+fn threads_contend_if_they_want_to_run_or_call_futex() {
+    let contenders = |busy: &[&[&'static str]], calls: Option<f64>| {
+        let watched = Measured {
+            threads: Some([looks(&[]), looks(busy)]),
+            counts: calls.map(|calls| [("syscalls:sys_enter_futex", calls)].into()),
+            ..measured(vec![(WATCHED, outcome(&[(20, 800)]))])
+        };
+        facts(&watched).get(Figure::Contenders)
+    };
+    let turns: [&[&str]; 2] = [&["", "futex"], &["futex", ""]];
+    assert_eq!(contenders(&turns, Some(2.0)), Some(2.0));
+    assert_eq!(contenders(&turns, None), Some(2.0));
+    // Go with `GOMAXPROCS=1` parks the threads that it may not run.
+    assert_eq!(contenders(&turns, Some(0.006)), Some(1.0));
+    // They spin, or an asynchronous lock moves work between them.
+    assert_eq!(contenders(&[&["", ""], &["", ""]], Some(0.01)), Some(2.0));
+}
+
+#[test]
 fn cpu_time_of_threads_that_nobody_saw_counts() {
     let level = Outcome { server_cpu: Some(Duration::from_millis(900)), ..outcome(&[(20, 800)]) };
     let threads = Some([looks(&[&["poll"]]), looks(&[&["poll"]])]);
