@@ -1,7 +1,7 @@
 //! Benches of a proxy in front of a real HTTPS site, with real sockets.
 //!
 //! A proxy loads its certificate authorities from `SSL_CERT_FILE` and `SSL_CERT_DIR`. A process cannot
-//! safely change its own environment. So this one starts the site, writes the file, and runs itself
+//! safely change its own environment. So this one starts the site, writes the files, and runs itself
 //! again with the variables set.
 
 use std::{
@@ -63,13 +63,12 @@ pub fn run_before<U>(
     }
     let (_site, url, authority) = start()?;
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let authorities = scratch.path().join("ca-bundle.pem");
-    bundle::write(&authorities, bundle::DIRECTORY, &authority)?;
+    bundle::write(scratch.path(), &authority)?;
     let again = Command::new(env::current_exe()?)
         .args(env::args_os().skip(1))
         .env(UPSTREAM, url)
-        .env("SSL_CERT_FILE", authorities)
-        .env("SSL_CERT_DIR", bundle::DIRECTORY)
+        .env("SSL_CERT_FILE", bundle::file(scratch.path()))
+        .env("SSL_CERT_DIR", scratch.path())
         .status()
         .context("cannot run the bench again")?;
     Ok(if again.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -23,6 +23,11 @@ use serde::Deserialize;
 
 pub use users::Users;
 
+/// How many workers Tokio starts, on any machine: as many as on the two cores that this service was given in production.
+/// A login keeps one worker busy; the more there are, the more often another one answers meanwhile.
+/// `TOKIO_WORKER_THREADS` overrides it. How many hashes run at once depends on the machine's cores, not on this.
+pub const WORKERS: usize = 2;
+
 /// The case's own flags: what a hash costs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Options {

@@ -23,7 +23,10 @@ fn the_case_file_asks_for_the_site() {
          case.toml with these:\n\n{requests}",
     );
     let case: Table = file.parse().unwrap();
-    assert_eq!(case["env"]["SSL_CERT_DIR"], Value::from(bundle::DIRECTORY));
+    let directory = case["companion"][0]["args"][1].as_str().expect("a directory");
+    assert_eq!(case["env"]["SSL_CERT_DIR"], Value::from(directory));
+    let file = bundle::file(directory.as_ref());
+    assert_eq!(case["env"]["SSL_CERT_FILE"], Value::from(file.to_str().expect("ASCII")));
     // mechanism.rs assumes 6 connections too.
     assert_eq!(case["load"]["connections"], Value::from(6));
 }

@@ -1,3 +1,5 @@
-use blocked_worker::{Options, Users, steps::all_cores};
+use blocked_worker::{Options, Users, WORKERS, steps::all_cores};
 
-case_server::main!(|options: Options| Ok(all_cores::routes(Users::first(options)?)));
+case_server::main!(workers = WORKERS, |options: Options| Ok(all_cores::routes(Users::first(
+    options
+)?)));

@@ -1,3 +1,3 @@
-use blocked_worker::{Options, Users, fixed};
+use blocked_worker::{Options, Users, WORKERS, fixed};
 
-case_server::main!(|options: Options| Ok(fixed::routes(Users::first(options)?)));
+case_server::main!(workers = WORKERS, |options: Options| Ok(fixed::routes(Users::first(options)?)));

@@ -1,3 +1,3 @@
-use blocked_worker::{Options, Users, mine};
+use blocked_worker::{Options, Users, WORKERS, mine};
 
-case_server::main!(|options: Options| Ok(mine::routes(Users::first(options)?)));
+case_server::main!(workers = WORKERS, |options: Options| Ok(mine::routes(Users::first(options)?)));

@@ -1,3 +1,3 @@
-use blocked_worker::{Options, Users, slow};
+use blocked_worker::{Options, Users, WORKERS, slow};
 
-case_server::main!(|options: Options| Ok(slow::routes(Users::first(options)?)));
+case_server::main!(workers = WORKERS, |options: Options| Ok(slow::routes(Users::first(options)?)));

@@ -1,3 +1,5 @@
-use blocked_worker::{Options, Users, steps::unbounded};
+use blocked_worker::{Options, Users, WORKERS, steps::unbounded};
 
-case_server::main!(|options: Options| Ok(unbounded::routes(Users::first(options)?)));
+case_server::main!(workers = WORKERS, |options: Options| Ok(unbounded::routes(Users::first(
+    options
+)?)));

@@ -77,6 +77,11 @@ impl Latency {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)
     }
 
+    /// The mean in milliseconds: what most dashboards show. `None` without requests.
+    pub fn mean_ms(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.mean() / 1e3)
+    }
+
     /// A lower bound of each percentile of these latencies, in milliseconds, for a generator that was late.
     ///
     /// `self` counts from the moment a request was sent. But the generator also reads an answer late, which

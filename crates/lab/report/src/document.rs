@@ -246,11 +246,14 @@ impl OpenLoopRecord {
     }
 }
 
-/// Percentiles of latency in milliseconds. A percentile without ten samples beyond it is `None`.
+/// Percentiles of latency and its mean, in milliseconds. A percentile without ten samples beyond it is `None`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Latencies {
     #[serde(flatten)]
     pub by: ByPercentile<f64>,
+    /// What most dashboards show. `None` in records from before November 28, 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.
     pub exact_below: Option<f64>,
     /// Whether the generator's lag is much of them, so that each is an upper bound; see

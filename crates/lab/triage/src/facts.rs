@@ -38,6 +38,7 @@ impl Facts {
             facts.counts(counts, measured.asks);
             facts.files(&measured.files);
         }
+        facts.contenders();
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             facts.groups(recording, groups);
         }

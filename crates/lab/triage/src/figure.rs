@@ -111,6 +111,7 @@ figures! {
     /// CPU time that the server used per second, with `WATCHED` users.
     UsedCores: Number,
     /// What neither the server nor the generator nor other programs used, although threads may have wanted it.
+    /// Cores that the server may not use (`taskset`) don't count.
     UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
     /// How many threads apart from the busiest one ran or waited for a core at a time.
@@ -126,6 +127,9 @@ figures! {
     LockThreads: Number,
     /// The time in which a thread runs, and another one that also works waits for a lock, or for work.
     TurnsShare: Share(WatchedTime),
+    /// How many threads ran, wanted to, or waited for a lock while another one ran. Threads in `futex` count only if
+    /// requests call it: a runtime also parks there what it doesn't need.
+    Contenders: Number,
     /// Threads that serve a request and no other one meanwhile, per request.
     OccupiedOverAtOnce: Number,
     /// The time in which no event loop waits for events, and no thread runs.

@@ -27,8 +27,8 @@ impl TriageLimit {
         if at_least(Figure::GeneratorLimited, 1.0) {
             Self::Generator
         } else if at_least(Figure::UsedCores, 0.7)
-            && at_least(Figure::UnusedCoreShare, 0.25)
-            && at_least(Figure::TurnsShare, 0.3)
+            && at_least(Figure::UnusedCoreShare, 0.2)
+            && at_least(Figure::Contenders, 1.2)
             && at_least(Figure::OtherThreads, 0.3)
             && at_most(Figure::AtOnce, 3.0)
         {
@@ -38,7 +38,7 @@ impl TriageLimit {
             Self::Cpu
         } else if at_least(Figure::BusiestThreadShare, BUSY) {
             Self::OneThread
-        } else if at_most(Figure::WantedCores, 0.6) && at_most(Figure::AtOnce, 1.6) {
+        } else if at_most(Figure::WantedCores, 1.2) && at_most(Figure::AtOnce, 1.6) {
             Self::OneAtATime
         } else if at_most(Figure::WantedCoreShare, 0.4) && at_most(Figure::AtOnceShare, 0.7) {
             Self::FewAtOnce
@@ -130,7 +130,7 @@ mod tests {
             (Figure::WantedCoreShare, 1.0),
             (Figure::UsedCores, 1.2),
             (Figure::UnusedCoreShare, 0.37),
-            (Figure::TurnsShare, 0.99),
+            (Figure::Contenders, 2.6),
             (Figure::OtherThreads, 2.4),
         ];
         assert_eq!(limit(&turns), TriageLimit::Turns);

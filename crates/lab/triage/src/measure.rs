@@ -1,5 +1,6 @@
 //! What a triage measures: one server, kept running, under one kind of load after the other.
 
+mod allowed;
 mod delays;
 mod level;
 mod stages;
@@ -35,6 +36,8 @@ pub struct Triage<'a> {
 #[derive(Debug)]
 pub struct Measured {
     pub cores: usize,
+    /// On how many of them the server's threads may run.
+    pub allowed_cores: Option<usize>,
     /// Requests of a visit, which an outcome counts as one.
     pub asks: usize,
     pub levels: Vec<Level>,
@@ -106,6 +109,7 @@ impl Triage<'_> {
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             asks: self.comparison.asks().len(),
+            allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,
             quick_ack,

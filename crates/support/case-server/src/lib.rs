@@ -19,7 +19,7 @@ use clap::{Args, Command, FromArgMatches as _};
 use hyper::body::Incoming;
 use tokio::{
     net::{TcpListener, TcpSocket},
-    runtime::Runtime,
+    runtime::{Builder, Runtime},
 };
 
 pub use erased::{Erased, InProcess, Variant};
@@ -45,22 +45,35 @@ struct Flags {
 pub struct NoOptions {}
 
 /// A variant's binary: a closure from the case's own options to the service that it serves. See
-/// [`main()`], whose `about` is the binary's name and its package's description.
+/// [`main()`], whose `about` is the binary's name and its package's description. `workers = N` in front
+/// of the closure sets the number of Tokio's workers, for a case whose lesson depends on it.
 #[macro_export]
 macro_rules! main {
-    ($service:expr) => {
+    (workers = $workers:expr, $service:expr) => {
+        $crate::main!(@ Some($workers), $service);
+    };
+    (@ $workers:expr, $service:expr) => {
         fn main() -> std::process::ExitCode {
             let about = concat!(env!("CARGO_BIN_NAME"), ": ", env!("CARGO_PKG_DESCRIPTION"));
-            $crate::main(about, $service)
+            $crate::main(about, $workers, $service)
         }
+    };
+    ($service:expr) => {
+        $crate::main!(@ None, $service);
     };
 }
 
 /// Runs a case server: parses the command line, builds the service from the case's own options `O`,
 /// serves it until Ctrl-C or SIGTERM, and reports an error in one line.
 ///
-/// `about` is the first line of `--help`. `service` runs inside the Tokio runtime.
-pub fn main<O, S>(about: &'static str, service: impl FnOnce(O) -> anyhow::Result<S>) -> ExitCode
+/// `about` is the first line of `--help`. `workers` is the number of Tokio's workers, unless
+/// `TOKIO_WORKER_THREADS` sets another; without both, there is one per core. `service` runs inside the
+/// runtime.
+pub fn main<O, S>(
+    about: &'static str,
+    workers: Option<usize>,
+    service: impl FnOnce(O) -> anyhow::Result<S>,
+) -> ExitCode
 where
     O: Args,
     S: Variant<Incoming>,
@@ -68,7 +81,7 @@ where
     let matches = command::<O>(about).get_matches();
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let options = O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    run(&flags, Box::new(|| service(options).map(Erased::new)))
+    run(&flags, workers, Box::new(|| service(options).map(Erased::new)))
 }
 
 fn command<O: Args>(about: &'static str) -> Command {
@@ -81,9 +94,10 @@ fn command<O: Args>(about: &'static str) -> Command {
 /// each binary.
 fn run(
     flags: &Flags,
+    workers: Option<usize>,
     service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
 ) -> ExitCode {
-    match runtime().and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
+    match runtime(workers).and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -94,13 +108,18 @@ fn run(
 
 /// A runtime, or the end of the process. Tokio panics if the system refuses it a thread, and then waits for those
 /// that it has.
-fn runtime() -> anyhow::Result<Runtime> {
+fn runtime(workers: Option<usize>) -> anyhow::Result<Runtime> {
     std::panic::set_hook(Box::new(|panic| {
         let why = panic.payload_as_str().unwrap_or("it panicked");
         eprintln!("error: cannot start the Tokio runtime: {why}");
         std::process::exit(1);
     }));
-    let runtime = Runtime::new().context("cannot start the Tokio runtime");
+    let mut builder = Builder::new_multi_thread();
+    // The environment wins, so that readers can try other numbers, and `lab` can count with one worker.
+    if std::env::var_os("TOKIO_WORKER_THREADS").is_none() {
+        workers.map(|workers| builder.worker_threads(workers));
+    }
+    let runtime = builder.enable_all().build().context("cannot start the Tokio runtime");
     drop(std::panic::take_hook());
     runtime
 }
@@ -147,6 +166,13 @@ fn announce(addr: SocketAddr) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_case_sets_the_workers_unless_the_environment_does() {
+        let set = std::env::var("TOKIO_WORKER_THREADS").ok().and_then(|set| set.parse().ok());
+        let workers = runtime(Some(3)).unwrap().metrics().num_workers();
+        assert_eq!(workers, set.unwrap_or(3));
+    }
 
     #[test]
     fn help_begins_with_what_the_server_does() {

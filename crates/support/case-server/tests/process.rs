@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         let answer = async |_: Request<Incoming>| {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
         };
-        return case_server::main("test", |_: NoOptions| Ok(service_fn(answer)));
+        return case_server::main("test", None, |_: NoOptions| Ok(service_fn(answer)));
     }
     #[cfg(unix)]
     it_takes_a_free_port_and_a_signal_ends_it_gracefully();

@@ -18,15 +18,10 @@ struct Options {
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     addr: SocketAddr,
 
-    /// Where to write the certificate authority that the proxy must trust, besides those in
-    /// /etc/ssl/certs [default: a temporary file, removed at the end]
-    #[arg(long, value_name = "PATH")]
-    ca_bundle: Option<PathBuf>,
-
-    /// Write this many made-up authorities there as well, so that loading them costs the same on every
-    /// machine
-    #[arg(long, value_name = "N")]
-    made_up_authorities: Option<u16>,
+    /// Directory for the certificate authorities that the proxy loads: the site's own, and 145 made-up
+    /// ones [default: a temporary directory, removed at the end]
+    #[arg(long, value_name = "DIR")]
+    authorities: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -44,57 +39,50 @@ fn run(options: Options) -> anyhow::Result<()> {
     runtime.block_on(async {
         let server = Server::bind(options.addr)?;
         let stop = case_server::stop_requested()?;
-        let bundle = Bundle::new(options.ca_bundle);
-        // Before the announcement, so that a proxy that starts then can load the bundle.
-        let (path, ours) = (&bundle.path, server.authority());
-        if let Some(others) = options.made_up_authorities {
-            bundle::write_made_up(path, others, ours)?;
-        } else if bundle::write(path, bundle::DIRECTORY, ours)? == 0 {
-            eprintln!(
-                "note: this machine has no certificate authorities, so the proxy loads only one, \
-                 which costs next to nothing"
-            );
-        }
-        announce(&server.url()?, path);
+        let authorities = Authorities::new(options.authorities);
+        // Before the announcement, so that a proxy that starts then can load them.
+        bundle::write(&authorities.directory, server.authority())?;
+        announce(&server.url()?, &authorities.directory);
         server.run(Box::pin(stop)).await;
         Ok(())
     })
 }
 
-/// The file for the proxy's `SSL_CERT_FILE`. A temporary one is removed at the end.
-struct Bundle {
-    path: PathBuf,
+/// The directory for the proxy's `SSL_CERT_DIR`. A temporary one is removed at the end.
+struct Authorities {
+    directory: PathBuf,
     temporary: bool,
 }
 
-impl Bundle {
-    fn new(path: Option<PathBuf>) -> Self {
-        let temporary = path.is_none();
-        let path = path.unwrap_or_else(|| {
-            std::env::temp_dir().join(format!("tls-site-{}.pem", std::process::id()))
+impl Authorities {
+    fn new(directory: Option<PathBuf>) -> Self {
+        let temporary = directory.is_none();
+        let directory = directory.unwrap_or_else(|| {
+            std::env::temp_dir().join(format!("tls-site-{}", std::process::id()))
         });
-        Self { path, temporary }
+        Self { directory, temporary }
     }
 }
 
-impl Drop for Bundle {
+impl Drop for Authorities {
     fn drop(&mut self) {
         if self.temporary {
-            let _ = std::fs::remove_file(&self.path);
+            let _ = std::fs::remove_dir_all(&self.directory);
         }
     }
 }
 
 /// Prints where the site listens, for the laboratory, and how to use it, for a person. The server runs
 /// on if nobody reads this.
-fn announce(url: &str, bundle: &Path) {
-    let (bundle, directory) = (bundle.display(), bundle::DIRECTORY);
+fn announce(url: &str, directory: &Path) {
+    let (file, directory) = (bundle::file(directory), directory.display());
+    let file = file.display();
     let plain = url.replacen("https", "http", 1);
     let text = format!(
         "listening on {url}\n\
          \n\
          A proxy in front of it, in another terminal:\n\
-         SSL_CERT_FILE={bundle} SSL_CERT_DIR={directory} \
+         SSL_CERT_FILE={file} SSL_CERT_DIR={directory} \
          cargo run --release --bin per-request-client-slow -- --upstream {url}\n\
          \n\
          The number of connections so far:\n\

@@ -250,13 +250,12 @@ fn requests(outcomes: &[&Outcome]) -> RequestCounts {
     requests
 }
 
-/// The percentiles of all runs together.
+/// The latencies of all runs together.
 fn latencies(outcomes: &[&Outcome]) -> Latencies {
     let youngest = outcomes.iter().filter_map(|outcome| outcome.youngest_unfinished).min();
     Latencies {
-        by: percentiles(outcomes.iter().map(|outcome| &outcome.latency)),
         exact_below: youngest.map(|age| age.as_secs_f64() * 1e3),
-        at_most: false,
+        ..of_all(outcomes.iter().map(|outcome| &outcome.latency))
     }
 }
 
@@ -264,11 +263,13 @@ fn latencies(outcomes: &[&Outcome]) -> Latencies {
 fn background(outcomes: &[&Outcome]) -> Option<Latencies> {
     let all = outcomes.iter().map(|outcome| &outcome.background_latency);
     let has_any = all.clone().any(|latency| !latency.is_empty());
-    has_any.then(|| Latencies { by: percentiles(all), ..Latencies::default() })
+    has_any.then(|| of_all(all))
 }
 
-fn percentiles<'a>(runs: impl Iterator<Item = &'a Latency>) -> ByPercentile<f64> {
+/// All requests of these runs together.
+fn of_all<'a>(runs: impl Iterator<Item = &'a Latency>) -> Latencies {
     let mut latency = Latency::default();
     runs.for_each(|run| latency.add(run));
-    ByPercentile::of(|at| latency.percentile_ms(at.percent()))
+    let by = ByPercentile::of(|at| latency.percentile_ms(at.percent()));
+    Latencies { by, mean: latency.mean_ms(), ..Latencies::default() }
 }

@@ -36,6 +36,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
     };
     Measured {
         cores: 2,
+        allowed_cores: None,
         asks: 1,
         levels,
         quick_ack: Vec::new(),
@@ -288,6 +289,28 @@ fn cores_are_unused_if_neither_the_server_nor_others_used_them() {
         [unused(Some(0.0)), unused(Some(0.25)), unused(None)],
         [Some(0.5), Some(0.25), None]
     );
+    let mut pinned = measured(vec![(WATCHED, level())]);
+    (pinned.levels[0].others, pinned.allowed_cores) = (Some(0.0), Some(1));
+    assert_eq!(facts(&pinned).get(Figure::UnusedCoreShare), Some(0.0));
+}
+
+#[test]
+fn threads_contend_if_they_want_to_run_or_call_futex() {
+    let contenders = |busy: &[&[&'static str]], calls: Option<f64>| {
+        let watched = Measured {
+            threads: Some([looks(&[]), looks(busy)]),
+            counts: calls.map(|calls| [("syscalls:sys_enter_futex", calls)].into()),
+            ..measured(vec![(WATCHED, outcome(&[(20, 800)]))])
+        };
+        facts(&watched).get(Figure::Contenders)
+    };
+    let turns: [&[&str]; 2] = [&["", "futex"], &["futex", ""]];
+    assert_eq!(contenders(&turns, Some(2.0)), Some(2.0));
+    assert_eq!(contenders(&turns, None), Some(2.0));
+    // Go with `GOMAXPROCS=1` parks the threads that it may not run.
+    assert_eq!(contenders(&turns, Some(0.006)), Some(1.0));
+    // They spin, or an asynchronous lock moves work between them.
+    assert_eq!(contenders(&[&["", ""], &["", ""]], Some(0.01)), Some(2.0));
 }
 
 #[test]

@@ -25,6 +25,9 @@ const LOCK: [&str; 1] = ["futex"];
 const EVENTS: [&str; 4] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter"];
 /// A thread works if it runs for this share of its life. Runtimes have threads that hardly ever run.
 const WORKS: f64 = 0.02;
+/// From this many calls of `futex` per request on, threads wait for locks. A runtime that is limited to one thread at
+/// a time makes one in a hundred requests, and a lock that a thread can get several times makes one in five.
+const LOCKS: f64 = 0.1;
 
 impl Facts {
     pub(super) fn threads(&mut self, measured: &Measured) {
@@ -85,6 +88,18 @@ impl Facts {
         self.words.insert(Word::LoopCall, most.unwrap_or_default().to_owned());
     }
 
+    /// Waiters sleep in `futex`, or spin. With an asynchronous lock, its tasks move between threads that run.
+    pub(super) fn contenders(&mut self) {
+        let (Some(wanted), Some(turns)) =
+            (self.get(Figure::WantedCores), self.get(Figure::TurnsShare))
+        else {
+            return;
+        };
+        let calls = self.get(Figure::FutexCallsPerRequest);
+        let asleep = if calls.is_none_or(|it| it >= LOCKS) { turns } else { 0.0 };
+        self.put(Figure::Contenders, wanted + asleep);
+    }
+
     pub(super) fn wants(&mut self, wanted: f64, measured: &Measured) {
         self.put(Figure::WantedCores, wanted);
         self.put(Figure::WantedCoreShare, wanted / measured.cores as f64);
@@ -107,7 +122,9 @@ impl Facts {
             self.put(Figure::UsedCores, used);
             let both = used + outcome.generator_share().unwrap_or_default();
             let unused = 1.0 - both / measured.cores as f64 - others;
-            self.put(Figure::UnusedCoreShare, unused.max(0.0));
+            let allowed = measured.allowed_cores.unwrap_or(measured.cores) as f64;
+            let may_use = (allowed - used) / measured.cores as f64;
+            self.put(Figure::UnusedCoreShare, unused.min(may_use).max(0.0));
         }
         self.put(
             Figure::IdleCoreShare,

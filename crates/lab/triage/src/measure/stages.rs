@@ -16,7 +16,9 @@ use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Level, Outbound, Triage, WATCHED, cores,
+    CountsPerVisit, Level, Outbound, Triage, WATCHED,
+    allowed::allowed_cores,
+    cores,
     delays::may_be_delayed,
     level::{LEVELS, WATCH},
 };
@@ -81,6 +83,7 @@ pub struct Climb {
     pub busy: Option<ThreadStates>,
     pub outbound: Outbound,
     pub refused_connections: Option<u64>,
+    pub allowed_cores: Option<usize>,
 }
 
 pub struct Profile {
@@ -160,6 +163,7 @@ impl Loaded<'_> {
             let others = before.until_now();
             climb.levels.push(Level::new(users, outcome, others, &climb.levels));
         }
+        climb.allowed_cores = allowed_cores(self.pid);
         let refused = process::refused_connections(self.pid);
         climb.refused_connections = refused.and_then(|now| now.checked_sub(refused_before?));
         Ok(climb)
