@@ -131,7 +131,8 @@ fn benchmarks_of_any_program_get_a_verdict_each() {
 fn memory_that_grows_to_the_end_of_each_run_is_noticed_and_a_full_store_is_not() {
     let toy = Toy::new(&[]);
     let store = server(&toy, "--keep 64 --keep-at-most 100");
-    let loops = ["--pairs=6", "--measurement=0.4", "--warm-up=0.3", "--open-loop=0"];
+    // Long enough that memory is read often, also while other tests keep the cores busy.
+    let loops = ["--pairs=6", "--measurement=1", "--warm-up=0.3", "--open-loop=0"];
     let args = [&loops[..], &CALM, &["--get=/", "--json"]].concat();
     let output = toy.run(
         &[&["compare", &store, &format!("leak={}", server(&toy, "--keep 16"))], &args[..]].concat(),

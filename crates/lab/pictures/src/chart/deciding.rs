@@ -6,7 +6,7 @@ use std::fmt;
 use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
 use lab_model::{Metric, Outcome};
 use lab_report::{
-    CaseRecord, Run, VariantRecord, factor, join, significant,
+    CaseRecord, Run, VariantRecord, join, significant,
     tables::{factor_of, value_of},
     time_ms,
 };
@@ -113,8 +113,6 @@ struct DecidingRow<'a> {
     high: f64,
     /// Its factor over the baseline, with the interval.
     over: Option<String>,
-    /// Only its estimate.
-    factor: Option<f64>,
 }
 
 impl fmt::Display for DecidingRow<'_> {
@@ -150,7 +148,6 @@ impl<'a> DecidingRow<'a> {
             value,
             high,
             over: found.map(|it| factor_of(it, metric)),
-            factor: found.and_then(|it| Some(it.of(metric)?.estimate)),
         })
     }
 
@@ -174,7 +171,7 @@ impl<'a> DecidingRow<'a> {
     }
 
     fn in_a_sentence(&self) -> String {
-        let over = self.factor.map_or(String::new(), |it| format!(", {}", factor(it)));
+        let over = self.over.as_ref().map_or(String::new(), |it| format!(", {it}"));
         format!("{} {self}{over}", self.variant.variant)
     }
 }
