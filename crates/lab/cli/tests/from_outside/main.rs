@@ -12,6 +12,7 @@ mod flame;
 mod limits;
 mod malicious;
 mod packages;
+mod places;
 mod practice;
 mod pull_request;
 mod reach;
