@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_macros, clippy::unwrap_used, reason = "a test may panic")]
 
+mod as_checked_out;
 mod bench;
 mod compare;
 mod cut_short;
