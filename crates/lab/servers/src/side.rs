@@ -127,11 +127,11 @@ impl RevisionBuild<'_> {
                 && target["name"] == name
                 && target["kind"][0] == option.trim_start_matches('-')
         };
-        let built = messages.iter().filter(is_it).filter_map(|message| {
+        let mut built = messages.iter().filter(is_it).filter_map(|message| {
             let path = message["executable"].as_str()?.into();
             Some(Executable { path, is_fresh: message["fresh"] == true })
         });
-        built.last().context("cargo does not say where it is")
+        built.next_back().context("cargo does not say where it is")
     }
 
     /// The platforms whose programs cargo may have built: its own, and the one that the path names.
