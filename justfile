@@ -116,7 +116,7 @@ contest *FLAGS: _lab
 [no-exit-message]
 mystery *FLAGS:
     {{ if FLAGS =~ '(^| )(-h|--help)( |$)' { 'cat crates/exercises/mystery/help.txt; exit' } else { '.ci/cargo mystery' } }}
-    exec "${CARGO_TARGET_DIR:-target}"/release/mystery "$@"
+    exec cargo run --release --quiet --bin mystery -- "$@"
 
 # Build the course as a site, and open it
 [group('learn')]

@@ -105,14 +105,14 @@ else
     lab report "$record" --output "$out/report.html"
 fi
 
-# The command of the newest build of a revision.
+# The command of the build of a revision that `lab` used last.
 built() {
-    local newest='' file
-    for file in "${record%/runs/*}/revisions/$1"-*/{,layout-1/}"$bin"; do
-        [ ! "$file" -nt "$newest" ] || newest=$file
+    local last='' dir
+    for dir in "${record%/runs/*}/revisions/$1"-*; do
+        [ ! "$dir/complete" -nt "$last/complete" ] || last=$dir
     done
     shift
-    printf '%q ' "$newest" "$@"
+    printf '%q ' "$(readlink "$last/program")" "$@"
 }
 graph=
 [ -n "${BENCH:-}" ] || graph="There is no flame graph: log.txt says why."

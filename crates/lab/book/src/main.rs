@@ -22,7 +22,7 @@ struct LabBook {
     /// The workspace, instead of the one that contains the current directory
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// The directory of the server binaries, instead of the directory of `lab-book`
+    /// The directory of the server binaries, next to that of the results, instead of cargo's target directory
     #[arg(long, global = true, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
 }

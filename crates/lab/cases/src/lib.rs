@@ -23,7 +23,7 @@ pub use criteria::{AtOnce, Change, Criteria, Innocent, Limits, Otherwise, Overta
 pub use expectations::without_expectations;
 pub use nearest::{unknown, unknown_with_secrets};
 pub use overrides::Overrides;
-pub use places::{Workspace, find_bin_dir, lab_itself};
+pub use places::{Workspace, lab_itself};
 pub use prediction::{Prediction, SUSPECTS, SuspectKind};
 pub use request::Request;
 pub use translation::Translation;

@@ -1,11 +1,15 @@
 //! Where the cases are, and where the binaries and the results are.
 
 use std::{
+    collections::BTreeMap,
     env,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use lab_system::output_of;
+use serde_json::Value;
 
 use crate::{Case, MINE, Reference, unknown_with_secrets};
 
@@ -19,32 +23,44 @@ pub fn lab_itself() -> anyhow::Result<PathBuf> {
 pub struct Workspace {
     /// The directory with `crates/CASE/case.toml` below it.
     root: PathBuf,
-    /// Where the server binaries are.
-    bin_dir: PathBuf,
+    /// Where the server binaries are, if somebody else built them.
+    bin_dir: Option<PathBuf>,
+    /// Where cargo has put those that it built, by name.
+    built: Arc<Mutex<BTreeMap<String, PathBuf>>>,
+    /// Cargo's target directory, once it was asked for.
+    target: Arc<OnceLock<PathBuf>>,
 }
 
 impl Workspace {
-    /// Finds the workspace around the current directory, and the binaries in the directory of the
-    /// running `lab`. `root` and `bin_dir` replace what it would find.
+    /// Finds the workspace around the current directory, unless `root` names it. Its binaries are in `bin_dir`, or else
+    /// where cargo says that it has built them.
     pub fn find(root: Option<&Path>, bin_dir: Option<&Path>) -> anyhow::Result<Self> {
         let root = match root {
             Some(root) => root.to_owned(),
             None => around(&env::current_dir().context("cannot read the current directory")?)?,
         };
-        Ok(Self { root, bin_dir: find_bin_dir(bin_dir)? })
+        let (built, target) = (Arc::default(), Arc::default());
+        Ok(Self { root, bin_dir: bin_dir.map(Path::to_owned), built, target })
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    pub fn bin_dir(&self) -> &Path {
-        &self.bin_dir
+    /// The directory of binaries that somebody else built, and that are taken as they are.
+    pub fn bin_dir(&self) -> Option<&Path> {
+        self.bin_dir.as_deref()
     }
 
-    /// This workspace with its binaries elsewhere.
-    pub fn with_bin_dir(&self, bin_dir: PathBuf) -> Self {
-        Self { root: self.root.clone(), bin_dir }
+    /// This workspace with copies of its binaries, in a directory of their own.
+    pub fn with_copies_in(&self, bin_dir: PathBuf) -> Self {
+        Self { bin_dir: Some(bin_dir), target: Arc::new(self.target().into()), ..self.clone() }
+    }
+
+    /// Notes where cargo has put a binary that it built.
+    pub fn is_built(&self, name: &str, path: PathBuf) {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        built.insert(name.to_owned(), path);
     }
 
     /// The cases of the course.
@@ -119,33 +135,47 @@ impl Workspace {
         Reference::read(&case.dir.join("counts.toml"))
     }
 
-    /// The path of a binary, which has to exist.
+    /// The path of a binary: in the directory that was named, or where cargo has just put it.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.bin_dir.join(name);
-        if !path.is_file() {
-            bail!("{} is missing; build it with `cargo build --release`", path.display());
-        }
+        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = match &self.bin_dir {
+            Some(dir) => dir.join(name),
+            None => {
+                built.get(name).with_context(|| format!("cargo has not built `{name}`"))?.clone()
+            }
+        };
+        ensure!(
+            path.is_file(),
+            "{} is missing; build it with `cargo build --release`, or leave out --bin-dir",
+            path.display()
+        );
         Ok(path)
     }
 
-    /// Where results go: `lab` in the target directory that holds the binaries, so it follows
-    /// `CARGO_TARGET_DIR`.
+    /// Where results go: `lab` in cargo's target directory, or next to the directory of binaries that was named.
     pub fn results(&self) -> PathBuf {
-        self.bin_dir.parent().unwrap_or(&self.root).join("lab")
+        self.target().join("lab")
+    }
+
+    fn target(&self) -> PathBuf {
+        let of_cargo = || {
+            let metadata = ["metadata", "--no-deps", "--format-version", "1"];
+            let printed = output_of(&self.root, "cargo", &metadata)?;
+            let metadata: Value = serde_json::from_str(&printed).ok()?;
+            Some(PathBuf::from(metadata["target_directory"].as_str()?))
+        };
+        let target = || match &self.bin_dir {
+            Some(dir) => dir.parent().unwrap_or(&self.root).to_owned(),
+            // Without cargo, nothing is built, and what was measured elsewhere can be shown.
+            None => of_cargo().unwrap_or_else(|| self.root.join("target")),
+        };
+        self.target.get_or_init(target).clone()
     }
 
     /// Where Criterion keeps its figures: next to [`Workspace::results`].
     pub fn criterion(&self) -> PathBuf {
         self.results().with_file_name("criterion")
     }
-}
-
-/// `dir`, or the directory of the running `lab`.
-pub fn find_bin_dir(dir: Option<&Path>) -> anyhow::Result<PathBuf> {
-    if let Some(dir) = dir {
-        return Ok(dir.to_owned());
-    }
-    Ok(lab_itself()?.parent().context("`lab` has no directory")?.to_owned())
 }
 
 /// The nearest directory above `start` that has cases in it.

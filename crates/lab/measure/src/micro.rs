@@ -17,7 +17,7 @@ use lab_model::{Kind, Metric, Outcome};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
 use lab_stats::{Slot, median_of, schedule};
-use lab_system::{Progress, load_average};
+use lab_system::{Program, Progress, load_average};
 use serde::Deserialize;
 
 use crate::bench::{
@@ -116,6 +116,9 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let home = Scratch::new()?;
     let mut command = Command::new(&launch.program);
     command.args(&launch.args).envs(&launch.env);
+    launch.unset.iter().for_each(|name| {
+        command.env_remove(name);
+    });
     // Criterion before 0.3.4 only knows the second.
     command.env("CRITERION_HOME", home.path().join("criterion"));
     command.env("CARGO_TARGET_DIR", home.path());
@@ -124,7 +127,7 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     }
     let load_average = load_average();
     let (before, start) = (Before::look_at_children(), Instant::now());
-    let printed = lab_system::Program::new(command, LONGEST).named(&launch.name).output().await?;
+    let printed = Program::of_user(command, LONGEST).named(&launch.name).output().await?;
     let (neighbours, measured) = (before.until_now(), start.elapsed());
     let mut times = of_criterion(home.path())?;
     if times.is_empty() {

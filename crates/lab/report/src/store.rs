@@ -128,7 +128,7 @@ mod tests {
     fn only_names_that_lab_gives_are_records() {
         let results = tempfile::tempdir().unwrap();
         let store = Store::new(results.path());
-        let record = Record::new(false, lab_system::Build::of(results.path(), results.path()));
+        let record = Record::new(false, lab_system::Build::of(results.path(), "release"));
         let kept = store.keep(record.created, &record).unwrap();
         for other in ["zzz.json", "20991121T151556791Z.json.orig", "99991121T15155679Z.json"] {
             std::fs::copy(&kept, kept.with_file_name(other)).unwrap();

@@ -4,7 +4,13 @@
 //! asks for another run when they change. So a cargo that inherited them would compile ring and all that
 //! uses it again, and so would the next cargo that a shell starts.
 
-use std::{env, ffi::OsStr, path::Path, process::Command, time::Duration};
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use lab_cases::{MINE, Workspace};
 use serde_json::Value;
@@ -13,6 +19,8 @@ use super::with_bar;
 
 /// How long cargo may compile one crate.
 pub const PATIENCE: Duration = Duration::from_secs(3600);
+/// How long cargo may take where it compiles nothing.
+pub const SHORT_PATIENCE: Duration = Duration::from_secs(120);
 /// Has cargo print its messages for programs, which [`with_bar::build`] returns.
 pub const MESSAGES: [&str; 2] = ["--message-format", "json-render-diagnostics"];
 
@@ -39,22 +47,28 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
     command
 }
 
-/// Builds some binaries of the workspace into its `bin_dir`, in the profile that `lab` itself was built
-/// in; returns cargo's messages. No names of crates appear.
+/// The directory that cargo names after the profile that `lab` itself was built in.
+pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
+
+/// Builds some binaries of the workspace where cargo's settings say, in the profile that `lab` itself was built in, and
+/// notes where cargo has put them. No names of crates appear.
 pub async fn build_servers(
     workspace: &Workspace,
     binaries: &[String],
     flags: &[&str],
-) -> anyhow::Result<Vec<Value>> {
+) -> anyhow::Result<()> {
     // The reader's own variants are behind a feature of their packages. They are built apart, so that the
     // feature changes no other binary.
     let (mine, others): (Vec<_>, Vec<_>) =
         binaries.iter().partition(|name| name.ends_with(&format!("-{MINE}")));
-    let mut messages = Vec::new();
     for binaries in [mine, others].into_iter().filter(|it| !it.is_empty()) {
         // The whole workspace is named so that cargo chooses the same features of the dependencies as in
         // an ordinary build, and compiles none of them again.
-        let mut command = command(workspace, &["build", "--workspace"]);
+        let mut command = as_from_a_shell("cargo", workspace.root());
+        command.args(["build", "--workspace"]);
+        if PROFILE == "release" {
+            command.arg("--release");
+        }
         for name in binaries {
             command.args(["--bin", name]);
             if let Some(package) = name.strip_suffix(&format!("-{MINE}")) {
@@ -62,22 +76,23 @@ pub async fn build_servers(
             }
         }
         command.args(flags).args(MESSAGES);
-        messages.extend(with_bar::build(command, PATIENCE).await?);
+        for message in with_bar::build(command, PATIENCE).await? {
+            if let Some((name, path)) = executable(&message) {
+                workspace.is_built(name, path);
+            }
+        }
     }
-    Ok(messages)
+    for name in binaries {
+        workspace.binary(name)?;
+    }
+    Ok(())
 }
 
-/// Cargo in the workspace, for the profile and the directory of its binaries.
-fn command(workspace: &Workspace, what: &[&str]) -> Command {
-    let mut command = as_from_a_shell("cargo", workspace.root());
-    command.args(what);
-    if workspace.bin_dir().ends_with("release") {
-        command.arg("--release");
-    }
-    if let Some(target) = workspace.bin_dir().parent() {
-        command.arg("--target-dir").arg(target);
-    }
-    command
+/// The binary that one of cargo's messages names, fresh ones included.
+fn executable(message: &Value) -> Option<(&str, PathBuf)> {
+    let target = &message["target"];
+    let path = message["executable"].as_str()?.into();
+    (target["kind"][0] == "bin").then_some((target["name"].as_str()?, path))
 }
 
 /// Whether cargo sets this variable for the programs that it runs. Others of its variables are settings,
@@ -95,6 +110,18 @@ fn is_set_by_cargo(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_binary_is_where_cargo_says_and_nothing_else_is_one() {
+        let message = |kind: &str, executable: Value| {
+            let target = serde_json::json!({ "name": "api", "kind": [kind] });
+            serde_json::json!({ "reason": "compiler-artifact", "target": target, "executable": executable })
+        };
+        let path = "/t/riscv64gc-unknown-linux-gnu/release/api";
+        assert_eq!(executable(&message("bin", path.into())), Some(("api", path.into())));
+        assert_eq!(executable(&message("test", path.into())), None);
+        assert_eq!(executable(&message("bin", Value::Null)), None);
+    }
 
     /// Cargo has set its variables for this test.
     #[test]

@@ -50,9 +50,7 @@ pub async fn build(
     let binaries: Vec<_> = cases.iter().flat_map(variants).chain(companions).collect();
 
     cargo::build_servers(workspace, &binaries, &["--features", feature]).await?;
-    // Its last part is the profile, as it is in cargo's own directories.
-    let profile = workspace.bin_dir().file_name().unwrap_or_default();
-    let directory = workspace.results().join(name).join(profile);
+    let directory = workspace.results().join(name).join(cargo::PROFILE);
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     for name in &binaries {
@@ -62,7 +60,7 @@ pub async fn build(
     let put_back: Vec<_> =
         binaries.into_iter().filter(|name| !name.ends_with(&format!("-{MINE}"))).collect();
     cargo::build_servers(workspace, &put_back, &[]).await?;
-    Ok(workspace.with_bin_dir(directory))
+    Ok(workspace.with_copies_in(directory))
 }
 
 /// Copies a binary into a directory, as a second name for the same file where the system allows it:

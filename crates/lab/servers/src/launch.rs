@@ -1,7 +1,7 @@
 //! How to start and find a server: a case's variant, or the reader's own command.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -20,6 +20,8 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Additions to the environment, with the same placeholders.
     pub env: BTreeMap<String, String>,
+    /// The variables of `lab` that it does not get.
+    pub unset: BTreeSet<String>,
     /// The working directory, if it is not the caller's.
     pub dir: Option<PathBuf>,
     pub address: Address,

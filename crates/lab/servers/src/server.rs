@@ -79,6 +79,9 @@ impl Supervisor {
         if let Some(dir) = &launch.dir {
             command.current_dir(dir);
         }
+        launch.unset.iter().for_each(|name| {
+            command.env_remove(name);
+        });
         let mut process = command
             .process_group(0)
             .args(launch.args.iter().map(|arg| placeholders.fill(arg)))

@@ -20,6 +20,7 @@ mod processors;
 mod program;
 mod progress;
 pub mod quota;
+mod repository;
 mod secrets;
 mod system;
 

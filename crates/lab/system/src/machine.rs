@@ -30,7 +30,7 @@ pub struct Machine {
 pub struct Build {
     /// The output of `rustc --version`.
     pub rustc: Option<String>,
-    /// `release` or `debug`, from the directory of the binaries.
+    /// `release` or `debug`.
     pub profile: String,
     pub commit: Option<String>,
     /// Whether the working tree had uncommitted changes.
@@ -72,13 +72,13 @@ impl Machine {
 }
 
 impl Build {
-    /// What cargo puts into `bin_dir` now, from the working tree `root`. It describes binaries only if
-    /// cargo has just built them or found them up to date.
-    pub fn of(root: &Path, bin_dir: &Path) -> Self {
+    /// What cargo builds now in a profile, from the working tree `root`. It describes binaries only if cargo has just
+    /// built them or found them up to date.
+    pub fn of(root: &Path, profile: &str) -> Self {
         let status = output_of(root, "git", &["status", "--porcelain"]);
         Self {
             rustc: output_of(root, "rustc", &["--version"]),
-            profile: bin_dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            profile: profile.to_owned(),
             commit: output_of(root, "git", &["rev-parse", "HEAD"]),
             dirty: status.map(|changes| !changes.is_empty()),
         }
@@ -115,7 +115,7 @@ mod tests {
     fn missing_programs_and_repositories_are_no_error() {
         assert_eq!(output_of(Path::new("."), "no-such-program-anywhere", &[]), None);
         let elsewhere = tempfile::tempdir().unwrap();
-        let build = Build::of(elsewhere.path(), Path::new("target/release"));
+        let build = Build::of(elsewhere.path(), "release");
         assert_eq!((build.commit, build.dirty), (None, None));
         assert_eq!(build.profile, "release");
     }

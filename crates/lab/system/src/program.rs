@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::last_lines;
+use crate::{last_lines, repository};
 
 /// The most that is read of its messages, in bytes.
 const MOST_MESSAGES: u64 = 16 << 20;
@@ -86,7 +86,14 @@ impl fmt::Display for ProgramError {
 impl std::error::Error for ProgramError {}
 
 impl Program {
+    /// A tool of `lab`: it works in the repository of its directory, also where `lab` runs in a hook of another one.
     pub fn new(mut command: Command, limit: Duration) -> Self {
+        repository::find_its_own(&mut command);
+        Self::of_user(command, limit)
+    }
+
+    /// A command of the user's own, which gets the environment that the user gave `lab`.
+    pub fn of_user(mut command: Command, limit: Duration) -> Self {
         command.stdin(Stdio::null());
         Self { command, limit, name: None, shows_messages: false, leads_group: false }
     }

@@ -17,7 +17,7 @@ use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
 use lab_report::{Table, closing, heading};
 use lab_servers::{
-    Scratch,
+    Scratch, current,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{Build, Output, Progress, out};
@@ -121,7 +121,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         cases => Some(build(Instrumentation::Heap, cases).await?),
     };
     // Read now, since the next commit may come while the servers are watched.
-    let built = async { Ok(Build::of(ordinary.root(), ordinary.bin_dir())) };
+    let built = async { Ok(current::of_checkout(&ordinary)) };
     let built = places.build_unless_given(Build::unknown(), built).await?;
     let profilers = profilers(options, true);
     let flamegraph = places.flamegraph()?;

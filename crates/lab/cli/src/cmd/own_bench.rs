@@ -31,8 +31,9 @@ impl OwnBenches {
         let names = names(&given)?;
         let (what, revisions) = match &options.bench[..] {
             [name, ..] => {
-                let built = options.revisions(places, Artifact::Bench(name)).await?;
-                (format!("the bench {name}"), Some(built))
+                let bench = Artifact::bench(name)?;
+                let built = options.revisions(places, &bench).await?;
+                (format!("the bench {}", bench.name), Some(built))
             }
             [] => ("benches".to_owned(), None),
         };
@@ -45,11 +46,13 @@ impl OwnBenches {
             let launches = match &revisions {
                 None => vec![Launch::of_command(&name, &side.given)?],
                 Some((_, built)) => {
-                    let Built { programs, dir } = &built[at];
+                    let Built { programs, dir, env, unset } = &built[at];
                     let launch = |program: &PathBuf| Launch {
                         name: name.clone(),
                         program: program.clone(),
                         args: args.clone(),
+                        env: env.clone(),
+                        unset: unset.clone(),
                         dir: Some(dir.clone()),
                         ..Launch::default()
                     };

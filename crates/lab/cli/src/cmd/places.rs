@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab_cases::{Workspace, find_bin_dir};
+use lab_cases::{Workspace, lab_itself};
 use lab_system::{System, err};
 
 const FLAMEGRAPH: &str = "lab-flamegraph";
@@ -13,7 +13,7 @@ pub struct Places {
     /// The workspace, if the current directory is outside it
     #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     pub root: Option<PathBuf>,
-    /// Where the server binaries are, if not next to `lab`
+    /// Where the server binaries are, if cargo is not to build them
     #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     pub bin_dir: Option<PathBuf>,
 }
@@ -32,10 +32,13 @@ impl Places {
         if self.bin_dir.is_some() { Ok(given) } else { build.await }
     }
 
-    /// The program that draws the standard flame graph: next to the servers' binaries, or on the
-    /// `PATH`. If it is missing, a line says how to get it.
+    /// The program that draws the standard flame graph: next to `lab`, as it was built or installed, or on the `PATH`.
+    /// If it is missing, a line says how to get it.
     pub fn flamegraph(&self) -> anyhow::Result<Option<PathBuf>> {
-        let ours = find_bin_dir(self.bin_dir.as_deref())?.join(FLAMEGRAPH);
+        let ours = match &self.bin_dir {
+            Some(dir) => dir.join(FLAMEGRAPH),
+            None => lab_itself()?.with_file_name(FLAMEGRAPH),
+        };
         let found = if ours.is_file() { Some(ours) } else { System::this().program(FLAMEGRAPH) };
         if found.is_none() {
             err!(

@@ -60,11 +60,14 @@ pub struct SideOptions {
     #[arg(long, value_name = "REV", num_args = 1)]
     pub rev: Vec<String>,
     /// With --rev: the binary to build and run
+    ///
+    /// Arguments for cargo may follow the name, as in 'api --features tls --package web'.
     #[arg(long, value_name = "NAME", requires = "rev")]
     pub bin: Option<String>,
     /// With --rev: a Criterion bench instead of a server
     ///
-    /// Each benchmark in it, or each that FILTER allows, gets a verdict.
+    /// Each benchmark in it, or each that FILTER allows, gets a verdict. Arguments for cargo may follow the name, as in
+    /// 'parse --features internals'.
     #[arg(long, value_names = ["NAME", "FILTER"], num_args = 1..=2, requires = "rev", conflicts_with_all = OF_SERVERS)]
     pub bench: Vec<String>,
     /// Instead of servers: commands that run benches, the baseline first
@@ -149,7 +152,7 @@ impl SideOptions {
         let names = names(&sides)?;
         let revisions = match &self.bin {
             _ if self.rev.is_empty() => None,
-            Some(bin) => Some(self.revisions(places, Artifact::Bin(bin)).await?),
+            Some(bin) => Some(self.revisions(places, &Artifact::bin(bin)?).await?),
             None => bail!("--rev needs --bin NAME, the server to build, or --bench NAME"),
         };
         let (mut subjects, mut targets, mut pause_ms) = (Vec::new(), Vec::new(), 0);
@@ -167,11 +170,20 @@ impl SideOptions {
                 continue;
             }
             let asks = server.requests.asks_and(&side.gets, dir)?;
-            let (commands, dir) = match &revisions {
-                Some((_, built)) => self.commands(&built[at]),
-                None => (vec![side.given.clone()], None),
+            let built = revisions.as_ref().map(|(_, built)| &built[at]);
+            let commands = match built {
+                Some(built) => self.commands(built),
+                None => vec![side.given.clone()],
             };
-            let launch = |command: &String| server.launch(name, command, dir);
+            let launch = |command: &String| {
+                let Some(Built { dir, env, unset, .. }) = built else {
+                    return server.launch(name, command, None);
+                };
+                let launch = server.launch(name, command, Some(dir))?;
+                // A port has a variable of its own.
+                let env = env.clone().into_iter().chain(launch.env).collect();
+                Ok(Launch { env, unset: unset.clone(), ..launch })
+            };
             let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
             let first = builds.first().context("a side has a command")?.clone();
             let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
@@ -258,13 +270,15 @@ impl SideOptions {
     pub async fn revisions(
         &self,
         places: &Places,
-        what: Artifact<'_>,
+        what: &Artifact,
     ) -> anyhow::Result<(Revisions, Vec<Built>)> {
         let revisions = Revisions::open(&places.results()?).await?;
         // A typing error in the last one is an error before the first one is built.
+        let mut commits = Vec::new();
         for revision in &self.rev {
-            revisions.commit(revision).await?;
+            commits.push(revisions.commit(revision).await?);
         }
+        revisions.note_uncommitted(&commits).await?;
         let mut built = Vec::new();
         for revision in &self.rev {
             built.push(revisions.build(revision, what, self.layouts).await?);
@@ -272,13 +286,13 @@ impl SideOptions {
         Ok((revisions, built))
     }
 
-    /// The commands of a revision, one for each layout, and where they run.
-    fn commands<'a>(&self, built: &'a Built) -> (Vec<String>, Option<&'a Path>) {
+    /// The commands of a revision, one for each layout.
+    fn commands(&self, built: &Built) -> Vec<String> {
         let command = |program: &PathBuf| {
             let words = [program.display().to_string()];
             shell_words::join(words.iter().chain(&self.args))
         };
-        (built.programs.iter().map(command).collect(), Some(&built.dir))
+        built.programs.iter().map(command).collect()
     }
 }
 

@@ -150,8 +150,10 @@ impl Copy {
 
     pub fn practice(&self, args: &[&str]) -> Output {
         let mut lab = lab();
-        lab.current_dir(&self.0).env("GIT_DIR", "/nonexistent").arg("practice").args(args);
-        lab.output().unwrap()
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        lab.env("GIT_CEILING_DIRECTORIES", shared)
+            .env("CARGO_TARGET_DIR", shared.parent().unwrap());
+        lab.current_dir(&self.0).arg("practice").args(args).output().unwrap()
     }
 
     /// Has an untouched copy judged, and our fix.

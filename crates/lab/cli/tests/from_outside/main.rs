@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_macros, clippy::unwrap_used, reason = "a test may panic")]
 
+mod as_checked_out;
 mod bench;
 mod compare;
 mod cut_short;
@@ -12,6 +13,7 @@ mod flame;
 mod limits;
 mod malicious;
 mod packages;
+mod places;
 mod practice;
 mod pull_request;
 mod reach;

@@ -93,7 +93,7 @@ fn a_bench_of_each_revision_is_built_and_run() {
     let output = compare(&["--bench", "steps", "--quick"]);
     fails(&output, 1, "building steps at other");
     prints(&output, "candidate is slower: time 1.17× as high (1.17–1.17)");
-    fails(&compare(&["--bench", "stairs"]), 2, "no bench target named `stairs`");
+    fails(&compare(&["--bench", "stairs"]), 2, "no bench is named `stairs`; did you mean `steps`?");
     fails(&compare(&[]), 2, "--rev needs --bin NAME, the server to build, or --bench NAME");
     assert_eq!(repository.worktrees(), 0);
 }
@@ -107,9 +107,9 @@ fn runs_take_turns_with_the_layouts() {
     fails(&compare(), 3, "layout 2 of 2");
 
     let kept = repository.0.path("service/target/lab/revisions");
-    let builds = kept.read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let build = builds.into_iter().find(|path| path.join("layout-1").is_dir()).unwrap();
-    let [one, two] = ["layout-1/tiny", "layout-2/tiny"].map(|name| build.join(name));
+    let mut builds = kept.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let build = builds.next().unwrap().join("target/release");
+    let [one, two] = ["tiny-layout-1", "tiny-layout-2"].map(|name| build.join(name));
     assert_ne!(std::fs::read(&one).unwrap(), std::fs::read(&two).unwrap());
     // The first layout starts and answers. If the second one were not run, this would go unnoticed.
     std::fs::write(&two, "not a program").unwrap();

@@ -65,10 +65,16 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     let variant = if case.source(MINE).is_dir() { MINE } else { SLOW };
     let source = case.source(variant);
     let mut ladder = Ladder::read(workspace, case)?;
+    let mut binaries = vec![case.server(variant), rules.referee.clone()];
+    binaries.extend(case.companions.iter().map(|it| it.bin.clone()));
+    let build = || places.build_unless_given((), build_servers(workspace, &binaries, &[]));
     if let Some(message) = &options.keep
         && options.seed.is_none()
         && let Some(measured) = ladder.last_measured(&source)
     {
+        if interruptible(build())?.is_none() {
+            return Ok(interrupted(&say!("your files are as you left them")));
+        }
         let program = workspace.binary(&case.server(variant))?;
         let kept = ladder.keep((&source, &program), named(message), measured)?;
         let score = format!("{:.0}", kept.measured.score[0]);
@@ -78,10 +84,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     }
     let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
     let measured = interruptible(async {
-        let mut binaries = vec![case.server(variant), rules.referee.clone()];
-        binaries.extend(case.companions.iter().map(|it| it.bin.clone()));
-        let build = build_servers(workspace, &binaries, &[]);
-        places.build_unless_given(Vec::new(), build).await?;
+        build().await?;
         let program = workspace.binary(&case.server(variant))?;
         if !options.json {
             err!("  {}", say!("preparing the visits and their right answers"));

@@ -26,7 +26,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     let companions = case.companions.iter().map(|it| it.bin.clone());
     let binaries: Vec<_> = companions.chain([server]).collect();
     let served = interruptible(async {
-        places.build_unless_given(Vec::new(), build_servers(workspace, &binaries, &[])).await?;
+        places.build_unless_given((), build_servers(workspace, &binaries, &[])).await?;
         let launch = Launch::of_case(workspace, &case, variant)?;
         Running::with(&launch, async |running| {
             let url = |url: &dyn ToString| url.to_string().trim_end_matches('/').to_owned();

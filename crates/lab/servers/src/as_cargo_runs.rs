@@ -1,0 +1,80 @@
+//! How cargo runs a program: where, and with which environment. Cargo is asked, because it is the only one to say so for
+//! each of its versions: variables of the package, of its build script and of your settings, and the library path.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, ensure};
+use lab_system::Program;
+
+use super::cargo;
+
+/// Cargo runs it in place of the program, with this script as its input: it writes down what cargo gave it.
+const RUNNER: &str = "sh -s";
+/// What the shell sets, or `lab`.
+const OTHERS: [&str; 5] = ["SHLVL", "OLDPWD", "_", "GIT_OPTIONAL_LOCKS", "CARGO_BUILD_BUILD_DIR"];
+
+/// A program as cargo runs it.
+#[derive(Clone, Debug, Default)]
+pub struct Ran {
+    pub program: PathBuf,
+    pub dir: PathBuf,
+    /// What differs from the environment of `lab`.
+    pub env: BTreeMap<String, String>,
+    pub unset: BTreeSet<String>,
+}
+
+/// Asks a `cargo run` or `cargo bench`, which has nothing to build any more. `files` is a directory for two files.
+pub async fn ask(mut cargo: Command, triples: &[String], files: &Path) -> anyhow::Result<Ran> {
+    let names: Vec<_> = triples.iter().map(|triple| variable(triple)).collect();
+    cargo.envs(names.iter().map(|name| (name, RUNNER)));
+    let [script, answer] = ["runner.sh", "ran"].map(|name| files.join(name));
+    let quoted = shell_words::quote(answer.to_str().context("a path isn't UTF-8")?).into_owned();
+    let text = format!("printf '%s\\0' \"$1\" \"$PWD\" >{quoted} && env -0 >>{quoted}\n");
+    let _ = fs::remove_file(&answer);
+    fs::write(&script, text).with_context(|| format!("cannot write {}", script.display()))?;
+    Program::new(cargo, cargo::PATIENCE)
+        .named("cargo")
+        .reading(File::open(&script)?)
+        .output()
+        .await?;
+    let answer = fs::read(&answer).context("cargo did not run the program")?;
+    let mut fields = answer.split(|byte| *byte == 0).map(|it| OsString::from_vec(it.to_vec()));
+    let (program, dir) = (fields.next(), fields.next().map(PathBuf::from));
+    let (program, dir) = program.zip(dir).context("cargo ran nothing")?;
+    ensure!(dir.is_dir(), "cargo ran it in {}, which is gone", dir.display());
+    let its: BTreeMap<_, _> = fields.filter_map(|field| assignment(&field)).collect();
+    let is_other =
+        |name: &OsStr| OTHERS.iter().any(|it| name == *it) || names.iter().any(|it| name == &**it);
+    let ours: BTreeMap<_, _> = env::vars_os().collect();
+    let text = |it: &OsString| it.to_str().map(str::to_owned);
+    let is_new = |(name, value): &(&OsString, &OsString)| ours.get(*name) != Some(*value);
+    let differs = its.iter().filter(is_new).filter(|(name, _)| !is_other(name));
+    let removed = ours.keys().filter(|name| !its.contains_key(*name) && !is_other(name));
+    Ok(Ran {
+        program: dir.join(program),
+        env: differs.filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect(),
+        unset: removed.filter_map(text).collect(),
+        dir,
+    })
+}
+
+/// Cargo's variable for what runs the programs of a target.
+fn variable(triple: &str) -> String {
+    let triple = triple.to_uppercase().replace(['-', '.'], "_");
+    format!("CARGO_TARGET_{triple}_RUNNER")
+}
+
+fn assignment(field: &OsStr) -> Option<(OsString, OsString)> {
+    let bytes = field.as_encoded_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=')?;
+    let part = |part: &[u8]| OsString::from_vec(part.to_vec());
+    Some((part(&bytes[..at]), part(&bytes[at + 1..])))
+}

@@ -1,0 +1,154 @@
+//! One side of a comparison of revisions: its cargo builds it, and says how it runs it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::Context as _;
+use lab_system::err;
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use super::{
+    Artifact, Built, Scratch,
+    artifact::FoundArtifact,
+    as_cargo_runs,
+    cargo::{self, as_from_a_shell_elsewhere},
+    kept::Kept,
+    with_bar,
+};
+
+pub struct RevisionBuild<'a> {
+    /// `api at main (0123456789)`
+    pub title: String,
+    pub what: &'a Artifact,
+    pub found: FoundArtifact,
+    pub dir: &'a Path,
+    pub kept: &'a Kept,
+    pub host: &'a str,
+}
+
+/// What cargo says about a program that it built.
+struct Executable {
+    path: PathBuf,
+    /// Whether it was there already.
+    is_fresh: bool,
+}
+
+impl RevisionBuild<'_> {
+    /// Builds it, once for each layout.
+    pub async fn build(&self, layouts: Option<u16>) -> anyhow::Result<Built> {
+        if !self.kept.is_complete {
+            err!("building {}", self.title);
+        }
+        let plain = self.plain().await?;
+        let run = if self.what.is_bench() { "bench" } else { "run" };
+        let run = self.cargo(run, &self.what.option());
+        // The environment may have secrets.
+        let files = Scratch::new()?;
+        let ran = as_cargo_runs::ask(run, &self.triples(&plain), files.path()).await?;
+        let programs = match layouts {
+            None => vec![ran.program],
+            Some(layouts) => self.layouts(layouts, &plain, &ran.program).await?,
+        };
+        Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset })
+    }
+
+    /// As cargo builds it. A server gets all programs of its package, because it may start one of them.
+    async fn plain(&self) -> anyhow::Result<Executable> {
+        let command = if self.what.is_bench() {
+            let [option, name] = self.what.option();
+            self.cargo("bench", &["--no-run".to_owned(), option, name])
+        } else {
+            self.cargo("build", &["--bins".to_owned()])
+        };
+        match (self.run(command, &[]).await, self.what.hint(&self.found)) {
+            (Err(error), Some(hint)) => Err(error.context(hint)),
+            (built, _) => built,
+        }
+    }
+
+    /// Its functions in random orders: copies of it, next to it, because it may look for files from there.
+    async fn layouts(
+        &self,
+        layouts: u16,
+        plain: &Executable,
+        program: &Path,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let name = program.file_name().context("a program has a name")?.to_string_lossy();
+        let of = |seed: u16| program.with_file_name(format!("{name}-layout-{seed}"));
+        if !plain.is_fresh {
+            for seed in 1..=u16::MAX {
+                if fs::remove_file(of(seed)).is_err() {
+                    break;
+                }
+            }
+        }
+        let missing: Vec<_> = (1..=layouts).filter(|seed| !of(*seed).is_file()).collect();
+        for &seed in &missing {
+            err!("building {}, layout {seed} of {layouts}", self.title);
+            // An option of lld, which is Rust's linker on x86-64 Linux. It is for this binary alone: with RUSTFLAGS,
+            // each layout would build all dependencies again.
+            let link = format!("link-arg=-Wl,--shuffle-sections=*={seed}");
+            let rustc = self.cargo("rustc", &self.what.option());
+            let built = self.run(rustc, &["--", "-C", &link]).await;
+            let built = built.context("--layouts needs the linker lld")?;
+            copy_whole(&built.path, &of(seed))?;
+        }
+        if !missing.is_empty() {
+            // Cargo has put the last layout in the place of its own.
+            self.plain().await?;
+        }
+        Ok((1..=layouts).map(of).collect())
+    }
+
+    fn cargo(&self, verb: &str, args: &[String]) -> Command {
+        let target = self.kept.target();
+        let mut command = as_from_a_shell_elsewhere("cargo", self.dir);
+        command.arg(verb).args(args).args(self.what.arguments(&self.found));
+        command.arg("--target-dir").arg(&target);
+        // A setting of yours may name another directory for what cargo compiles on the way.
+        command.env("CARGO_BUILD_BUILD_DIR", &target).env("PWD", self.dir);
+        command
+    }
+
+    /// Runs a cargo that builds; returns what it says about the program.
+    async fn run(&self, mut command: Command, rest: &[&str]) -> anyhow::Result<Executable> {
+        command.args(cargo::MESSAGES).args(rest);
+        let messages = with_bar::build(command, cargo::PATIENCE).await?;
+        // Another package may have one of the same name.
+        let source = self.found.target.src_path.to_str();
+        let [option, name] = self.what.option();
+        let is_it = |message: &&Value| {
+            let target = &message["target"];
+            target["src_path"].as_str() == source
+                && target["name"] == name
+                && target["kind"][0] == option.trim_start_matches('-')
+        };
+        let mut built = messages.iter().filter(is_it).filter_map(|message| {
+            let path = message["executable"].as_str()?.into();
+            Some(Executable { path, is_fresh: message["fresh"] == true })
+        });
+        built.next_back().context("cargo does not say where it is")
+    }
+
+    /// The platforms whose programs cargo may have built: its own, and the one that the path names.
+    fn triples(&self, plain: &Executable) -> Vec<String> {
+        let below = plain.path.strip_prefix(self.kept.target()).unwrap_or(&plain.path);
+        let first = below.iter().next().unwrap_or_default().to_string_lossy().into_owned();
+        vec![self.host.to_owned(), first]
+    }
+}
+
+/// Copies a binary in one step: nobody sees or runs a part of it.
+fn copy_whole(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let dir = to.parent().context("a binary has a directory")?;
+    let copied = NamedTempFile::new_in(dir).and_then(|file| {
+        let part = file.into_temp_path();
+        fs::copy(from, &part)?;
+        Ok(part.persist(to)?)
+    });
+    copied.with_context(|| format!("cannot copy {}", from.display()))
+}
