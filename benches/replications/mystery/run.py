@@ -16,10 +16,10 @@ from harness.report import SHORT, add_options, number, save, say, table
 NAMED_BY = {
     "blocking": ["blocking", "blocked-loop"],
     "client": ["client", "connect"],
-    "clone": ["allocation"],
+    "clone": ["allocation", "clone"],
     "flush": ["flush"],
     "lock": ["lock"],
-    "log": ["log", "small-io"],
+    "log": ["log", "log-file", "small-io"],
     "nodelay": ["nagle"],
     "parse": ["document"],
     "pool": ["pool", "limit"],

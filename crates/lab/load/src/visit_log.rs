@@ -1,6 +1,6 @@
 //! What became of each visit that was due during the measurement.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use lab_model::{Accepted, VisitEnd, Visits};
 
@@ -24,13 +24,14 @@ impl VisitLog {
             due_us: Vec::with_capacity(rows),
             latency_us: Vec::with_capacity(rows),
             answer: Vec::with_capacity(rows),
+            began_unix_us: None,
         };
         Self { visits, rows: vec![None; users] }
     }
 
     /// Adds a visit that is due, so long after the begin of the measurement. Returns its row.
     pub fn arrives(&mut self, kind: u16, due: Duration) -> usize {
-        let Visits { kind: kinds, due_us, latency_us, answer } = &mut self.visits;
+        let Visits { kind: kinds, due_us, latency_us, answer, .. } = &mut self.visits;
         kinds.push(kind);
         due_us.push(due.as_micros() as u64);
         latency_us.push(0);
@@ -56,7 +57,9 @@ impl VisitLog {
 
     /// The table, with the current age of each unfinished visit.
     pub fn close(mut self, now: Duration) -> Visits {
-        let Visits { due_us, latency_us, answer, .. } = &mut self.visits;
+        let Visits { due_us, latency_us, answer, began_unix_us, .. } = &mut self.visits;
+        let since_1970 = SystemTime::UNIX_EPOCH.elapsed().ok();
+        *began_unix_us = since_1970.map(|it| it.saturating_sub(now).as_micros() as u64);
         let now_us = now.as_micros() as u64;
         for ((due_us, latency_us), answer) in due_us.iter().zip(latency_us).zip(answer) {
             if *answer == VisitEnd::Unfinished {

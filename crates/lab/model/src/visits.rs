@@ -45,6 +45,9 @@ pub struct Visits {
     /// From then until its last answer; for an unfinished visit, its age.
     pub latency_us: Vec<u64>,
     pub answer: Vec<VisitEnd>,
+    /// When the measurement began, in microseconds since 1970: other processes have the same clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_unix_us: Option<u64>,
 }
 
 /// How a visit ended.

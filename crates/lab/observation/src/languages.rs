@@ -29,6 +29,7 @@ pub struct Language {
     programs: Vec<Pattern>,
     contains: Option<String>,
     pub frame_pointers: bool,
+    pub maps_early: bool,
     pub write_names: Vec<String>,
     pub whole_stacks: Option<String>,
     pub named_code: Option<String>,

@@ -12,6 +12,8 @@ pub struct ThreadStates {
     pub window: Duration,
     /// How often each thread was looked at; fewer than 100 a second on a machine that is busy.
     pub looks: usize,
+    /// When each of them was, in microseconds since 1970: other processes have the same clock.
+    pub unix_us: Vec<u64>,
     /// Those that waited for work least come first.
     pub threads: Vec<Thread>,
     /// How many more threads there were, which were not watched.

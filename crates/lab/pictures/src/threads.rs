@@ -146,7 +146,7 @@ mod tests {
             thread("idle-2", &"f".repeat(200)),
         ];
         let window = std::time::Duration::from_secs(2);
-        let seen = ThreadStates { window, looks: 200, threads, left_out: 0 };
+        let seen = ThreadStates { window, looks: 200, threads, ..ThreadStates::default() };
         let svg = draw("<server>", &seen).into_string();
         let count = |class| svg.matches(&format!("<rect class=\"{class}\"")).count();
         // A hundred looks are 25 rounds, and one bar of each class is in the legend.

@@ -25,7 +25,7 @@ use anyhow::Context as _;
 use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
 
-pub use files::{OpenedFile, watch_files};
+pub use files::{OpenedFile, open_files, watch_files};
 pub use in_process::{Fetching, Sampler};
 pub use perf::PerfControl;
 pub use threads::watch_threads;

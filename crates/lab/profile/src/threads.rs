@@ -9,7 +9,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::Read as _,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use lab_observation::{State, Thread, ThreadStates};
@@ -25,25 +25,27 @@ const MOST: usize = 128;
 
 /// Watches a process and its descendants; `None` where the system does not show their threads.
 pub async fn watch_threads(pid: u32, window: Duration) -> Option<ThreadStates> {
-    let (mut watched, mut looks, mut left_out) = (BTreeMap::new(), 0, 0);
+    let (mut watched, mut unix_us, mut left_out) = (BTreeMap::new(), Vec::new(), 0);
     let start = Instant::now();
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while start.elapsed() < window {
         ticks.tick().await;
+        let looks = unix_us.len();
         if looks % LOOKS_PER_LIST == 0 {
             left_out = left_out.max(list(pid, looks, &mut watched));
         }
+        unix_us.push(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros() as u64);
         watched.iter_mut().for_each(|(dir, it)| it.look(dir));
-        looks += 1;
     }
+    let looks = unix_us.len();
     let mut threads: Vec<_> = watched.into_values().map(|it| it.thread).collect();
     threads.retain(|thread| thread.states.iter().any(|state| *state != State::Absent));
     let works = |state: &&State| **state != State::Absent && !state.waits_for_work();
     let worked = |thread: &Thread| thread.states.iter().filter(works).count();
     threads.sort_by_key(|thread| std::cmp::Reverse(worked(thread)));
     let window = start.elapsed();
-    (!threads.is_empty()).then_some(ThreadStates { window, looks, threads, left_out })
+    (!threads.is_empty()).then_some(ThreadStates { window, looks, unix_us, threads, left_out })
 }
 
 /// Adds new threads by their directories `/proc/PID/task/TID`, those first that have used the most CPU

@@ -11,6 +11,7 @@ mod files;
 mod harmless;
 mod limits;
 mod machine;
+pub mod memory;
 mod output;
 mod plain;
 mod ports;

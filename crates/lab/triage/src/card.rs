@@ -175,6 +175,15 @@ impl Card {
         }
     }
 
+    /// What a user meets who doesn't wait for other users.
+    fn arrivals(&self) -> Option<String> {
+        let figures = [Figure::OpenRate, Figure::OpenP50Ms, Figure::OpenP99Ms];
+        let [Some(rate), Some(p50), Some(p99)] = figures.map(|it| self.facts.text(it)) else {
+            return None;
+        };
+        Some(format!("Random arrivals, {rate}: p50 {p50}, p99 {p99}."))
+    }
+
     /// The levels that say most: one user, the peak, those that were watched, and the last.
     fn few_levels(&self) -> Vec<&LevelRow> {
         let peak = self.facts.get(Figure::PeakUsers).map(|users| users as usize);
@@ -214,6 +223,8 @@ impl Card {
             ("page faults", Figure::PageFaultsPerRequest),
             ("CPU time in the allocator, kernel included", Figure::AllocatorCpuShare),
             ("CPU time in the kernel", Figure::KernelCpuShare),
+            ("the server's memory before the load", Figure::MemoryBeforeMib),
+            ("the server's memory after the load", Figure::MemoryAfterMib),
         ];
         let row =
             |(name, figure): (&str, Figure)| Some(vec![name.to_owned(), self.facts.text(figure)?]);
@@ -290,6 +301,11 @@ mod tests {
             (Figure::Users, 64.0),
             (Figure::AtOnce, 2.0),
             (Figure::StarvedShare, 0.4),
+            (Figure::OpenRate, 2_700.0),
+            (Figure::OpenP50Ms, 0.41),
+            (Figure::OpenP99Ms, 56.1),
+            (Figure::MemoryBeforeMib, 12.0),
+            (Figure::MemoryAfterMib, 4_180.0),
         ] {
             card.facts.put(figure, value);
         }

@@ -2,6 +2,8 @@
 //! is not checked.
 
 mod load;
+mod memory;
+mod stalls;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -32,15 +34,18 @@ impl Facts {
     pub fn of(measured: &Measured, groups: &Groups) -> Self {
         let mut facts = Self::default();
         facts.load(measured);
+        facts.memory(measured);
+        facts.arrivals(measured);
         facts.threads(measured);
         facts.idle(measured);
         if let Some(counts) = &measured.counts {
             facts.counts(counts, measured.asks);
-            facts.files(&measured.files);
+            facts.files(&measured.files, measured.asks);
         }
         facts.contenders();
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             facts.groups(recording, groups);
+            facts.helpers();
         }
         if let Some(waits) = facts.get(Figure::WaitShare) {
             // Without a profile, only the wait is known.

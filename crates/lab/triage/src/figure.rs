@@ -19,6 +19,8 @@ pub enum FigureUnit {
     /// Answers per second.
     Rate,
     PerRequest,
+    Mebibytes,
+    Kibibytes,
     /// From 0 to 1.
     Share(Whole),
 }
@@ -32,6 +34,7 @@ pub enum Whole {
     Cores,
     CpuTime,
     Delays,
+    Memory,
     Request,
     Throughput,
     Time,
@@ -40,10 +43,10 @@ pub enum Whole {
     WatchedTime,
 }
 
-use FigureUnit::{Milliseconds, Number, PerRequest, Rate, Share};
+use FigureUnit::{Kibibytes, Mebibytes, Milliseconds, Number, PerRequest, Rate, Share};
 use Whole::{
-    AnswerTime, Answers, Connections, Cores, CpuTime, Delays, Request, Throughput, Time, Users,
-    WatchedTime,
+    AnswerTime, Answers, Connections, Cores, CpuTime, Delays, Memory, Request, Throughput, Time,
+    Users, WatchedTime,
 };
 
 macro_rules! figures {
@@ -114,7 +117,7 @@ figures! {
     /// Cores that the server may not use (`taskset`) don't count.
     UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
-    /// How many threads apart from the busiest one ran or waited for a core at a time.
+    /// How many threads apart from the busiest one, and from helpers, ran or waited for a core at a time.
     OtherThreads: Number,
     /// How long the server's threads waited for a core, of the time that they wanted one.
     StarvedShare: Share(Time),
@@ -155,6 +158,39 @@ figures! {
     DelayedTimeShare: Share(AnswerTime),
     QuickAckRemovesLeastShare: Share(Delays),
 
+    // Memory, over the CPU time that the server uses: the work that it does.
+    MemoryBeforeMib: Mebibytes,
+    MemoryAfterMib: Mebibytes,
+    /// What it grew by, of what it has after the load.
+    MemoryGrownShare: Share(Memory),
+    /// What it grew by in the second half of the work.
+    MemoryLateMib: Mebibytes,
+    MemoryLateShare: Share(Memory),
+    /// Whether it grew to the end: the third of that half in which it grew least, over the mean third.
+    MemorySteadiness: Number,
+    /// What of the growth the server had not mapped before. A runtime that maps its heap at the start grows into it
+    /// until the first collection.
+    MemoryMappedShare: Share(Memory),
+    /// What it grows by with each request of `WATCHED` or more users.
+    MemoryPerRequestKib: Kibibytes,
+
+    // Random arrivals.
+    OpenRate: Rate,
+    OpenP50Ms: Milliseconds,
+    OpenP99Ms: Milliseconds,
+    /// The same percentile in the closed loop, with `WATCHED` users.
+    ClosedP99Ms: Milliseconds,
+    /// The p99 of the generator's own delay.
+    OpenLagMs: Milliseconds,
+    /// How often several arrivals waited and no answer came, for far longer than an answer takes.
+    Stalls: Number,
+    /// The median from the begin of one stall to that of the next.
+    StallEveryMs: Milliseconds,
+    /// The median length.
+    StallMs: Milliseconds,
+    LongestStallMs: Milliseconds,
+    StallShare: Share(Time),
+
     // Other servers.
     Outbound: Number,
     OutboundOverAtOnce: Number,
@@ -171,6 +207,10 @@ figures! {
     OpensPerRequest: PerRequest,
     /// How many looks found the same file open, which is not the answer itself.
     SameFileLooks: Number,
+    /// Of the open file that grows most.
+    FileGrowthKib: Kibibytes,
+    /// The same, for each call of `write`.
+    FileBytesPerWrite: Number,
     FlushesPerRequest: PerRequest,
     FutexCallsPerRequest: PerRequest,
     StartsPerRequest: PerRequest,
@@ -181,7 +221,10 @@ figures! {
     /// The same, outside of the groups that allocate for a reason of their own.
     AllocatorAloneCpuShare: Share(CpuTime),
     ClientSetupCpuShare: Share(CpuTime),
+    CloneCpuShare: Share(CpuTime),
     CloseCpuShare: Share(CpuTime),
+    /// Code of the program's own language, not what a compiler just in time makes of it.
+    CompileCpuShare: Share(CpuTime),
     CompressionCpuShare: Share(CpuTime),
     ConnectCpuShare: Share(CpuTime),
     DocumentCpuShare: Share(CpuTime),
@@ -191,6 +234,8 @@ figures! {
     HandoverCpuShare: Share(CpuTime),
     HandshakeCpuShare: Share(CpuTime),
     HashingCpuShare: Share(CpuTime),
+    /// Threads of a runtime that serve no requests: they collect garbage, or compile.
+    HelpersCpuShare: Share(CpuTime),
     JsonCpuShare: Share(CpuTime),
     KernelCpuShare: Share(CpuTime),
     LockCpuShare: Share(CpuTime),
@@ -200,6 +245,8 @@ figures! {
     PageFaultCpuShare: Share(CpuTime),
     QueryCpuShare: Share(CpuTime),
     RegexCpuShare: Share(CpuTime),
+    /// Tasks below a scheduler of the runtime that uses all cores.
+    SchedulerCpuShare: Share(CpuTime),
     SmallIoCpuShare: Share(CpuTime),
     StartCpuShare: Share(CpuTime),
     UnoptimizedCpuShare: Share(CpuTime),
@@ -216,6 +263,8 @@ impl Figure {
             Share(_) => percent(value),
             Milliseconds => time_ms(value),
             Rate => format!("{} req/s", significant(value)),
+            Mebibytes => format!("{} MiB", significant(value)),
+            Kibibytes => format!("{} KiB", significant(value)),
             PerRequest if value < 0.005 => "0".to_owned(),
             _ if (value - value.round()).abs() < 0.005 * value.abs() => thousands(value),
             _ => significant(value),
@@ -233,6 +282,10 @@ pub enum Word {
     MostCall,
     /// The file of `Figure::SameFileLooks`.
     SameFile,
+    /// The file of `Figure::FileGrowthKib`.
+    GrownFile,
+    /// What the threads do during stalls, and hardly at other times.
+    StallWork,
     WaitingCall,
 }
 
@@ -255,6 +308,7 @@ impl fmt::Display for Whole {
             Cores => "all cores",
             CpuTime => "the CPU time",
             Delays => "the delays",
+            Memory => "the server's memory",
             Request => "the time of a request",
             Throughput => "the throughput",
             Time => "the time",
@@ -277,6 +331,8 @@ mod tests {
             (Figure::OpensPerRequest, 0.004, "0"),
             (Figure::OpensPerRequest, 12.0, "12"),
             (Figure::WantedCores, 1.24, "1.24"),
+            (Figure::MemoryAfterMib, 4180.0, "4,180 MiB"),
+            (Figure::MemoryPerRequestKib, 10.04, "10.0 KiB"),
         ] {
             assert_eq!(figure.in_its_unit(value), shown);
         }

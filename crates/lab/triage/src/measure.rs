@@ -1,8 +1,11 @@
 //! What a triage measures: one server, kept running, under one kind of load after the other.
 
 mod allowed;
+mod arrivals;
 mod delays;
+mod files;
 mod level;
+mod memory;
 mod stages;
 
 use std::{collections::BTreeMap, path::Path};
@@ -11,13 +14,17 @@ use anyhow::Context as _;
 use lab_measure::bench::Comparison;
 use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
-use lab_profile::{OpenedFile, Profilers};
+use lab_profile::Profilers;
 use lab_servers::Running;
 use lab_system::Progress;
 
+pub use arrivals::RandomArrivals;
 pub use delays::{DELAYED, delayed};
+pub use files::Files;
 use level::LEVELS;
 pub use level::{Level, cores};
+use memory::MemoryLog;
+pub use memory::{MemoryLook, MemoryTrend};
 use stages::{Loaded, Profile, Stages};
 
 /// The level at which the server is watched closely: more users than most machines have cores, and
@@ -46,14 +53,19 @@ pub struct Measured {
     /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: by turns a client
     /// that acknowledges at once and, as its control, the usual one.
     pub quick_ack: Vec<[Outcome; 2]>,
+    /// What comes of arrivals that don't wait for each other.
+    pub arrivals: Option<RandomArrivals>,
+    /// From the first load to the last.
+    pub memory: Vec<MemoryLook>,
+    /// Whether the server maps its heap before it uses it.
+    pub maps_early: bool,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     pub outbound: Outbound,
     /// `EVENTS` per visit, with `WATCHED` users.
     pub counts: Option<CountsPerVisit>,
-    /// The files that it opens and closes meanwhile, without those that are an answer. The one that most looks
-    /// found open comes first.
-    pub files: Vec<OpenedFile>,
+    /// Meanwhile.
+    pub files: Files,
     pub profiler: Profiler,
     pub observation: Observation,
     pub notes: Vec<Note>,
@@ -90,11 +102,12 @@ impl Triage<'_> {
         let subject = self.comparison.subjects.first().context("there is a server")?;
         let stages = Running::with(&subject.launch, async |Running { server, .. }| {
             server.ensure_it_can_be_timed()?;
-            let on = Loaded { triage: self, server, pid: server.studied_pid()? };
-            anyhow::Ok((on.stages().await?, server.is_own()))
+            let pid = server.studied_pid()?;
+            let on = Loaded { triage: self, server, pid, memory: MemoryLog::begin(pid) };
+            anyhow::Ok((on.stages().await?, on.memory, server.is_own()))
         });
-        let (stages, exits) = stages.await?;
-        let Stages { idle, climb, quick_ack, profile, counter } = stages;
+        let (stages, memory, exits) = stages.await?;
+        let Stages { idle, climb, quick_ack, arrivals, profile, counter } = stages;
         let Profile { profiler, mut observation, mut notes } = profile;
         // `perf stat` reports when the server has exited.
         let counted = match counter {
@@ -113,6 +126,9 @@ impl Triage<'_> {
             levels: climb.levels,
             refused_connections: climb.refused_connections,
             quick_ack,
+            arrivals,
+            memory: memory.looks(),
+            maps_early: memory.maps_early,
             threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
             outbound: climb.outbound,
             counts,

@@ -46,7 +46,7 @@ fn observations() -> Observations {
             window: second,
             looks: 4,
             threads: vec![thread("worker", "ddrf")],
-            left_out: 0,
+            ..ThreadStates::default()
         }),
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };

@@ -44,6 +44,16 @@ pub fn rss_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmRSS:")
 }
 
+/// Their memory now without the pages of files, in MiB: what only they can give back.
+pub fn anonymous_mib(pid: u32) -> Option<f64> {
+    of_status(pid, "RssAnon:")
+}
+
+/// What of their memory they have mapped for data, in MiB, whether they use it or not.
+pub fn mapped_mib(pid: u32) -> Option<f64> {
+    of_status(pid, "VmData:")
+}
+
 /// The sum of a line of `status` over a process and its descendants.
 fn of_status(pid: u32, name: &str) -> Option<f64> {
     let sizes = pids(pid).into_iter().filter_map(|pid| {
@@ -236,9 +246,10 @@ mod tests {
         assert_eq!(peak_rss_mib(u32::MAX), None);
         // Not of this process, whose other tests start children and stop them meanwhile.
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let [now, peak] = [rss_mib, peak_rss_mib].map(|of| of(child.id()).unwrap());
+        let [own, now, peak] =
+            [anonymous_mib, rss_mib, peak_rss_mib].map(|of| of(child.id()).unwrap());
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(0.0 < now && now <= peak, "{now} of {peak}");
+        assert!(0.0 < own && 0.0 < now && now <= peak, "{own}, and {now} of {peak}");
     }
 }

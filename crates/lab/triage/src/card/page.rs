@@ -10,7 +10,8 @@ impl Card {
     /// suspects, and the notes, with those of the page.
     pub fn add_to(&self, page: &mut PicturePage) {
         page.question = self.limited_by.clone();
-        let mut limits = Section::new(LIMITS, self.shape());
+        let lead = self.shape() + &self.arrivals().map_or(String::new(), |it| format!(" {it}"));
+        let mut limits = Section::new(LIMITS, lead);
         limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
         let mut card = vec![limits, Section::new(&self.headline(), String::new())];

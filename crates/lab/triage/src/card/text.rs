@@ -16,8 +16,10 @@ impl Card {
         let mut lines = vec![
             style(&self.server).bold().cyan().to_string(),
             self.limit_and_shape(),
-            format!("\n{}\n", self.table(self.few_levels()).text()),
+            format!("\n{}", self.table(self.few_levels()).text()),
         ];
+        lines.extend(self.arrivals().map(|it| paragraph(&it)));
+        lines.push(String::new());
         let (first, others) = match &self.suspects[..] {
             [] => (None, &[][..]),
             [first, others @ ..] => (Some(first), others),
@@ -65,8 +67,9 @@ impl Card {
             heading(LIMITS),
             self.limit_and_shape(),
             format!("\n{}", self.table(&self.levels).text()),
-            format!("\n{}", self.counted().text()),
         ];
+        lines.extend(self.arrivals().map(|it| paragraph(&it)));
+        lines.push(format!("\n{}", self.counted().text()));
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
             let mut functions =
                 self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use lab_model::Outcome;
-use lab_profile::OpenedFile;
 use lab_stats::wilson;
 use lab_system::escaped;
 
 use super::Facts;
 use crate::{
     figure::{Figure, Word},
-    measure::{DELAYED, Level, Measured, WATCHED, cores, delayed},
+    measure::{DELAYED, Files, Level, Measured, WATCHED, cores, delayed},
 };
 
 /// How many answers each user needs before a cost per answer is meaningful.
@@ -183,10 +182,20 @@ impl Facts {
         }
     }
 
-    pub(super) fn files(&mut self, files: &[OpenedFile]) {
-        self.put(Figure::SameFileLooks, files.first().map_or(0.0, |file| file.looks as f64));
-        if let Some(file) = files.first() {
-            self.words.insert(Word::SameFile, escaped(&file.path.display().to_string()));
+    pub(super) fn files(&mut self, files: &Files, asks: usize) {
+        let opened = files.opened.first();
+        self.put(Figure::SameFileLooks, opened.map_or(0.0, |file| file.looks as f64));
+        let grown = files.grown.as_ref();
+        let bytes = grown.map_or(0.0, |(_, bytes)| bytes / asks.max(1) as f64);
+        self.put(Figure::FileGrowthKib, bytes / 1024.0);
+        let writes = self.get(Figure::WritesPerRequest).filter(|writes| *writes > 0.0);
+        self.put(Figure::FileBytesPerWrite, writes.map_or(0.0, |writes| bytes / writes));
+        for (word, path) in [
+            (Word::SameFile, opened.map(|file| &file.path)),
+            (Word::GrownFile, grown.map(|(path, _)| path)),
+        ] {
+            let path = path.map(|path| escaped(&path.display().to_string()));
+            self.words.extend(path.map(|path| (word, path)));
         }
     }
 }

@@ -1,3 +1,5 @@
+mod memory;
+
 use std::time::Duration;
 
 use lab_model::Outcome;
@@ -5,7 +7,7 @@ use lab_observation::{Observation, Profiler, Recording, State, Thread, ThreadSta
 use lab_profile::OpenedFile;
 
 use super::*;
-use crate::measure::{Level, Outbound, WATCHED};
+use crate::measure::{Files, Level, Outbound, WATCHED};
 
 /// A second of answers that took as many milliseconds, each as often as that.
 fn outcome(modes: &[(u64, u64)]) -> Outcome {
@@ -40,11 +42,14 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         asks: 1,
         levels,
         quick_ack: Vec::new(),
+        arrivals: None,
+        memory: Vec::new(),
+        maps_early: false,
         threads: None,
         outbound: Outbound::default(),
         refused_connections: None,
         counts: None,
-        files: Vec::new(),
+        files: Files::default(),
         profiler,
         observation,
         notes: Vec::new(),
@@ -195,13 +200,44 @@ fn the_file_that_is_opened_again_has_its_name_without_control_characters() {
             bytes: 246,
             looks: *looks,
         };
-        let files = files.iter().map(file).collect();
+        let files = Files { opened: files.iter().map(file).collect(), grown: None };
         facts(&Measured { counts: Some(opens.into()), files, ..measured(Vec::new()) })
     };
     let template = again(&[("/srv/a\u{1b}[2J.ejs", 48), ("/srv/late", 1)]);
     assert_eq!(template.get(Figure::SameFileLooks), Some(48.0));
     assert_eq!(template.words[&Word::SameFile], "/srv/a.ejs");
     assert_eq!(again(&[]).get(Figure::SameFileLooks), Some(0.0));
+}
+
+#[test]
+fn a_file_that_grows_has_its_growth_per_request_and_per_write() {
+    let counts = [("syscalls:sys_enter_write", 40.0)];
+    let files = Files { opened: Vec::new(), grown: Some(("/srv/a.log".into(), 2048.0)) };
+    let visits = Measured { asks: 2, counts: Some(counts.into()), files, ..measured(Vec::new()) };
+    let facts = facts(&visits);
+    assert_eq!(facts.get(Figure::FileGrowthKib), Some(1.0));
+    assert_eq!(facts.get(Figure::FileBytesPerWrite), Some(51.2));
+    assert_eq!(facts.words[&Word::GrownFile], "/srv/a.log");
+}
+
+#[test]
+fn threads_that_collect_garbage_are_no_others() {
+    let others = |stacks: &str| {
+        let level =
+            Outcome { server_cpu: Some(Duration::from_millis(1400)), ..outcome(&[(20, 800)]) };
+        let mut watched = measured(vec![(WATCHED, level)]);
+        watched.levels[0].others = Some(0.0);
+        watched.threads = Some([looks(&[]), looks(&[&[""], &["", "futex"]])]);
+        let (window, profiler) =
+            (Window { length: Duration::from_secs(1), system_cpu: None }, watched.profiler);
+        watched.observation.recording =
+            Some(Recording::new(profiler, stacks.parse().unwrap(), window));
+        Facts::of(&watched, &crate::Rules::read().unwrap().groups).get(Figure::OtherThreads)
+    };
+    assert_eq!(others("node::Start;handler 100\n"), Some(0.5));
+    let helper =
+        "start_thread;node::(anonymous namespace)::PlatformWorkerThread(void*);v8::Scavenger";
+    assert_eq!(others(&format!("node::Start;handler 70\n{helper} 30\n")), Some(0.0));
 }
 
 #[test]
@@ -226,7 +262,7 @@ fn looks(threads: &[&[&'static str]]) -> ThreadStates {
         states: calls.iter().map(state).cycle().take(10).collect(),
     };
     let threads = threads.iter().map(thread).collect();
-    ThreadStates { window: Duration::from_secs(1), looks: 10, threads, left_out: 0 }
+    ThreadStates { window: Duration::from_secs(1), looks: 10, threads, ..ThreadStates::default() }
 }
 
 #[test]

@@ -100,6 +100,24 @@ impl Facts {
         self.put(Figure::Contenders, wanted + asleep);
     }
 
+    /// Threads that collect garbage take turns with those that serve requests, without a lock of the server's.
+    pub(super) fn helpers(&mut self) {
+        let figures = [
+            Figure::HelpersCpuShare,
+            Figure::UsedCores,
+            Figure::BusiestThreadShare,
+            Figure::OtherThreads,
+        ];
+        let [Some(helpers), Some(used), Some(busiest), Some(others)] =
+            figures.map(|figure| self.get(figure))
+        else {
+            return;
+        };
+        // What they used, of what all threads but the busiest one used.
+        let share = if helpers > 0.0 { helpers * used / (used - busiest).max(0.01) } else { 0.0 };
+        self.put(Figure::OtherThreads, others * (1.0 - share.min(1.0)));
+    }
+
     pub(super) fn wants(&mut self, wanted: f64, measured: &Measured) {
         self.put(Figure::WantedCores, wanted);
         self.put(Figure::WantedCoreShare, wanted / measured.cores as f64);

@@ -56,7 +56,7 @@ impl Level {
 }
 
 /// Answers per second at the best of these levels.
-fn peak(levels: &[Level]) -> f64 {
+pub fn peak(levels: &[Level]) -> f64 {
     levels.iter().map(|level| level.outcome.throughput()).fold(0.0, f64::max)
 }
 

@@ -8,25 +8,27 @@ use lab_measure::{
     count::{Counter, SYSTEM_CALLS},
     watch::{Instruments, Watch, first_that_works},
 };
-use lab_model::{Answer, Arrivals, Ask, EngineOptions, Load, LoadPlan, Note, Outcome};
+use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
 use lab_observation::{Observation, Profiler, ThreadStates};
-use lab_profile::{OpenedFile, watch_files, watch_threads};
+use lab_profile::{Profilers, open_files, watch_files, watch_threads};
 use lab_report::plural;
 use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Level, Outbound, Triage, WATCHED,
+    CountsPerVisit, Files, Level, Outbound, Triage, WATCHED,
     allowed::allowed_cores,
+    arrivals::RandomArrivals,
     cores,
     delays::may_be_delayed,
     level::{LEVELS, WATCH},
+    memory::MemoryLog,
 };
 use crate::facts::ENOUGH_SAMPLES;
 
-const WARM_UP: Duration = Duration::from_millis(400);
+pub const WARM_UP: Duration = Duration::from_millis(400);
 const PROFILE: Duration = Duration::from_secs(4);
-const GRACE: Duration = Duration::from_millis(500);
+pub const GRACE: Duration = Duration::from_millis(500);
 /// How long the threads of the unloaded server are watched.
 const IDLE: Duration = Duration::from_millis(500);
 /// How long events are counted.
@@ -65,6 +67,7 @@ pub struct Loaded<'a> {
     pub triage: &'a Triage<'a>,
     pub server: &'a Server,
     pub pid: u32,
+    pub memory: MemoryLog,
 }
 
 /// What each stage found, in their order.
@@ -72,6 +75,7 @@ pub struct Stages {
     pub idle: Option<ThreadStates>,
     pub climb: Climb,
     pub quick_ack: Vec<[Outcome; 2]>,
+    pub arrivals: Option<RandomArrivals>,
     pub profile: Profile,
     pub counter: anyhow::Result<Counting>,
 }
@@ -107,12 +111,11 @@ impl Profile {
 pub struct Counting {
     counter: Counter,
     visits: u64,
-    /// What is not an answer.
-    files: Vec<OpenedFile>,
+    files: Files,
 }
 
 impl Counting {
-    pub async fn per_visit(self, exits: bool) -> anyhow::Result<(CountsPerVisit, Vec<OpenedFile>)> {
+    pub async fn per_visit(self, exits: bool) -> anyhow::Result<(CountsPerVisit, Files)> {
         let totals = self.counter.totals(exits).await?;
         let visits = self.visits.max(1) as f64;
         let per_visit = totals.into_iter().map(|total| total as f64 / visits);
@@ -126,14 +129,19 @@ impl Loaded<'_> {
         progress.step("watching it without load");
         let idle = watch_threads(self.pid, IDLE).await;
         let climb = self.climb().await?;
-        let quick_ack = self.quick_ack(&climb.levels).await?;
+        // Each stage but the first may have to end before the server takes too much memory.
+        let memory = &self.memory;
+        let quick_ack = memory.during(self.quick_ack(&climb.levels)).await;
+        let quick_ack = quick_ack.transpose()?.unwrap_or_default();
+        let arrivals = memory.during(self.arrivals(&climb.levels)).await.transpose()?.flatten();
         let mut profile = self.profile().await?;
         if profile.lacks_samples(&climb.levels) {
             profile = self.profile().await?;
         }
+        self.memory_to_its_end().await?;
         progress.step("counting");
-        let counter = self.count().await;
-        Ok(Stages { idle, climb, quick_ack, profile, counter })
+        let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
+        Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter })
     }
 
     /// One level after the other, up to the most users that get enough answers.
@@ -147,21 +155,27 @@ impl Loaded<'_> {
             let answered = climb.levels.last().map(|level| level.users);
             let limited = || too_many(users, answered);
             let before = Before::look(self.server);
-            let outcome = if users == WATCHED {
-                let watch = self.watch(length);
-                let (outcome, seen) =
-                    tokio::try_join!(generate(&load), watch).with_context(limited)?;
-                (climb.busy, climb.outbound) = seen;
-                outcome
-            } else {
-                generate(&load).await.with_context(limited)?
+            let loaded = async {
+                if users == WATCHED {
+                    let watch = self.watch(length);
+                    let (outcome, seen) = tokio::try_join!(generate(&load), watch)?;
+                    (climb.busy, climb.outbound) = seen;
+                    Ok(outcome)
+                } else {
+                    generate(&load).await
+                }
             };
+            let Some(outcome) = self.memory.during(loaded).await else { break };
+            let outcome = outcome.with_context(limited)?;
             let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
             ensure!(is_answered, "no right answer: {first_fault}");
             let others = before.until_now();
             climb.levels.push(Level::new(users, outcome, others, &climb.levels));
+        }
+        if climb.levels.is_empty() {
+            return Err(self.memory.too_much());
         }
         climb.allowed_cores = allowed_cores(self.pid);
         let refused = process::refused_connections(self.pid);
@@ -199,8 +213,26 @@ impl Loaded<'_> {
         Ok(turns)
     }
 
-    /// Where CPU time goes, by the first profiler that works.
+    /// Where CPU time goes, or nothing if the server takes too much memory.
     async fn profile(&self) -> anyhow::Result<Profile> {
+        if let Some(recorded) = self.memory.during(self.record()).await {
+            return recorded;
+        }
+        let none = Profilers::all().last().context("the last profiler needs nothing")?;
+        let observation = Observation {
+            name: "server".to_owned(),
+            recording: None,
+            measured: PROFILE,
+            answered: 0,
+            cpu: None,
+            spans: None,
+            threads: None,
+        };
+        Ok(Profile { profiler: none, observation, notes: Vec::new() })
+    }
+
+    /// By the first profiler that works.
+    async fn record(&self) -> anyhow::Result<Profile> {
         let Triage { comparison, profilers, scratch, progress } = *self.triage;
         let instruments = Instruments::default();
         let watch = Watch { comparison, profilers, instruments, window: PROFILE, scratch };
@@ -221,17 +253,18 @@ impl Loaded<'_> {
     async fn count(&self) -> anyhow::Result<Counting> {
         let mut counter = Counter::attach(self.pid, EVENTS).await?;
         let load = self.load(WATCHED, Duration::ZERO, COUNTING);
+        let before = open_files(self.pid);
         let watched = async {
             let (outcome, files) = tokio::join!(generate(&load), watch_files(self.pid, COUNTING));
             Ok((outcome?, files))
         };
-        let (outcome, mut files) = counter.during(watched).await?;
-        files.retain(|file| !self.triage.comparison.asks().iter().any(|ask| answers(ask, file)));
+        let (outcome, opened) = counter.during(watched).await?;
         let visits = outcome.ok + outcome.wrong + outcome.unfinished;
+        let files = Files::of(self.pid, opened, &before, self.triage.comparison.asks(), visits);
         Ok(Counting { counter, visits, files })
     }
 
-    fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
+    pub(super) fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
         let comparison = self.triage.comparison;
         let arrivals = Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load });
         LoadPlan {
@@ -252,28 +285,4 @@ fn too_many(users: usize, answered: Option<usize>) -> String {
          connections or workers between these numbers",
         plural(fewer, "user")
     )
-}
-
-/// Whether this file may be the answer itself. Who answers with a file opens it for each request.
-fn answers(ask: &Ask, file: &OpenedFile) -> bool {
-    match &ask.expected.answer {
-        Answer::Any => true,
-        Answer::Text(text) => text.len() as u64 == file.bytes,
-        Answer::Length { from, to } => (*from..=*to).contains(&file.bytes),
-        Answer::Digest { bytes, .. } => *bytes == file.bytes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_as_long_as_an_answer_may_be_that_answer() {
-        let page = OpenedFile { path: "page".into(), bytes: 4, looks: 9 };
-        let is = |answer| answers(&Ask::get("/", answer), &page);
-        assert!(is(Answer::Text("page".to_owned())) && is(Answer::Digest { bytes: 4, crc32: 0 }));
-        assert!(is(Answer::Length { from: 3, to: 5 }) && is(Answer::Any));
-        assert!(!is(Answer::Text("<p>page</p>".to_owned())));
-    }
 }

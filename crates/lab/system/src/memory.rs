@@ -1,0 +1,68 @@
+//! The memory that this machine and the control groups of a process still have.
+
+use std::path::Path;
+
+use super::System;
+
+/// Where the groups of memory are: of version 2, or of the controller `memory` in version 1.
+const MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/memory"];
+
+/// How much memory a process may still take, in MiB, before the system or the limit of one of its groups is short of
+/// it. `process` is an entry of `/proc`, such as `self`. `None` where the system doesn't say.
+pub fn available_mib(system: &System, process: &str) -> Option<f64> {
+    let info = system.read("proc/meminfo")?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let machine = line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? / 1024.0;
+    let of_process = system.read(&format!("proc/{process}/cgroup")).unwrap_or_default();
+    let paths = of_process.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        // Version 2 names no controllers.
+        let has_memory = controllers.is_empty() || controllers.split(',').any(|it| it == "memory");
+        has_memory.then(|| path.trim_start_matches('/'))
+    });
+    // In a container, the path may be that of its host, and the group is the root that it sees.
+    let dirs = paths.chain([""]).flat_map(|path| Path::new(path).ancestors());
+    let left = |dir: &Path| {
+        let left = MOUNTS.iter().filter_map(|mount| left_mib(system, &Path::new(mount).join(dir)));
+        left.reduce(f64::min)
+    };
+    Some(dirs.filter_map(left).fold(machine, f64::min))
+}
+
+/// What a group has left of its limit. The pages of files that it keeps give way.
+fn left_mib(system: &System, group: &Path) -> Option<f64> {
+    let read = |file: &str| system.read(&group.join(file).display().to_string());
+    let bytes = |file: &str| read(file)?.parse::<f64>().ok();
+    // Without a limit, version 2 says `max`, and version 1 more than any machine has.
+    let limit = bytes("memory.max").or_else(|| bytes("memory.limit_in_bytes"))?;
+    let used = bytes("memory.current").or_else(|| bytes("memory.usage_in_bytes"))?;
+    let stat = read("memory.stat").unwrap_or_default();
+    let of_files = |name| stat.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+    let files: f64 = of_files("total_cache ").or_else(|| of_files("file ")).unwrap_or(0.0);
+    Some(((limit - used + files) / 1024.0 / 1024.0).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn the_least_of_the_machine_and_of_all_groups_counts() {
+        let fake = Fake::healthy();
+        fake.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:    8192 kB\n");
+        let mib = |process| available_mib(&fake.system, process);
+        assert_eq!(mib("7"), Some(8.0));
+        fake.write("proc/7/cgroup", "4:cpu:/c\n5:memory:/m/n\n0::/a/b\n");
+        fake.write("sys/fs/cgroup/memory/m/memory.limit_in_bytes", "7340032");
+        fake.write("sys/fs/cgroup/memory/m/memory.usage_in_bytes", "1048576");
+        assert_eq!(mib("7"), Some(6.0));
+        fake.write("sys/fs/cgroup/a/memory.max", "5242880");
+        fake.write("sys/fs/cgroup/a/memory.current", "3145728");
+        fake.write("sys/fs/cgroup/a/memory.stat", "anon 1048576\nfile 2097152\n");
+        fake.write("sys/fs/cgroup/a/b/memory.max", "max");
+        fake.write("sys/fs/cgroup/a/b/memory.current", "1048576");
+        assert_eq!(mib("7"), Some(4.0));
+        assert_eq!(mib("8"), Some(8.0), "a process of no group");
+    }
+}

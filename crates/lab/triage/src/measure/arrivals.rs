@@ -1,0 +1,67 @@
+//! Random arrivals at half of the peak. The users of a closed loop wait while a server stands still, and send it
+//! nothing; these come all the same.
+
+use std::time::Duration;
+
+use lab_measure::bench::generate;
+use lab_model::{LoadPlan, OpenLoop, Outcome, VisitKind};
+use lab_observation::ThreadStates;
+use lab_profile::watch_threads;
+
+use super::{
+    Level,
+    level::peak,
+    stages::{GRACE, Loaded, WARM_UP},
+};
+
+const LENGTH: Duration = Duration::from_secs(6);
+const OF_PEAK: f64 = 0.5;
+/// More arrivals show no more, and the generator needs a core, too.
+const MOST_PER_S: f64 = 5_000.0;
+/// Fewer show nothing.
+const FEWEST: f64 = 36.0;
+
+/// What came of random arrivals. The outcome has a row for each visit.
+#[derive(Debug)]
+pub struct RandomArrivals {
+    pub rate_per_s: f64,
+    pub outcome: Outcome,
+    pub threads: Option<ThreadStates>,
+}
+
+impl Loaded<'_> {
+    /// `None` if the server is too slow for enough of them.
+    pub(super) async fn arrivals(
+        &self,
+        levels: &[Level],
+    ) -> anyhow::Result<Option<RandomArrivals>> {
+        let rate_per_s = (OF_PEAK * peak(levels)).min(MOST_PER_S);
+        // More connections than this were not served.
+        let served = levels.iter().filter(|it| it.lost == 0 && it.outcome.failed == 0);
+        let connections = served.map(|it| it.users).max();
+        let Some(connections) = connections.filter(|_| rate_per_s * LENGTH.as_secs_f64() >= FEWEST)
+        else {
+            return Ok(None);
+        };
+        self.triage.progress.step("random arrivals");
+        let kind = VisitKind {
+            name: "request".to_owned(),
+            weight: 1.0,
+            alternatives: vec![self.triage.comparison.asks().to_vec()],
+        };
+        let load = LoadPlan {
+            server_pid: Some(self.pid),
+            warm_up: WARM_UP,
+            measurement: LENGTH,
+            grace: GRACE,
+            ..LoadPlan::of_visits(
+                self.server.target(),
+                vec![kind],
+                OpenLoop::new(rate_per_s, connections),
+            )
+        };
+        let (outcome, threads) =
+            tokio::join!(generate(&load), watch_threads(self.pid, WARM_UP + LENGTH + GRACE / 2));
+        Ok(Some(RandomArrivals { rate_per_s, outcome: outcome?, threads }))
+    }
+}
