@@ -74,7 +74,7 @@ impl<'a> Attempts<'a> {
             let is_down = |cause: &io::Error| cause.kind() == io::ErrorKind::NetworkUnreachable;
             ensure!(!error.chain().filter_map(|it| it.downcast_ref()).any(is_down), NO_LOOPBACK);
             // That of the likeliest way.
-            obstacle.get_or_insert(format!("{:#}", error));
+            obstacle.get_or_insert(format!("{error:#}"));
             if began.elapsed() >= patience {
                 self.last().patience = 2 * patience;
             }

@@ -85,10 +85,10 @@ impl Effort {
         let arrivals = if self.open_loop.is_zero() { 0 } else { 2 * ARRIVALS / OPEN_LOOP_USERS };
         Self {
             // One visit comes before the warm-up, and all users begin within the time of another one.
-            warm_up: self.warm_up.max(visit + visit / 5),
-            measurement: self.measurement.max(answers * visit),
+            warm_up: self.warm_up.max(tenths(visit + visit / 5)),
+            measurement: self.measurement.max(tenths(answers * visit)),
             grace: self.grace.max(2 * visit),
-            open_loop: self.open_loop.max(arrivals * visit),
+            open_loop: self.open_loop.max(tenths(arrivals * visit)),
             ..self
         }
     }
@@ -135,6 +135,11 @@ impl Effort {
     pub fn decides_in_open_loop(self) -> bool {
         matches!(self.metric, Metric::Latency(_)) && !self.open_loop.is_zero()
     }
+}
+
+/// At least so long, in whole tenths of a second.
+fn tenths(length: Duration) -> Duration {
+    Duration::from_millis(length.as_millis().div_ceil(100) as u64 * 100)
 }
 
 #[cfg(test)]
