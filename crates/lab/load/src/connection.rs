@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use lab_model::{Accepted, Check};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -17,12 +17,14 @@ use tokio::{
 };
 
 use super::{
-    fetch::{PATIENCE, within},
-    http::{Body, Head, Prepared},
+    fetch::{OutOfPatience, within},
+    http::{Body, Head, Prepared, other_protocol},
 };
 
-/// How many bytes are read at once, and the longest head that an answer may have.
+/// How many bytes are read at once. The buffer of a connection grows for a longer head or line.
 const BUFFER: usize = 16 * 1024;
+/// The longest head that an answer may have: as long as `curl` permits.
+const LONGEST_HEAD: usize = 300 * 1024;
 
 /// The longest body that is kept outside a measurement, unless the caller says how long. Under load, none is
 /// kept.
@@ -110,13 +112,18 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// An answer with this head.
+    pub fn new(status: u16, head: &str, body: Vec<u8>) -> Self {
+        Self { status, head: head.as_bytes().to_vec(), body }
+    }
+
     /// The value of a header; its name is in small letters.
     pub fn header(&self, name: &str) -> Option<String> {
         let lines = self.head.split(|byte| *byte == b'\n').skip(1);
         let mut pairs = lines.filter_map(|line| {
             let line = String::from_utf8_lossy(line).into_owned();
             let (key, value) = line.split_once(':')?;
-            Some((key.to_lowercase(), value.trim().to_owned()))
+            Some((key.trim_end().to_lowercase(), value.trim().to_owned()))
         });
         pairs.find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -127,8 +134,12 @@ pub struct Connection<D: Dial> {
     dial: D,
     /// How long each answer may take.
     patience: Option<Duration>,
-    /// How often the server has closed it after an answer.
+    /// How much of the last answer came: nothing of it, or its head and so many bytes of its body.
+    came: Option<u64>,
+    /// How often it has ended after an answer.
     pub(super) closed: u64,
+    /// How often that was because the server had sent more than its answer.
+    pub(super) surplus: u64,
     /// How many requests were sent again, because the server closed it instead of answering.
     pub(super) resent: u64,
     /// Absent while a request is in flight. An abandoned request drops its stream, so that the next
@@ -136,7 +147,9 @@ pub struct Connection<D: Dial> {
     stream: Option<D::Stream>,
     /// Whether `stream` has brought an answer.
     is_used: bool,
-    buffer: Box<[u8]>,
+    /// The body that the last head described, if the answer must not have one.
+    stray: Body,
+    buffer: Vec<u8>,
     check: Check,
 }
 
@@ -145,15 +158,28 @@ impl<D: Dial> Connection<D> {
     /// counts the requests that are still unfinished after grace.
     pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
-        let (buffer, check) = (vec![0; BUFFER].into(), Check::default());
-        let (closed, resent, is_used) = (0, 0, false);
-        Ok(Self { dial, patience: None, closed, resent, stream, is_used, buffer, check })
+        let (buffer, check) = (vec![0; BUFFER], Check::default());
+        let (closed, surplus, resent, is_used) = (0, 0, 0, false);
+        let (patience, came, stray) = (None, None, Body::Complete);
+        Ok(Self {
+            dial,
+            patience,
+            came,
+            closed,
+            surplus,
+            resent,
+            stream,
+            is_used,
+            stray,
+            buffer,
+            check,
+        })
     }
 
-    /// A connection that waits half a minute for each answer.
-    pub(super) async fn patient(dial: D) -> anyhow::Result<Self> {
-        let connection = within(Some(PATIENCE), Self::over(dial)).await?;
-        Ok(Self { patience: Some(PATIENCE), ..connection })
+    /// A connection that waits so long for each answer.
+    pub(super) async fn patient(dial: D, patience: Duration) -> anyhow::Result<Self> {
+        let connection = within(Some(patience), Self::over(dial)).await?;
+        Ok(Self { patience: Some(patience), ..connection })
     }
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
@@ -168,7 +194,7 @@ impl<D: Dial> Connection<D> {
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
         let answer = within(self.patience, self.exchange(request, u64::MAX, |_| {}, content)).await;
-        let result = match answer {
+        let result = match answer.map_err(|error| self.how_far(error)) {
             Ok(status) => check
                 .end(&request.expected, status)
                 .map_err(|mismatch| Fault::Mismatch(format!("{}: {mismatch}", request.name))),
@@ -186,8 +212,20 @@ impl<D: Dial> Connection<D> {
         let patience = self.patience;
         let exchange = self.exchange(request, longest, on_head, content);
         let answer = within(patience, exchange).await;
+        let answer = answer.map_err(|error| self.how_far(error));
         let status = answer.with_context(|| request.name.clone())?;
         Ok(Fetched { status, head, body })
+    }
+
+    /// Says of an answer that takes too long whether it has begun.
+    fn how_far(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.came {
+            Some(bytes) if error.is::<OutOfPatience>() => anyhow!(
+                "{error}: its head and {bytes} bytes of its body came, but not its end; `lab` measures \
+                 answers that end"
+            ),
+            _ => error,
+        }
     }
 
     /// Sends a request, and hands the bytes of its answer's head to `on_head` and the body to `content`.
@@ -202,6 +240,7 @@ impl<D: Dial> Connection<D> {
         mut on_head: impl FnMut(&[u8]),
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
+        self.came = None;
         let stream = self.ready().await.context("cannot connect")?;
         let mut exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
         let mut head = exchange.head(request.head_only, &mut on_head).await;
@@ -214,19 +253,25 @@ impl<D: Dial> Connection<D> {
             head = exchange.head(request.head_only, &mut on_head).await;
         }
         let head = head?;
-        exchange.body(head, longest, content).await?;
-        if exchange.is_complete() && head.keep_alive {
+        exchange.body(head, longest, self.came.insert(0), content).await?;
+        let is_bodiless = head.framing != head.described;
+        self.stray = if is_bodiless { Body::from(head.described) } else { Body::Complete };
+        let may_stay = exchange.is_sent() && head.keep_alive;
+        let surplus = &exchange.buffer[exchange.unread.clone()];
+        let is_harmless = is_harmless(surplus, &mut self.stray);
+        if may_stay && is_harmless {
             self.stream = Some(exchange.stream);
             self.is_used = true;
         } else {
             self.closed += 1;
+            self.surplus += u64::from(may_stay);
         }
         Ok(head.status)
     }
 
     /// The open stream, or a new one if the server has closed it, as a browser does.
     async fn ready(&mut self) -> io::Result<D::Stream> {
-        if let Some(mut stream) = self.stream.take() {
+        while let Some(mut stream) = self.stream.take() {
             // No system call unless something has arrived: Tokio keeps track of readiness.
             let mut buffer = ReadBuf::new(&mut self.buffer);
             let look = |context: &mut Context| {
@@ -235,11 +280,25 @@ impl<D: Dial> Connection<D> {
             if poll_fn(look).await {
                 return Ok(stream);
             }
+            let surplus = buffer.filled();
+            if !surplus.is_empty() && is_harmless(surplus, &mut self.stray) {
+                self.stream = Some(stream);
+                continue;
+            }
             self.closed += 1;
+            self.surplus += u64::from(!surplus.is_empty());
         }
         self.is_used = false;
         self.dial.dial().await
     }
+}
+
+/// Whether what follows an answer can be skipped: empty lines, as before a request, or the body that its head
+/// describes although it must not have one, such as that of a 204. Other bytes would be taken for the start of
+/// the next answer.
+fn is_harmless(surplus: &[u8], stray: &mut Body) -> bool {
+    let taken = stray.take(surplus, |_| {});
+    taken.is_ok_and(|taken| surplus[taken..].iter().all(|byte| b"\r\n".contains(byte)))
 }
 
 /// A request on its way while its answer may already come.
@@ -253,7 +312,7 @@ struct Exchange<'a, D: Dial> {
     unsent: &'a [u8],
     /// Whether the server has closed its end, so that the rest cannot be sent.
     refused: bool,
-    buffer: &'a mut [u8],
+    buffer: &'a mut Vec<u8>,
     /// The part of the buffer that was received and not yet parsed.
     unread: std::ops::Range<usize>,
     /// Whether the first byte of the answer has come.
@@ -261,21 +320,22 @@ struct Exchange<'a, D: Dial> {
 }
 
 impl<'a, D: Dial> Exchange<'a, D> {
-    fn new(dial: &'a D, stream: D::Stream, request: &'a Prepared, buffer: &'a mut [u8]) -> Self {
+    fn new(dial: &'a D, stream: D::Stream, request: &'a Prepared, buffer: &'a mut Vec<u8>) -> Self {
         let unsent = &request.bytes[..];
         Self { dial, stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
     }
 
-    /// Whether the request was sent and nothing came after the answer, which would be taken for the
-    /// start of the next one.
-    fn is_complete(&self) -> bool {
-        !self.refused && self.unsent.is_empty() && self.unread.is_empty()
+    /// Whether the whole request was sent.
+    fn is_sent(&self) -> bool {
+        !self.refused && self.unsent.is_empty()
     }
 
     /// Reads the head of the answer, and skips interim ones such as "100 Continue".
     async fn head(&mut self, head_only: bool, on_head: impl FnOnce(&[u8])) -> anyhow::Result<Head> {
         loop {
-            match Head::parse(&self.buffer[self.unread.clone()], head_only)? {
+            let unread = &self.buffer[self.unread.clone()];
+            let parsed = Head::parse(unread, head_only);
+            match parsed.map_err(|error| other_protocol(unread).unwrap_or(error))? {
                 Some((length, head)) => {
                     let begin = self.unread.start;
                     self.unread.start += length;
@@ -294,18 +354,19 @@ impl<'a, D: Dial> Exchange<'a, D> {
         &mut self,
         head: Head,
         longest: u64,
+        length: &mut u64,
         mut content: impl FnMut(&[u8]),
     ) -> anyhow::Result<()> {
         const BROKE_OFF: &str = "the answer broke off";
-        let (mut body, mut length) = (Body::from(head.framing), 0);
+        let mut body = Body::from(head.framing);
         loop {
             let count = |piece: &[u8]| {
-                length += piece.len() as u64;
+                *length += piece.len() as u64;
                 content(piece);
             };
             let taken = body.take(&self.buffer[self.unread.clone()], count);
             self.unread.start += taken.context(BROKE_OFF)?;
-            ensure!(length <= longest, TooLong(longest));
+            ensure!(*length <= longest, TooLong(longest));
             if body == Body::Complete {
                 return Ok(());
             }
@@ -322,7 +383,11 @@ impl<'a, D: Dial> Exchange<'a, D> {
     async fn fill(&mut self) -> anyhow::Result<bool> {
         self.buffer.copy_within(self.unread.clone(), 0);
         self.unread = 0..self.unread.len();
-        ensure!(self.unread.end < BUFFER, "a head or a line of more than {BUFFER} bytes");
+        if self.unread.end == self.buffer.len() {
+            let is_short = self.buffer.len() < LONGEST_HEAD;
+            ensure!(is_short, "a head or a line of more than {LONGEST_HEAD} bytes");
+            self.buffer.resize(LONGEST_HEAD.min(4 * self.buffer.len()), 0);
+        }
         let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
         self.dial.before_answer(&self.stream)?;
         loop {

@@ -11,11 +11,9 @@ use tokio::{net::TcpStream, time::timeout};
 use super::{Fetched, Visitor};
 
 /// How long an answer or a connection may take outside a measurement.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 /// How the message begins when patience is over.
 pub const NO_ANSWER: &str = "no answer within";
-/// How long a server that may not be ready yet may take.
-const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a host may take to accept a connection.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -66,14 +64,35 @@ pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Whether `target` accepts a connection and, if a path is given, answers a GET of it with success.
-pub async fn is_ready(target: SocketAddr, path: Option<&str>) -> bool {
-    let Some(path) = path else {
-        return within(Some(SHORT_PATIENCE), Visitor::open(target, &[])).await.is_ok();
-    };
-    let answer = within(Some(SHORT_PATIENCE), get(target, path)).await;
-    answer.is_ok_and(|answer| (200..300).contains(&answer.status))
+/// Waits so long until `target` accepts a connection and, if a path is given, answers a GET of it with success.
+///
+/// # Errors
+///
+/// Why it is not ready.
+pub async fn is_ready(
+    target: SocketAddr,
+    path: Option<&str>,
+    patience: Duration,
+) -> anyhow::Result<()> {
+    let asks: Vec<_> = path.map(|path| Ask::get(path, Answer::Any)).into_iter().collect();
+    let mut visitor = Visitor::open_within(target, &asks, patience).await?;
+    for Fetched { status, .. } in visitor.answers().await? {
+        ensure!((200..300).contains(&status), "GET {}: status {status}", asks[0].path);
+    }
+    Ok(())
 }
+
+/// Patience is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutOfPatience(Duration);
+
+impl std::fmt::Display for OutOfPatience {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{NO_ANSWER} {} s", self.0.as_secs_f64())
+    }
+}
+
+impl std::error::Error for OutOfPatience {}
 
 /// Waits for an answer, but not for ever unless there is no limit.
 pub(super) async fn within<T>(
@@ -82,7 +101,7 @@ pub(super) async fn within<T>(
 ) -> anyhow::Result<T> {
     let Some(patience) = patience else { return answer.await };
     let answer = timeout(patience, answer).await;
-    answer.ok().with_context(|| format!("{NO_ANSWER} {} s", patience.as_secs()))?
+    answer.map_err(|_| OutOfPatience(patience))?
 }
 
 #[cfg(test)]

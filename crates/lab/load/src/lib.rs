@@ -29,10 +29,10 @@ use tokio::task::LocalSet;
 
 use alarm::Alarm;
 
-pub use self::http::Prepared;
+pub use self::http::{IN_TLS, Prepared};
 pub use connection::{Connection, Dial, Fault, Fetched, LONGEST_BODY, Tcp, TooLong};
-pub use fetch::{NO_ANSWER, address, get, get_text, is_ready, resolve};
-pub use tls::Net;
+pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, resolve};
+pub use tls::{Net, speaks_tls};
 pub use visitor::Visitor;
 
 /// Puts the load of `plan` on its server.

@@ -3,24 +3,32 @@
 //! Only the generator's own loops over plain TCP have to be as fast as possible. They dial
 //! [`Tcp`](super::Tcp) instead, whose stream has a type of its own.
 
-use std::{io, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use lab_model::Target;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_rustls::{
     TlsConnector,
     rustls::{
-        ClientConfig, RootCertStore,
+        self, ClientConfig, RootCertStore,
         crypto::ring,
         pki_types::{CertificateDer, ServerName},
     },
 };
 
-use super::{Dial, Tcp};
+use super::{Dial, Tcp, http::IN_HTTP2};
 
 /// How `rustls` names the fault of a certificate that may only sign others. `openssl req -x509` makes one.
 const OF_AN_AUTHORITY: &str = "CaUsedAsEndEntity";
+/// How long a handshake may take to show what a server speaks.
+const HANDSHAKE: Duration = Duration::from_secs(2);
+/// The alert of a server that accepts none of the protocols it is offered.
+const NOT_THIS_PROTOCOL: &str = "NoApplicationProtocol";
 const FOR_A_SERVER: &str = "no TLS: the server shows the certificate of an authority, which may only sign others\n  \
      `openssl req -x509` makes one for a server with `-addext basicConstraints=critical,CA:FALSE` and \
      `-addext subjectAltName=IP:127.0.0.1`";
@@ -60,6 +68,9 @@ impl Dial for Net {
             io::ErrorKind::InvalidData if error.to_string().contains(OF_AN_AUTHORITY) => {
                 io::Error::other(FOR_A_SERVER)
             }
+            io::ErrorKind::InvalidData if error.to_string().contains(NOT_THIS_PROTOCOL) => {
+                io::Error::other(IN_HTTP2)
+            }
             io::ErrorKind::InvalidData => io::Error::other(format!(
                 "no TLS: {error} (without TLS, use http://; SSL_CERT_FILE names authorities to trust)"
             )),
@@ -69,10 +80,30 @@ impl Dial for Net {
     }
 }
 
+/// Whether a server takes part in a handshake, even if its certificate is not trusted here.
+pub async fn speaks_tls(address: SocketAddr) -> bool {
+    let handshake = async {
+        let connector = with_roots(RootCertStore::empty()).ok()?;
+        let stream = TcpStream::connect(address).await.ok()?;
+        let name = ServerName::from(address.ip());
+        Some(connector.connect(name, stream).await.err()?.downcast::<rustls::Error>())
+    };
+    // No certificate is trusted without authorities.
+    let error = timeout(HANDSHAKE, handshake).await;
+    matches!(
+        error,
+        Ok(Some(Ok(rustls::Error::InvalidCertificate(_) | rustls::Error::AlertReceived(_))))
+    )
+}
+
 fn trusting(authorities: Vec<CertificateDer<'static>>) -> anyhow::Result<TlsConnector> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(authorities);
     ensure!(!roots.is_empty(), "no certificate authority is known here: set SSL_CERT_FILE");
+    with_roots(roots)
+}
+
+fn with_roots(roots: RootCertStore) -> anyhow::Result<TlsConnector> {
     let config = ClientConfig::builder_with_provider(ring::default_provider().into())
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots);
@@ -83,8 +114,6 @@ fn trusting(authorities: Vec<CertificateDer<'static>>) -> anyhow::Result<TlsConn
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
-
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -96,7 +125,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::Visitor;
+    use crate::{PATIENCE, Visitor};
     use lab_model::{Answer, Ask};
 
     /// More than the buffers of a socket hold.
@@ -134,6 +163,20 @@ mod tests {
         (address, certificate)
     }
 
+    #[tokio::test]
+    async fn tls_is_recognized_without_trust_and_nothing_else_is_taken_for_it() {
+        let (address, _) = start(IsCa::NoCa).await;
+        assert!(speaks_tls(address).await);
+        let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = plain.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = plain.accept().await {
+                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+            }
+        });
+        assert!(!speaks_tls(address).await);
+    }
+
     async fn visitor(
         address: SocketAddr,
         trusted: CertificateDer<'static>,
@@ -141,7 +184,7 @@ mod tests {
     ) -> anyhow::Result<Visitor<Net>> {
         let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
         let net = Net { tcp: Tcp { address, quick_ack: false }, tls };
-        Visitor::over(net, &address.into(), std::slice::from_ref(ask)).await
+        Visitor::over(net, &address.into(), std::slice::from_ref(ask), PATIENCE).await
     }
 
     #[tokio::test]

@@ -34,8 +34,17 @@ impl Visitor {
     /// A user with one connection, who sends one request after the other and waits half a minute for
     /// each answer.
     pub async fn open(target: impl Into<Target>, asks: &[Ask]) -> anyhow::Result<Self> {
+        Self::open_within(target, asks, PATIENCE).await
+    }
+
+    /// [`Self::open`], with another patience.
+    pub async fn open_within(
+        target: impl Into<Target>,
+        asks: &[Ask],
+        patience: Duration,
+    ) -> anyhow::Result<Self> {
         let target = target.into();
-        let visitor = Self::over(Net::to(&target)?, &target, asks).await;
+        let visitor = Self::over(Net::to(&target)?, &target, asks, patience).await;
         visitor.with_context(|| format!("cannot connect to {}", target.host))
     }
 }
@@ -77,9 +86,14 @@ impl<D: Dial + Clone> Visitor<D> {
 }
 
 impl<D: Dial> Visitor<D> {
-    pub(super) async fn over(dial: D, target: &Target, asks: &[Ask]) -> anyhow::Result<Self> {
+    pub(super) async fn over(
+        dial: D,
+        target: &Target,
+        asks: &[Ask],
+        patience: Duration,
+    ) -> anyhow::Result<Self> {
         let requests = prepared(target, asks)?;
-        let connections = vec![Connection::patient(dial).await?];
+        let connections = vec![Connection::patient(dial, patience).await?];
         Ok(Self { connections, requests, turn: None })
     }
 
@@ -138,6 +152,7 @@ impl<D: Dial> Visitor<D> {
     pub(super) fn count_closed(&mut self, counts: &mut Outcome) {
         for connection in &mut self.connections {
             counts.reopened += std::mem::take(&mut connection.closed);
+            counts.surplus += std::mem::take(&mut connection.surplus);
             counts.resent += std::mem::take(&mut connection.resent);
         }
     }

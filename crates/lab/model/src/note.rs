@@ -56,6 +56,8 @@ pub enum Kind {
     LostRequests { requests: u64 },
     /// Closed by the server after an answer.
     Reopened { connections: u64 },
+    /// Closed by the generator, because bytes followed a complete answer.
+    Surplus { connections: u64 },
     /// So many connections closed instead of an answer that this is an error.
     DropsRequests,
     /// Sent again, because a connection closed instead of an answer.
@@ -94,6 +96,10 @@ pub enum Kind {
     Idles { share: f64 },
     /// The factor that the case promises, and the one of this run.
     BelowPromise { metric: Metric, promised: f64, found: f64 },
+    /// What it printed at its start about something that it missed.
+    Complained { line: String },
+    /// The same body as the baseline's, in another encoding; the bytes that are sent.
+    EncodedApart { request: String, bytes: u64, baseline_bytes: u64 },
     /// Answers differ, so their length is checked, in bytes.
     AnswersVary { request: String, from: u64, to: u64 },
     /// As the user asked.

@@ -66,6 +66,9 @@ pub struct Outcome {
     /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
+    /// Those of them that the generator closed, because bytes followed an answer that was complete.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub surplus: u64,
     /// Requests that were sent again over a new connection, because the server closed theirs instead of
     /// answering. Each is one of `sent`, and its latency counts from the first time.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -39,6 +39,7 @@ impl Outcome {
             ("unfinished", unfinished),
             ("lost", lost),
             ("reopened", self.reopened),
+            ("surplus", self.surplus),
             ("resent", self.resent),
             ("background_sent", self.background_sent),
             ("latency_us", samples),

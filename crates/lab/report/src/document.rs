@@ -194,6 +194,9 @@ pub struct RequestCounts {
     /// Sent again, because the server closed a connection that it had used before instead of answering.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resent: u64,
+    /// Connections that the generator closed, because bytes followed a complete answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub surplus: u64,
     /// The first wrong or failed request, in words.
     pub first_fault: Option<String>,
 }
@@ -207,6 +210,7 @@ impl RequestCounts {
         self.unfinished += outcome.unfinished;
         self.lost += outcome.lost;
         self.resent += outcome.resent;
+        self.surplus += outcome.surplus;
         self.first_fault = self.first_fault.take().or(outcome.first_fault.clone());
     }
 

@@ -79,10 +79,13 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
     if requests.lost > 0 {
         note(Kind::LostRequests { requests: requests.lost });
     }
-    // Those of requests that were sent again have a note of their own.
-    let connections = variant.reopened.saturating_sub(requests.resent);
+    // Those of requests that were sent again have a note of their own, and so have those that `lab` closed.
+    let connections = variant.reopened.saturating_sub(requests.resent + requests.surplus);
     if connections > 0 {
         note(Kind::Reopened { connections });
+    }
+    if requests.surplus > 0 {
+        note(Kind::Surplus { connections: requests.surplus });
     }
     if case.drops_requests(variant) {
         note(Kind::DropsRequests);

@@ -23,7 +23,7 @@ fn fifths(case: &mut CaseRecord, fifths: [u64; 5]) {
     case.runs.iter_mut().for_each(|run| run.outcome.fifths = fifths.to_vec());
 }
 
-const RULES: [(&str, Spoil); 26] = [
+const RULES: [(&str, Spoil); 27] = [
     ("no-answers", |case, is_worth| {
         case.runs[0].outcome.ok_in_time = u64::from(!is_worth);
     }),
@@ -64,6 +64,10 @@ const RULES: [(&str, Spoil); 26] = [
     ("reopened", |case, is_worth| {
         case.variants[1].requests.resent = 2;
         case.variants[1].reopened = 2 + u64::from(is_worth);
+    }),
+    ("surplus", |case, is_worth| {
+        case.variants[1].reopened = 1;
+        case.variants[1].requests.surplus = u64::from(is_worth);
     }),
     ("drops-requests", |case, is_worth| {
         case.variants[1].requests.sent = 10_000;

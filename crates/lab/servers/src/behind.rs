@@ -40,6 +40,11 @@ impl Behind {
         if own > 0 { Ok(found) } else { Err(found) }
     }
 
+    /// The processes that listen, as far as they can be seen.
+    pub fn pids(&self) -> &[u32] {
+        &self.pids
+    }
+
     /// As the record has it.
     pub fn listener(&self) -> Listener {
         let pid = self.pids.first().copied();

@@ -3,12 +3,15 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::Context as _;
 use http::Uri;
 use lab_cases::{Case, Workspace};
 use lab_model::Target;
+
+use super::shell::ensure_plain;
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +30,8 @@ pub struct Launch {
     pub address: Address,
     /// The path that succeeds once the server is ready. Without it, an accepted connection is enough.
     pub ready: Option<String>,
+    /// How long it may take to start, and to answer outside a measurement; as usual if this is absent.
+    pub patience: Option<Duration>,
     /// Servers to start first, in this order.
     pub companions: Vec<(String, Launch)>,
 }
@@ -105,6 +110,7 @@ impl Launch {
     pub fn of_command(name: &str, command: &str) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
+        ensure_plain(name, command)?;
         let mut words = words.into_iter().peekable();
         let mut env = BTreeMap::new();
         while let Some((name, value)) = words.peek().and_then(|word| assignment(word)) {
@@ -116,6 +122,11 @@ impl Launch {
         Ok(Self { env, address: Address::Found, ..launch })
     }
 
+    /// How long it may take to start, and to answer outside a measurement.
+    pub fn patience(&self) -> Duration {
+        self.patience.unwrap_or(lab_load::PATIENCE)
+    }
+
     pub fn running(name: &str, url: Uri, target: Target) -> Self {
         let address = Address::Running { url, target };
         Self { address, ..Self::announced(name, PathBuf::new(), Vec::new()) }
@@ -123,7 +134,7 @@ impl Launch {
 }
 
 /// The name and the value of a variable, if a word assigns one.
-fn assignment(word: &str) -> Option<(&str, &str)> {
+pub fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let is_right = name.chars().all(is_name) && !name.is_empty();

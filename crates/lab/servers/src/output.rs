@@ -15,6 +15,8 @@ use tokio::{
     time::timeout,
 };
 
+use lab_system::{plain, without_secrets};
+
 use super::{announcement, panic};
 
 /// What a server that counts its allocations announces. Each allocation updates counters that all
@@ -22,6 +24,12 @@ use super::{announcement, panic};
 const COUNTING: &str = "counting allocations";
 /// What a server that is built for profiling announces. It does more than the one users run.
 const PROFILING: &str = "profiling";
+/// How many lines are kept that say that something was missing.
+const MOST_COMPLAINTS: usize = 3;
+/// How the loader begins a line, and what others say about a file or a library that they miss.
+const OF_THE_LOADER: &str = "ERROR: ld.so";
+const MISSING: [&str; 6] =
+    ["no such file", "cannot open", "could not open", "failed to load", "falling back", "fallback"];
 /// How much of its output is kept for its last lines, at least. No announcement is longer.
 const LAST_BYTES: usize = 8 << 10;
 /// How long the rest of its output may take to read once it has exited.
@@ -52,6 +60,8 @@ struct Printed {
     url: Option<String>,
     ports: BTreeSet<u16>,
     busy_with: Option<&'static str>,
+    /// Lines that say that something was missing.
+    complaints: BTreeSet<String>,
 }
 
 impl ServerOutput {
@@ -88,6 +98,11 @@ impl ServerOutput {
         let mut printed = self.shared.printed();
         printed.is_found = true;
         printed.busy_with
+    }
+
+    /// What it printed at its start about something that it missed, and went on without.
+    pub fn complaints(&self) -> Vec<String> {
+        self.shared.printed().complaints.iter().cloned().collect()
     }
 
     /// The last panic that it printed, if there was one.
@@ -146,5 +161,39 @@ impl Printed {
             self.url = Some(url.trim().to_owned());
         }
         self.ports.extend(announcement::ports(line));
+        if self.complaints.len() < MOST_COMPLAINTS && is_complaint(line) {
+            self.complaints.insert(plain(&without_secrets(line.trim())));
+        }
+    }
+}
+
+fn is_complaint(line: &str) -> bool {
+    let line_in_small = line.to_lowercase();
+    line.contains(OF_THE_LOADER) || MISSING.iter().any(|it| line_in_small.contains(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_misses_at_its_start_is_kept_once() {
+        let mut printed = Printed::default();
+        let loader = "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded: ignored.";
+        let lines = [
+            loader,
+            loader,
+            "INFO listening on port 80",
+            "config.toml: No such file or directory, using the built-in settings",
+            "WARN no io_uring here, falling back to epoll",
+            "GET / 404 not found",
+        ];
+        let mut line = Vec::new();
+        lines.iter().for_each(|it| printed.take(format!("{it}\r\n").as_bytes(), &mut line));
+        let kept: Vec<_> = printed.complaints.iter().map(String::as_str).collect();
+        assert_eq!(kept, [loader, lines[4], lines[3]]);
+        printed.is_found = true;
+        printed.take(b"cannot open x\n", &mut line);
+        assert_eq!(printed.complaints.len(), 3);
     }
 }

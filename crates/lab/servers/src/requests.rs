@@ -7,13 +7,13 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
-use lab_load::{Fetched, LONGEST_BODY, TooLong, Visitor};
-use lab_model::{Answer, Ask, Kind, Note};
+use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
+use lab_model::{Answer, Ask, Target};
 use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use crate::{Launch, Running, Subject};
+use crate::{Launch, Running};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -62,8 +62,6 @@ pub enum Compare {
 
 /// The most that the bodies of all requests may have together, in bytes.
 const LONGEST_BODIES: u64 = 64 << 20;
-/// Longer than the second in which a date does not change.
-const A_WHILE: Duration = Duration::from_millis(1_100);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,14 +144,14 @@ impl Requests {
         Ok(asks)
     }
 
-    /// The answers to two visits, as [`answers`], with bodies as long as the user permits.
-    async fn answers(
+    /// What [`answers`] returns and more, with bodies as long as the user permits.
+    pub(super) async fn answers(
         &self,
         launch: &Launch,
         asks: &[Ask],
         pause: Duration,
         is_first: bool,
-    ) -> anyhow::Result<[Vec<Fetched>; 2]> {
+    ) -> anyhow::Result<Asked> {
         let rounds = rounds(launch, asks, pause, is_first, self.max_body << 20).await;
         rounds.map_err(|error| {
             if !error.is::<TooLong>() {
@@ -208,134 +206,14 @@ fn not_allowed(path: &str) -> String {
     }
 }
 
-/// Learns the expected answers from the baseline, which is the first subject, and compares every
-/// other subject's answers with them before anything is measured: a server with other answers is not
-/// a faster version of the baseline.
-///
-/// Returns what is not checked under load.
-pub async fn learn_answers(
-    subjects: &mut [Subject],
-    requests: &Requests,
-) -> anyhow::Result<Vec<Note>> {
-    let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
-    let (types, notes) = learn(baseline, requests).await?;
-    for other in others {
-        for (ask, learned) in other.asks.iter_mut().zip(&baseline.asks) {
-            ask.expected = learned.expected.clone();
-        }
-        check(other, &types, requests).await?;
-    }
-    Ok(notes)
-}
-
-/// Returns the content type of each answer, and what is not checked.
-async fn learn(
-    baseline: &mut Subject,
-    requests: &Requests,
-) -> anyhow::Result<(Vec<Option<String>>, Vec<Note>)> {
-    let &Requests { compare, .. } = requests;
-    let Subject { name, launch, asks, .. } = baseline;
-    // Twice from one server and once from another: an answer may depend on time or on chance.
-    let [first, again] = requests.answers(launch, asks, A_WHILE, true).await?;
-    let [fresh, _] = requests.answers(launch, asks, Duration::ZERO, false).await?;
-    let (mut types, mut notes) = (Vec::new(), Vec::new());
-    for (index, ask) in asks.iter_mut().enumerate() {
-        let Fetched { status, body, .. } = &first[index];
-        if (300..400).contains(status) && compare != Compare::Status {
-            let location = first[index].header("location").unwrap_or_default();
-            bail!(
-                "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
-                 what it wants with --header; --compare status measures the redirect itself",
-                title(ask),
-                without_secrets(&location).escape_debug()
-            );
-        }
-        ensure!(
-            (200..400).contains(status),
-            "the {name} answers {} with status {status}{}",
-            title(ask),
-            start(body)
-        );
-        ask.expected.status = *status;
-        types.push(first[index].header("content-type"));
-        let bodies = [body, &again[index].body, &fresh[index].body];
-        let is_constant = bodies.iter().all(|other| *other == body);
-        let (from, to) = about(bodies.map(|body| body.len() as u64), compare);
-        ask.expected.answer = match compare {
-            Compare::Status => Answer::Any,
-            Compare::Body if is_constant => {
-                Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) }
-            }
-            Compare::Body | Compare::Length => Answer::Length { from, to },
-        };
-        let request = title(ask);
-        let kind = match compare {
-            Compare::Body if is_constant => continue,
-            Compare::Body => Kind::AnswersVary { request, from, to },
-            Compare::Length => Kind::OnlyLength { request, from, to },
-            Compare::Status => Kind::OnlyStatus { request },
-        };
-        notes.push(Note::of(name, kind));
-    }
-    Ok((types, notes))
-}
-
-/// The start of a body, as the end of an error message.
-fn start(body: &[u8]) -> String {
-    let text: String = String::from_utf8_lossy(body).chars().take(80).collect();
-    if text.is_empty() { text } else { format!(": {}", text.escape_debug()) }
-}
-
-/// The lengths to accept, from three that were seen: a number in a body gains digits, and a list may
-/// be far longer than those three.
-fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
-    lengths.sort_unstable();
-    match lengths {
-        [least, _, most] if least < most => (least / 2, most * 2 + 8),
-        [length, ..] if compare == Compare::Length => (length, length),
-        [length, ..] => (length * 3 / 4, length * 5 / 4 + 8),
-    }
-}
-
-/// Fails if a subject answers its requests differently from the baseline.
-async fn check(
-    Subject { name, launch, asks, .. }: &Subject,
-    types: &[Option<String>],
-    requests: &Requests,
-) -> anyhow::Result<()> {
-    let [found, _] = requests.answers(launch, asks, Duration::ZERO, true).await?;
-    for ((ask, answer), of_baseline) in asks.iter().zip(found).zip(types) {
-        let of_candidate = answer.header("content-type");
-        let mismatch = ask.expected.mismatch(answer.status, &answer.body).or_else(|| {
-            let [one, other] = [&of_candidate, of_baseline]
-                .map(|it| compared_type(it.as_deref(), requests.compare));
-            (one != other).then(|| format!("content-type {one} instead of {other}"))
-        });
-        if let Some(mismatch) = mismatch {
-            let ask = title(ask);
-            bail!(
-                "the {name} and the baseline answer {ask} differently: {mismatch}\n  if that is no fault, \
-                 `--compare length` or `--compare status` checks less"
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The part of a content type that has to be the same on both sides. Parameters, such as a version, may differ
-/// if the bodies may.
-fn compared_type(of: Option<&str>, compare: Compare) -> String {
-    let whole = of.unwrap_or("none");
-    let part = match compare {
-        Compare::Status => "",
-        Compare::Length => whole.split(';').next().unwrap_or(whole).trim(),
-        Compare::Body => whole,
-    };
-    part.escape_debug().to_string()
-}
-
-fn title(ask: &Ask) -> String {
-    format!("{} {}", ask.method, without_secrets(&ask.path))
+/// What a fresh server did.
+pub struct Asked {
+    /// Its answers to two visits.
+    pub rounds: [Vec<Fetched>; 2],
+    /// How long the second visit took, which finds a server that has begun to work.
+    pub takes: Duration,
+    /// What it printed at its start about something that it missed.
+    pub complaints: Vec<String>,
 }
 
 /// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
@@ -346,7 +224,7 @@ pub async fn answers(
     pause: Duration,
     is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    rounds(launch, asks, pause, is_first, LONGEST_BODY).await
+    Ok(rounds(launch, asks, pause, is_first, LONGEST_BODY).await?.rounds)
 }
 
 async fn rounds(
@@ -355,18 +233,34 @@ async fn rounds(
     pause: Duration,
     is_first: bool,
     longest: u64,
-) -> anyhow::Result<[Vec<Fetched>; 2]> {
+) -> anyhow::Result<Asked> {
     Running::ask(launch, async |running| {
         if let Some(listener) = running.server.listener().filter(|_| is_first) {
             err!("  {:<10} {listener}", launch.name);
         }
         let asked = async {
-            let mut visitor = Visitor::open(running.server.target(), asks).await?;
+            let (target, patience) = (running.server.target(), launch.patience());
+            let mut visitor = Visitor::open_within(target, asks, patience).await?;
             let first = visitor.answers_up_to(longest).await?;
             sleep(pause).await;
-            anyhow::Ok([first, visitor.answers_up_to(longest).await?])
+            let began = Instant::now();
+            let again = visitor.answers_up_to(longest).await?;
+            let (rounds, takes) = ([first, again], began.elapsed());
+            anyhow::Ok(Asked { rounds, takes, complaints: running.server.complaints() })
         };
-        asked.await.with_context(|| launch.name.clone())
+        let error = match asked.await {
+            Ok(answers) => return Ok(answers),
+            Err(error) => error,
+        };
+        let Target { address, tls, .. } = running.server.target();
+        let error = if tls.is_none() && lab_load::speaks_tls(address).await {
+            anyhow!(lab_load::IN_TLS)
+        } else if format!("{error:#}").contains(NO_ANSWER) {
+            anyhow!("{error:#}\n  --patience N waits for N seconds")
+        } else {
+            error
+        };
+        Err(error.context(launch.name.clone()))
     })
     .await
 }

@@ -6,11 +6,13 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use lab_load::is_ready;
 use lab_system::process;
 use tokio::time::{Instant, sleep};
@@ -23,16 +25,75 @@ const STABLE: Duration = Duration::from_millis(200);
 /// How long to wait for an announcement that picks one of several sockets.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Waits until the process `pid` or a descendant listens, and until it is ready: it accepts a
-/// connection or, if given, a GET of `ready` succeeds. Also returns all ports that it listens on.
+/// How long the first attempt to reach a server may take; the next one may take twice as long. A connection may
+/// be lost in the queue of a server that has just begun to listen.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(2);
+const NO_LOOPBACK: &str =
+    "the loopback network is down here, so no server can be reached: `ip link set lo up` starts it";
+
+/// Attempts to reach a server that was just started.
+#[derive(Debug)]
+pub struct Attempts<'a> {
+    /// The path that succeeds once the server is ready. Without it, an accepted connection is enough.
+    path: Option<&'a str>,
+    last: Mutex<Attempt>,
+}
+
+#[derive(Debug)]
+struct Attempt {
+    patience: Duration,
+    /// Why it failed.
+    obstacle: Option<String>,
+}
+
+impl<'a> Attempts<'a> {
+    pub fn at(path: Option<&'a str>) -> Self {
+        let last = Attempt { patience: FIRST_ATTEMPT, obstacle: None };
+        Self { path, last: Mutex::new(last) }
+    }
+
+    /// Why the last attempt failed.
+    pub fn obstacle(&self) -> Option<String> {
+        self.last().obstacle.clone()
+    }
+
+    fn last(&self) -> MutexGuard<'_, Attempt> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first of these addresses that is ready.
+    ///
+    /// # Errors
+    ///
+    /// If no other attempt can succeed.
+    async fn first_ready(&self, ways: Vec<SocketAddr>) -> anyhow::Result<Option<SocketAddr>> {
+        let mut obstacle = None;
+        for way in ways {
+            let (began, patience) = (Instant::now(), self.last().patience);
+            let Err(error) = is_ready(way, self.path, patience).await else { return Ok(Some(way)) };
+            let is_down = |cause: &io::Error| cause.kind() == io::ErrorKind::NetworkUnreachable;
+            ensure!(!error.chain().filter_map(|it| it.downcast_ref()).any(is_down), NO_LOOPBACK);
+            // That of the likeliest way.
+            obstacle.get_or_insert(format!("{error:#}"));
+            if began.elapsed() >= patience {
+                self.last().patience = 2 * patience;
+            }
+        }
+        self.last().obstacle = obstacle;
+        Ok(None)
+    }
+}
+
+/// Waits until the process `pid` or a descendant listens, and until it is ready. Also returns all ports that it
+/// listens on.
 ///
 /// # Errors
 ///
-/// If it listens on several ports and announces none of them, or more than one.
+/// If it listens on several ports and announces none of them, or more than one; or if it cannot be reached.
 pub async fn search(
     pid: u32,
     output: &ServerOutput,
-    ready: Option<&str>,
+    attempts: &Attempts<'_>,
 ) -> anyhow::Result<(SocketAddr, BTreeSet<u16>)> {
     let mut seen = (BTreeSet::new(), Instant::now());
     loop {
@@ -47,7 +108,7 @@ pub async fn search(
         let choice: Vec<_> = choice.into_iter().collect();
         match &choice[..] {
             [port] if age >= STABLE => {
-                if let Some(found) = first_ready(ways(&seen.0, *port), ready).await {
+                if let Some(found) = attempts.first_ready(ways(&seen.0, *port)).await? {
                     return Ok((found, ports(&seen.0)));
                 }
             }
@@ -62,10 +123,14 @@ pub async fn search(
 }
 
 /// Waits until a known port of this machine is ready.
-pub async fn wait_for(port: u16, ready: Option<&str>) -> SocketAddr {
+///
+/// # Errors
+///
+/// If it cannot be reached.
+pub async fn wait_for(port: u16, attempts: &Attempts<'_>) -> anyhow::Result<SocketAddr> {
     loop {
-        if let Some(found) = first_ready(ways(&BTreeSet::new(), port), ready).await {
-            return found;
+        if let Some(found) = attempts.first_ready(ways(&BTreeSet::new(), port)).await? {
+            return Ok(found);
         }
         sleep(POLL).await;
     }
@@ -87,15 +152,6 @@ fn ways(listeners: &BTreeSet<SocketAddr>, port: u16) -> Vec<SocketAddr> {
     let own = listeners.iter().filter(|it| it.port() == port && !it.ip().is_unspecified());
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     own.copied().chain(loopback.map(|ip| SocketAddr::new(ip, port))).collect()
-}
-
-async fn first_ready(ways: Vec<SocketAddr>, ready: Option<&str>) -> Option<SocketAddr> {
-    for way in ways {
-        if is_ready(way, ready).await {
-            return Some(way);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -23,14 +23,14 @@ use super::{
     behind::Behind,
     launch::Placeholders,
     output::ServerOutput,
-    search::{ports, search, wait_for},
+    preload,
+    search::{Attempts, ports, search, wait_for},
 };
 
-/// How long a server may take to listen.
-const START: Duration = Duration::from_secs(20);
 /// What to try with a server that does not listen.
 const GIVE_PORT: &str = "\n  give it a port by `{port}` in its command, --port-env or --port-arg; or say --port N if it always \
-     has the same one";
+     has the same one; --patience N waits for N seconds";
+const LONGER: &str = "\n  what does it print? --patience N waits for N seconds";
 /// When a server ended, for messages.
 const BEFORE: &str = "exited before it listened";
 const UNDER_LOAD: &str = "died under load";
@@ -180,14 +180,16 @@ impl Server {
         let mut supervisor = Supervisor::start(launch, &placeholders)?;
         let pid = supervisor.process.id().context("the child was not waited for")?;
 
-        let listening = timeout(START, find(launch, port, pid, &supervisor.output));
+        let patience = launch.patience();
+        let attempts = Attempts::at(launch.ready.as_deref());
+        let listening = timeout(patience, find(launch, port, pid, &supervisor.output, &attempts));
         let (url, ports) = tokio::select! {
             // What it announced before it exited counts.
             biased;
             listening = listening => match listening {
                 Ok(found) => found.with_context(|| name.clone())?,
                 Err(_) => {
-                    let (trouble, advice) = unreachable(&launch.address, port, pid);
+                    let (trouble, advice) = unreachable(launch, port, pid, &attempts).await;
                     bail!("{name} {trouble}{}{advice}", supervisor.output.last_lines().await)
                 }
             },
@@ -208,6 +210,15 @@ impl Server {
                 ),
             },
         };
+        if let Some(library) = preload::missing(launch, behind.pids()) {
+            let complaints = supervisor.output.complaints();
+            bail!(
+                "{name} runs without the library `{library}`, which {} names{}\n  is it there, and is the \
+                 server linked dynamically?",
+                preload::VARIABLE,
+                complaints.iter().map(|it| format!("\n  | {it}")).collect::<String>()
+            );
+        }
         let busy_with = supervisor.output.found();
         let is_announced = launch.address == Address::Announced;
         let server = Self {
@@ -285,6 +296,11 @@ impl Server {
         self.supervisor.is_some()
     }
 
+    /// What it printed at its start about something that it missed, and went on without.
+    pub fn complaints(&self) -> Vec<String> {
+        self.output.as_ref().map(ServerOutput::complaints).unwrap_or_default()
+    }
+
     /// The last panic that it printed. A panic ends a request, and the server goes on.
     pub fn panic(&self) -> Option<String> {
         Some(format!("{} panicked at {}", self.name, self.output.as_ref()?.panic()?))
@@ -307,13 +323,13 @@ async fn find(
     port: Option<u16>,
     pid: u32,
     output: &ServerOutput,
+    attempts: &Attempts<'_>,
 ) -> anyhow::Result<(Uri, Option<BTreeSet<u16>>)> {
-    let ready = launch.ready.as_deref();
     let (found, ports) = match port {
         _ if launch.address == Address::Announced => return Ok((output.url().await?, None)),
-        Some(port) => (wait_for(port, ready).await, None),
+        Some(port) => (wait_for(port, attempts).await?, None),
         None => {
-            let (found, ports) = search(pid, output, ready).await?;
+            let (found, ports) = search(pid, output, attempts).await?;
             (found, Some(ports))
         }
     };
@@ -321,24 +337,50 @@ async fn find(
 }
 
 /// Why a server was not found in time, and what to try.
-fn unreachable(address: &Address, port: Option<u16>, pid: u32) -> (String, &'static str) {
-    if *address == Address::Announced {
-        return (format!("did not print `listening on URL` within {} s", START.as_secs()), "");
+async fn unreachable(
+    launch: &Launch,
+    port: Option<u16>,
+    pid: u32,
+    attempts: &Attempts<'_>,
+) -> (String, &'static str) {
+    let seconds = launch.patience().as_secs_f64();
+    if launch.address == Address::Announced {
+        return (format!("did not print `listening on URL` within {seconds} s"), LONGER);
     }
-    let ports = ports(&process::listeners(pid).unwrap_or_default());
+    let listeners = process::listeners(pid).unwrap_or_default();
+    let ports = ports(&listeners);
     let shown = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
     let (trouble, advice) = match port {
-        _ if ports.is_empty() => ("does not listen on any port".to_owned(), GIVE_PORT),
+        _ if ports.is_empty()
+            && let Some(path) = process::unix_listener(pid) =>
+        {
+            (
+                format!("listens only on the unix socket {path}, not on a port,"),
+                "\n  `lab` speaks HTTP over TCP: let the server listen on a port, too",
+            )
+        }
+        None if ports.is_empty() => ("does not listen on any port".to_owned(), GIVE_PORT),
+        // It was given one.
+        Some(port) if ports.is_empty() => (format!("does not listen on port {port}"), LONGER),
         Some(port) if !ports.contains(&port) => (
             format!("does not listen on port {port}, but on {shown}"),
             "\n  --port N names the port that it always has",
         ),
-        _ => (
-            format!("listens on {shown}, but is not ready"),
-            "\n  it has to accept a connection and, with --ready, to answer a GET with success",
-        ),
+        _ => {
+            let why = match listeners.first() {
+                Some(listener) if lab_load::speaks_tls(*listener).await => {
+                    lab_load::IN_TLS.to_owned()
+                }
+                _ => attempts.obstacle().unwrap_or_else(|| "it accepts no connection".to_owned()),
+            };
+            return (
+                format!("listens on {shown}, but is not ready after {seconds} s: {why}"),
+                "\n  it has to accept a connection and, with --ready, to answer a GET with success; --patience N \
+                 waits for N seconds",
+            );
+        }
     };
-    (format!("{trouble} after {} s", START.as_secs()), advice)
+    (format!("{trouble} after {seconds} s"), advice)
 }
 
 /// Fails if a process listens on the port that a server needs.

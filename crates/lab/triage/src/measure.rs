@@ -8,7 +8,7 @@ mod level;
 mod memory;
 mod stages;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use lab_measure::bench::Comparison;
@@ -96,6 +96,11 @@ impl Triage<'_> {
     pub fn load() -> String {
         let [first, .., last] = LEVELS;
         format!("{first} to {last} users without a pause, {WATCHED} while recorded")
+    }
+
+    /// How long it takes about.
+    pub fn length(&self) -> Duration {
+        stages::expected(self.comparison.visit_takes)
     }
 
     pub async fn run(&self) -> anyhow::Result<Measured> {

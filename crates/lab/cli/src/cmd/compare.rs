@@ -9,7 +9,7 @@ use lab_measure::{bench::Engine, count, micro};
 use lab_model::{EngineOptions, Metric, Note};
 use lab_report::{
     CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
-    paragraph, worst,
+    paragraph, planned, time_ms, worst,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
@@ -24,6 +24,12 @@ use super::{
     own_server::{OwnLoad, OwnServer, comparison_of},
     sides::SideOptions,
 };
+
+/// Longer visits make the runs longer.
+const LONG: Duration = Duration::from_millis(150);
+/// Runs have to be long enough for so many visits of each user, if visits take longer than this.
+const FEWEST: u32 = 3;
+const SECONDS: Duration = Duration::from_millis(500);
 
 /// Puts load on two servers or more in turn, and says which are faster than the first. `lab` starts them, and finds
 /// their port by the sockets that they listen on; or it takes servers that run already.
@@ -142,7 +148,16 @@ async fn measure(
     let mut comparison = comparison_of("compare", *load, sides.subjects, &server.requests).await?;
     comparison.notes().iter().for_each(|note| err!("{}", noted(note)));
     comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
-    let mut effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
+    let effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
+    let mut effort = options.effort.chosen(effort.for_visits(comparison.visit_takes));
+    let (visit, runs) = (comparison.visit_takes, effort.measurement);
+    ensure!(
+        visit < SECONDS || runs >= FEWEST * visit || effort.allow_unfinished,
+        "a visit takes {}, so runs of {} s have no figures: leave out --measurement, or give {:.0} s or more",
+        time_ms(visit.as_secs_f64() * 1e3),
+        runs.as_secs_f64(),
+        (FEWEST * visit).as_secs_f64().ceil()
+    );
     if let Some(engine) = engine {
         effort.open_loop = Duration::ZERO;
         effort.start = Engine::start_time(comparison.load.users);
@@ -150,10 +165,14 @@ async fn measure(
     }
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.generator.engine != "lab" || options.sides.is_running();
+    let counting = count::LONGEST * comparison.subjects.len() as u32;
+    let watching = if is_fixed { Duration::ZERO } else { comparison.watching(effort) };
+    let length = watching + comparison.length(effort) + counting;
+    let why = why_long(comparison.visit_takes, options.effort.quick);
+    err!("{}", paragraph(&format!("measuring for about {}{why}", planned(length))));
     if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
         comparison.note(note);
     }
-    let counting = count::LONGEST * comparison.subjects.len() as u32;
     let progress = Progress::planned(comparison.length(effort) + counting);
     records.extend(comparison.records(effort, &progress).await?);
     for Subject { name, launch, asks, .. } in &comparison.subjects {
@@ -182,6 +201,16 @@ async fn measure(
         }
     }
     Ok(())
+}
+
+/// Why a measurement takes long, and what makes it shorter.
+fn why_long(visit: Duration, is_quick: bool) -> String {
+    if visit < LONG {
+        return String::new();
+    }
+    let takes = time_ms(visit.as_secs_f64() * 1e3);
+    let less = if is_quick { "" } else { "; --quick takes less than half of it" };
+    format!(", because a visit takes {takes}{less}")
 }
 
 fn is_fault(error: &anyhow::Error, may_lack_answers: bool) -> bool {

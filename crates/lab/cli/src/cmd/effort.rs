@@ -80,6 +80,16 @@ impl EffortOptions {
         flags.into()
     }
 
+    /// An effort with the lengths that the user chose.
+    pub fn chosen(&self, effort: Effort) -> Effort {
+        Effort {
+            warm_up: self.warm_up.unwrap_or(effort.warm_up),
+            measurement: self.measurement.unwrap_or(effort.measurement),
+            open_loop: self.open_loop.unwrap_or(effort.open_loop),
+            ..effort
+        }
+    }
+
     /// Without a flag for the metric, `decides` is what the verdict is about.
     ///
     /// `candidates`: how many are judged together.
@@ -89,13 +99,10 @@ impl EffortOptions {
         let usual = Effort::usual(self.quick, seed);
         let effort = Effort {
             pairs: self.pairs.map_or(usual.pairs.max(fewest_pairs(candidates)), usize::from),
-            warm_up: self.warm_up.unwrap_or(usual.warm_up),
-            measurement: self.measurement.unwrap_or(usual.measurement),
-            open_loop: self.open_loop.unwrap_or(usual.open_loop),
             spacing: if self.even_arrivals { Spacing::Even } else { usual.spacing },
             minimum_effect: self.minimum_effect / 100.0,
             allow_unfinished: self.allow_unfinished,
-            ..usual
+            ..self.chosen(usual)
         };
         match self.metric {
             None => effort.for_case(decides),

@@ -1,7 +1,8 @@
 //! The options of verbs that run your own server: its port, its requests and its load.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use lab_load::PATIENCE;
 use lab_model::Load;
 use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
 use lab_system::allow_connections;
@@ -25,6 +26,9 @@ pub struct OwnServer {
     /// Without it, it is ready once it accepts connections.
     #[arg(long, value_name = "PATH")]
     pub ready: Option<String>,
+    /// Seconds that a server may take to start, and for each answer before the load begins
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub patience: u64,
     #[command(flatten)]
     pub requests: Requests,
 }
@@ -59,6 +63,10 @@ impl OwnServer {
         comparison_of(name, load, subjects, &self.requests).await
     }
 
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience)
+    }
+
     pub fn launch(&self, name: &str, command: &str, dir: Option<&Path>) -> anyhow::Result<Launch> {
         let mut command = command.to_owned();
         if let Some(arg) = &self.port_arg {
@@ -74,7 +82,8 @@ impl OwnServer {
             None => Address::Found,
         };
         let (dir, ready) = (dir.map(Path::to_owned), self.ready.clone());
-        Ok(Launch { dir, address, ready, ..launch })
+        let patience = Some(self.patience());
+        Ok(Launch { dir, address, ready, patience, ..launch })
     }
 }
 
@@ -89,8 +98,9 @@ pub async fn comparison_of(
     let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
     // Before a server starts.
     allow_connections(load.users)?;
-    let notes = learn_answers(&mut subjects, requests).await?;
+    let (notes, visit_takes) = learn_answers(&mut subjects, requests).await?;
     let mut comparison = Comparison::new(name, load, subjects)?;
+    comparison.visit_takes = visit_takes;
     notes.into_iter().for_each(|note| comparison.keep(note));
     Ok(comparison)
 }

@@ -12,7 +12,7 @@ use lab_system::{err, without_secrets};
 use super::{Places, own_server::OwnServer};
 
 /// Options that say nothing about a bench.
-const OF_SERVERS: [&str; 18] = [
+const OF_SERVERS: [&str; 19] = [
     "servers",
     "bin",
     "get",
@@ -26,6 +26,7 @@ const OF_SERVERS: [&str; 18] = [
     "port_env",
     "port_arg",
     "ready",
+    "patience",
     "users",
     "think_ms",
     "engine",
@@ -164,9 +165,9 @@ impl SideOptions {
                 let target = lab_load::resolve(&url).await?;
                 pause_ms = pause_ms.max(self.pause_ms(&url, &target, users, asks.len())?);
                 targets.push((target.address, asks.clone()));
-                subjects.push(
-                    Subject::new(name, Launch::running(name, url, target), asks).given(given),
-                );
+                let patience = Some(server.patience());
+                let launch = Launch { patience, ..Launch::running(name, url, target) };
+                subjects.push(Subject::new(name, launch, asks).given(given));
                 continue;
             }
             let asks = server.requests.asks_and(&side.gets, dir)?;

@@ -11,7 +11,7 @@ use lab_measure::{bench::Comparison, watch::Subjects};
 use lab_observation::Observations;
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_report::noted;
+use lab_report::{noted, paragraph, planned};
 use lab_servers::{Launch, Scratch, Subject, current};
 use lab_system::{Build, Output, Progress, err, out, without_secrets};
 use lab_triage::{Card, Rules, Triage};
@@ -102,6 +102,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
         scratch: scratch.path(),
         progress: &progress,
     };
+    err!("{}", paragraph(&format!("measuring for about {}", planned(triage.length()))));
     let measured = triage.run().await?;
     progress.step("drawing");
     let card = Card::new(&name, subjects.comparison().asks().len(), &measured, &Rules::read()?);
@@ -148,7 +149,9 @@ async fn of_running(
     );
     let requests = &options.server.requests;
     let asks = asks_below(url, requests, &[], dir)?;
-    let server = Subject::new("server", Launch::running("server", url.clone(), target), asks);
+    let patience = Some(options.server.patience());
+    let launch = Launch { patience, ..Launch::running("server", url.clone(), target) };
+    let server = Subject::new("server", launch, asks);
     comparison_of(name, ALONE, vec![server], requests).await
 }
 

@@ -19,6 +19,7 @@ mod pull_request;
 mod reach;
 mod records;
 mod revisions;
+mod right_server;
 mod shop;
 mod supervisor;
 mod toy;

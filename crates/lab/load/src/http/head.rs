@@ -2,10 +2,18 @@
 
 use std::mem::MaybeUninit;
 
-use anyhow::{Context as _, bail, ensure};
-use httparse::{ParserConfig, Response, Status};
+use anyhow::{Context as _, anyhow, bail, ensure};
+use httparse::{Header, ParserConfig, Response, Status};
 
-const MOST_HEADERS: usize = 100;
+/// An answer with more header lines is parsed twice.
+const USUAL_HEADERS: usize = 100;
+
+pub const IN_TLS: &str = "the server answers in TLS: start it yourself and give its URL, as in \
+     https://localhost:PORT, or let it serve plain HTTP";
+pub const IN_HTTP2: &str =
+    "the server answers in HTTP/2, and `lab` speaks HTTP/1.1: let the server accept that, too";
+/// How many bytes of what is not HTTP a message shows.
+const SHOWN: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Head {
@@ -13,6 +21,8 @@ pub struct Head {
     pub framing: Framing,
     /// Whether the connection may be reused after this answer.
     pub keep_alive: bool,
+    /// What the head describes, although some answers have no body whatever their heads say.
+    pub described: Framing,
 }
 
 /// How to find the end of a body.
@@ -29,13 +39,23 @@ impl Head {
     ///
     /// `head_only`: the request was a `HEAD`, whose answer describes a body that is not sent.
     pub fn parse(bytes: &[u8], head_only: bool) -> anyhow::Result<Option<(usize, Self)>> {
-        let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+        let mut headers = [const { MaybeUninit::uninit() }; USUAL_HEADERS];
+        match Self::parse_into(bytes, head_only, &mut headers) {
+            Err(error) if error.downcast_ref() == Some(&httparse::Error::TooManyHeaders) => {}
+            parsed => return parsed,
+        }
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        Self::parse_into(bytes, head_only, &mut vec![MaybeUninit::uninit(); lines])
+    }
+
+    fn parse_into<'b>(
+        bytes: &'b [u8],
+        head_only: bool,
+        headers: &mut [MaybeUninit<Header<'b>>],
+    ) -> anyhow::Result<Option<(usize, Self)>> {
         let mut response = Response::new(&mut []);
-        let parsed = ParserConfig::default().parse_response_with_uninit_headers(
-            &mut response,
-            bytes,
-            &mut headers,
-        );
+        let parsed =
+            as_curl_reads().parse_response_with_uninit_headers(&mut response, bytes, headers);
         let Status::Complete(length) = parsed.context("the answer is not HTTP")? else {
             return Ok(None);
         };
@@ -46,30 +66,61 @@ impl Head {
         let (mut content_length, mut coded, mut chunked) = (None, false, false);
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case("content-length") {
-                let length = number(header.value)?;
-                if content_length.is_some_and(|other| other != length) {
-                    bail!("the answer has two different lengths");
+                for item in tokens(header.value) {
+                    let length = number(item)?;
+                    if content_length.is_some_and(|other| other != length) {
+                        bail!("the answer has two different lengths");
+                    }
+                    content_length = Some(length);
                 }
-                content_length = Some(length);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-                coded = true;
-                // Only the last coding determines how the body ends.
-                chunked = tokens(header.value).last().is_some_and(|last| is(last, "chunked"));
+                // `identity`, of an older standard, is no coding. Only the last one determines how the
+                // body ends.
+                for token in tokens(header.value).filter(|token| !is(token, "identity")) {
+                    (coded, chunked) = (true, is(token, "chunked"));
+                }
             } else if header.name.eq_ignore_ascii_case("connection") {
                 for token in tokens(header.value) {
                     keep_alive = (keep_alive || is(token, "keep-alive")) && !is(token, "close");
                 }
             }
         }
-        let framing = match content_length {
-            _ if head_only || status < 200 || status == 204 || status == 304 => Framing::Length(0),
+        let described = match content_length {
             _ if chunked => Framing::Chunked,
             Some(length) if !coded => Framing::Length(length),
             _ => Framing::ToClose,
         };
+        let is_bodiless = head_only || status < 200 || status == 204 || status == 304;
+        let framing = if is_bodiless { Framing::Length(0) } else { described };
         keep_alive &= framing != Framing::ToClose;
-        Ok(Some((length, Self { status, framing, keep_alive })))
+        Ok(Some((length, Self { status, framing, keep_alive, described })))
     }
+}
+
+/// Says which protocol it is, if these bytes are not the begin of an answer in HTTP/1.
+pub fn other_protocol(bytes: &[u8]) -> Option<anyhow::Error> {
+    // A record of TLS is an alert or a handshake, in some version 3. The first frame of HTTP/2 has settings or
+    // says goodbye, for stream 0.
+    match bytes {
+        [0x15 | 0x16, 3, ..] => Some(anyhow!(IN_TLS)),
+        [0, _, _, 4 | 7, _, 0, 0, 0, 0, ..] => Some(anyhow!(IN_HTTP2)),
+        _ if bytes.starts_with(b"HTTP/1.") => None,
+        _ => {
+            let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
+            Some(anyhow!("the answer is not HTTP/1: it begins with `{}`", begin.escape_debug()))
+        }
+    }
+}
+
+/// Folded lines, a space before a colon, and characters that a header must not have: browsers and `curl` read
+/// them all.
+fn as_curl_reads() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    config
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    config
 }
 
 /// Digits only: Rust's own parser takes a sign, too.
@@ -107,6 +158,8 @@ mod tests {
         let length = "Content-Length: 5\r\n";
         assert_eq!(framing("200 OK", length), Framing::Length(5));
         assert_eq!(framing("200 OK", "transfer-encoding: gzip, Chunked\r\n"), Framing::Chunked);
+        let identity = "Transfer-Encoding: identity\r\nContent-Length: 5, 5\r\n";
+        assert_eq!(framing("200 OK", identity), Framing::Length(5));
         let both = "content-length: 5\r\ntransfer-encoding: chunked\r\n";
         assert_eq!(framing("200 OK", both), Framing::Chunked);
         let not_chunked = "content-length: 5\r\ntransfer-encoding: gzip\r\n";
@@ -135,10 +188,52 @@ mod tests {
         let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
         let [signed, plus, long] = ["-1", "+5", "99999999999999999999"]
             .map(|it| format!("HTTP/1.1 200 OK\r\ncontent-length: {it}\r\n\r\n"));
-        let crowd = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(MOST_HEADERS + 1));
         let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
-        for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, &signed, &plus, &long, &crowd, upgrade] {
+        for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, &signed, &plus, &long, upgrade] {
             assert!(Head::parse(text.as_bytes(), false).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_status_but_those_of_the_standard_changes_how_a_body_ends() {
+        let framings = [
+            ("content-length: 5", Framing::Length(5)),
+            ("transfer-encoding: chunked", Framing::Chunked),
+            ("transfer-encoding: identity\r\ncontent-length: 5", Framing::Length(5)),
+            ("transfer-encoding: gzip", Framing::ToClose),
+            ("x: y", Framing::ToClose),
+        ];
+        for status in (100..600).filter(|status| *status != 101) {
+            for (headers, framing) in framings {
+                let found = head(&format!("HTTP/1.1 {status} X\r\n{headers}\r\n\r\n"));
+                let is_bodiless = status < 200 || [204, 304].contains(&status);
+                let wanted = if is_bodiless { Framing::Length(0) } else { framing };
+                assert_eq!((found.status, found.framing), (status, wanted), "{headers}");
+                assert_eq!(found.described, framing, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn heads_are_read_as_curl_reads_them() {
+        let crowd = "set-cookie: a=1\r\n".repeat(3 * USUAL_HEADERS);
+        let long = format!("content-security-policy: {}\r\n", "x".repeat(100_000));
+        let odd = [
+            "x-policy: default-src 'self';\r\n  img-src *\r\n",
+            "x-policy: a\r\n\tb\r\n \r\n",
+            "server : old\r\n",
+            "x_bad(1): 1\r\n",
+            "x-control: a\u{1}b\r\n",
+            "x-name: Zo\u{eb}\r\n",
+            &crowd,
+            &long,
+        ];
+        for headers in odd {
+            for end in ["\r\n", "\n"] {
+                let text = format!("HTTP/1.1 200 OK\r\n{headers}content-length: 5\r\n\r\n");
+                let found = head(&text.replace("\r\n", end));
+                assert_eq!(found.framing, Framing::Length(5), "{headers}");
+            }
         }
     }
 }

@@ -10,5 +10,5 @@ mod head;
 mod request;
 
 pub use body::Body;
-pub use head::{Framing, Head};
+pub use head::{Framing, Head, IN_HTTP2, IN_TLS, other_protocol};
 pub use request::Prepared;

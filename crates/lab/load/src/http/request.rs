@@ -1,10 +1,12 @@
 //! A request as the bytes that go over the wire.
 
-use ::http::{Method, Request, header};
-use anyhow::Context as _;
+use ::http::{HeaderValue, Method, Request, header};
+use anyhow::{Context as _, ensure};
 
 use lab_model::{Ask, Expected, Target};
 use lab_system::without_secrets;
+
+const NO_LENGTH: &str = "nothing else says where the body ends";
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
@@ -49,13 +51,29 @@ impl Prepared {
                 bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
             }
         }
-        // Without a length, a server may wait for the body of a method that usually has one.
-        let usual = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
-        if usual || !body.is_empty() {
-            bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
+        let codings = request.headers().get_all(header::TRANSFER_ENCODING);
+        let codings: Vec<_> = codings.iter().map(HeaderValue::as_bytes).collect();
+        if let Some(last) = codings.last() {
+            let is_chunked = last.to_ascii_lowercase().ends_with(b"chunked");
+            ensure!(
+                is_chunked,
+                "{name}: `Transfer-Encoding` has to end with `chunked`: {NO_LENGTH}"
+            );
+            bytes.extend(b"\r\n");
+            if !body.is_empty() {
+                bytes.extend(format!("{:x}\r\n", body.len()).into_bytes());
+                bytes.extend([&body[..], b"\r\n"].concat());
+            }
+            bytes.extend(b"0\r\n\r\n");
+        } else {
+            // Without a length, a server may wait for the body of a method that usually has one.
+            let usual = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+            if usual || !body.is_empty() {
+                bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
+            }
+            bytes.extend(b"\r\n");
+            bytes.extend(body);
         }
-        bytes.extend(b"\r\n");
-        bytes.extend(body);
         let head_only = request.method() == Method::HEAD;
         let is_idempotent = request.method().is_idempotent();
         Ok(Self { name, bytes, head_only, is_idempotent, expected: ask.expected.clone() })
@@ -90,6 +108,29 @@ mod tests {
         let post = bytes("POST", "/", Some("hello")).unwrap();
         assert!(post.ends_with("content-type: text/plain\r\ncontent-length: 5\r\n\r\nhello"));
         assert!(bytes("POST", "/", None).unwrap().contains("content-length: 0\r\n"));
+    }
+
+    #[test]
+    fn a_body_is_sent_in_a_chunk_if_a_header_says_so() {
+        let of = |body: &str, coding: &str| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, body).unwrap();
+            let headers = vec![("Transfer-Encoding".to_owned(), coding.to_owned())];
+            let body = Some(file.path().to_owned());
+            let ask = Ask { method: "POST".into(), headers, body, ..Ask::get("/", Answer::Any) };
+            let prepared = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
+            anyhow::Ok(String::from_utf8(prepared.bytes)?)
+        };
+        for coding in ["chunked", "gzip, Chunked"] {
+            let [empty, long] = ["", "a body that is longer"].map(|body| of(body, coding).unwrap());
+            let head = format!(
+                "POST / HTTP/1.1\r\nhost: 127.0.0.1:80\r\ntransfer-encoding: {coding}\r\n\r\n"
+            );
+            assert_eq!(empty, format!("{head}0\r\n\r\n"));
+            assert_eq!(long, format!("{head}15\r\na body that is longer\r\n0\r\n\r\n"));
+        }
+        let error = of("x", "gzip").unwrap_err().to_string();
+        assert!(error.contains("has to end with `chunked`"), "{error}");
     }
 
     #[test]

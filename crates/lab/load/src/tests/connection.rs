@@ -14,7 +14,7 @@ use super::{
     memory::{Memory, SIX, read_request, server, silent},
     plan,
 };
-use crate::{Alarm, Connection, Dial, Fault, Prepared, Visitor, run_over};
+use crate::{Alarm, Connection, Dial, Fault, PATIENCE, Prepared, Visitor, run_over};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
@@ -101,9 +101,9 @@ async fn an_incomplete_or_malformed_answer_is_a_failure() {
         let ([result], _) = ask_times(in_pieces(&pieces, false), &ask()).await;
         assert!(matches!(result, Err(Fault::Failure(_))), "{chunks}: {result:?}");
     }
-    let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(20_000)).leak().as_bytes();
+    let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(400_000)).leak().as_bytes();
     let ([Err(fault)], _) = ask_times(in_pieces(&[endless], false), &ask()).await else { panic!() };
-    assert!(fault.to_string().contains("a head or a line of more than 16384 bytes"), "{fault}");
+    assert!(fault.to_string().contains("a head or a line of more than 307200 bytes"), "{fault}");
 }
 
 #[tokio::test]
@@ -162,6 +162,42 @@ async fn surplus_bytes_are_not_read_as_the_next_answer() {
     for pieces in [&[TWO][..], &[SIX, b"HTTP/1.1 500 Oops\r\n\r\n"]] {
         let results = ask_times(in_pieces(pieces, false), &ask()).await;
         assert_eq!(results, ([Ok(()), Ok(())], 2));
+    }
+}
+
+#[tokio::test]
+async fn bytes_after_an_answer_that_mean_nothing_keep_the_connection() {
+    const LINE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6\r\n";
+    let lengths = "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello";
+    let chunks = "HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\n\r\n";
+    let plain = "HTTP/1.1 204 No Content\r\n\r\nhello";
+    let mut empty = ask();
+    (empty.expected.status, empty.expected.answer) = (204, Answer::Text(String::new()));
+    let apart: [&'static [u8]; 2] = [SIX, b"\r\n"];
+    for pieces in [&[LINE][..], &apart] {
+        let results = ask_times(in_pieces(pieces, false), &ask()).await;
+        assert_eq!(results, ([Ok(()), Ok(()), Ok(())], 1));
+    }
+    for answer in [lengths, chunks, plain].map(str::as_bytes) {
+        let results = ask_times(in_pieces(&[answer], false), &empty).await;
+        assert_eq!(results, ([Ok(()), Ok(()), Ok(())], 1), "{answer:?}");
+        let (head, body) =
+            answer.split_at(answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4);
+        let results = ask_times(in_pieces(&[head, body], false), &empty).await;
+        assert_eq!(results, ([Ok(()), Ok(()), Ok(())], 1), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_another_protocol_is_named() {
+    for (answer, name) in [
+        (&b"\x15\x03\x01\x00\x02\x02\x46"[..], "answers in TLS"),
+        (b"\x00\x00\x12\x04\x00\x00\x00\x00\x00", "answers in HTTP/2"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "begins with `SSH-2.0-OpenSSH_9.2\\r\\n`"),
+    ] {
+        let ([result], _) = ask_times(in_pieces(&[answer], true), &ask()).await;
+        let fault = result.unwrap_err().to_string();
+        assert!(fault.contains(name), "{fault}");
     }
 }
 
@@ -264,11 +300,12 @@ async fn nothing_outside_a_measurement_is_awaited_for_ever() {
     let plan = plan(closed_loop(2));
     let error = run_over(&plan, Nowhere, || Alarm::Ticks).await.unwrap_err();
     assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
-    let error = Visitor::over(Nowhere, &plan.target, &plan.asks).await.err().unwrap();
+    let error = Visitor::over(Nowhere, &plan.target, &plan.asks, PATIENCE).await.err().unwrap();
     assert_eq!(error.to_string(), "no answer within 30 s");
     LocalSet::new()
         .run_until(async {
-            let open = async || Visitor::over(silent(), &plan.target, &plan.asks).await.unwrap();
+            let open =
+                async || Visitor::over(silent(), &plan.target, &plan.asks, PATIENCE).await.unwrap();
             let fault = open().await.visit().await.unwrap_err();
             assert_eq!(fault.to_string(), "GET /: no answer within 30 s");
             let error = open().await.visit_in_steps(async || Ok(())).await.unwrap_err();

@@ -12,6 +12,14 @@ pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
 /// first answer.
 const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 
+/// So many answers to each user make a figure; half of them for a first look.
+const ANSWERS: u32 = 10;
+/// A shorter measurement is for a first look.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// How many arrivals an open loop has, at half of the capacity, and how many users its capacity counts.
+const ARRIVALS: u32 = 36;
+const OPEN_LOOP_USERS: u32 = 8;
+
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// For each candidate.
@@ -70,6 +78,21 @@ impl Effort {
         Self { open_loop, metric: decides, ..self }
     }
 
+    /// This effort for visits that take so long each: whatever is too short for a server becomes longer.
+    pub fn for_visits(self, visit: Duration) -> Self {
+        let answers = if self.measurement < FIRST_LOOK { ANSWERS / 2 } else { ANSWERS };
+        // The rate of the arrivals is half of what the users got in the closed loop.
+        let arrivals = if self.open_loop.is_zero() { 0 } else { 2 * ARRIVALS / OPEN_LOOP_USERS };
+        Self {
+            // One visit comes before the warm-up, and all users begin within the time of another one.
+            warm_up: self.warm_up.max(tenths(visit + visit / 5)),
+            measurement: self.measurement.max(tenths(answers * visit)),
+            grace: self.grace.max(2 * visit),
+            open_loop: self.open_loop.max(tenths(arrivals * visit)),
+            ..self
+        }
+    }
+
     /// The expected length of one run, with start and stop.
     pub fn run(self) -> Duration {
         self.start + self.warm_up + self.measurement + self.grace / 4
@@ -114,11 +137,38 @@ impl Effort {
     }
 }
 
+/// At least so long, in whole tenths of a second.
+fn tenths(length: Duration) -> Duration {
+    Duration::from_millis(length.as_millis().div_ceil(100) as u64 * 100)
+}
+
 #[cfg(test)]
 mod tests {
     use lab_model::Percentile;
 
     use super::*;
+
+    #[test]
+    fn each_user_of_a_slow_server_gets_ten_answers_in_each_run() {
+        let load = Load { users: 8, think_ms: 0, connections: 1 };
+        let [usual, quick] = [false, true].map(|quick| Effort::usual(quick, 7));
+        let fast = usual.for_visits(Duration::from_millis(100));
+        assert_eq!(fast.length(2, load, false), usual.length(2, load, false));
+        for ms in [500, 1000, 1500, 2000, 3000, 5000, 10_000, 20_000] {
+            let visit = Duration::from_millis(ms);
+            for (effort, answers) in [(usual, 10), (quick, 5)] {
+                let slow = effort.for_visits(visit);
+                assert!(slow.measurement >= answers * visit, "{ms}: {slow:?}");
+                assert!(slow.warm_up > visit && slow.grace >= 2 * visit, "{ms}: {slow:?}");
+                assert_eq!(slow.open_loop.is_zero(), effort.open_loop.is_zero());
+                // What is said before is what it takes.
+                let runs = slow.length(2, load, false);
+                assert!(runs >= slow.measurement * 14, "{ms}: {runs:?}");
+            }
+            let open = usual.for_visits(visit).open_loop;
+            assert!(open.as_secs_f64() * 4.0 / visit.as_secs_f64() >= 36.0, "{ms}: {open:?}");
+        }
+    }
 
     #[test]
     fn the_length_counts_the_runs_of_an_open_loop_that_decides_with_their_own_time() {

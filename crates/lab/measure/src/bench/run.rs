@@ -23,6 +23,8 @@ pub struct Comparison {
     pub visit: String,
     pub load: Load,
     pub engine: Engine,
+    /// How long a visit takes that meets no other, to the slowest server; zero if nobody knows.
+    pub visit_takes: Duration,
     /// The servers; the first is the baseline.
     pub subjects: Vec<Subject>,
     /// Requests of other clients next to the load, each with its rate per second.
@@ -48,8 +50,6 @@ const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 const FEWEST_ARRIVALS: f64 = 36.0;
 /// But no longer than this, for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
-/// How long a server that was just started may take to answer.
-const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
 impl Comparison {
     /// # Errors
@@ -61,6 +61,7 @@ impl Comparison {
             visit: "request".to_owned(),
             load,
             engine: Engine::lab()?,
+            visit_takes: Duration::ZERO,
             subjects,
             background: Vec::new(),
             arrivals_per_s: None,
@@ -270,8 +271,8 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Vec<Run>> {
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
-        let effort =
-            Effort { measurement: effort.open_loop.max(arrivals.min(LONGEST_OPEN_LOOP)), ..effort };
+        let longest = LONGEST_OPEN_LOOP.max(effort.open_loop);
+        let effort = Effort { measurement: effort.open_loop.max(arrivals.min(longest)), ..effort };
         let slots = if effort.decides_in_open_loop() { self.pairs(effort) } else { self.once() };
         self.runs(&slots, Arrivals::OpenLoop(open), effort, progress).await
     }
@@ -302,7 +303,7 @@ impl Comparison {
             let before = Before::look(server);
             // One that announces itself, or runs already, is ready.
             if !matches!(launch.address, Address::Announced | Address::Running { .. }) {
-                first_answer(&plan).await;
+                first_answer(&plan, launch.patience()).await;
             }
             let note = |note: &str| progress.aside(|| err!("{note}"));
             let outcome = self.engine.run(&plan, &note).await;
@@ -314,7 +315,9 @@ impl Comparison {
             anyhow::Ok(Run { variant, pair, seed, load_average, server, neighbours, outcome })
         });
         let mut run = run.await?;
-        if effort.allow_unfinished || subject.may_outlast {
+        // None is lost in a run that is too short for two answers.
+        let is_short = effort.measurement + effort.grace < 2 * self.visit_takes;
+        if effort.allow_unfinished || subject.may_outlast || is_short {
             run.outcome.lost = 0;
         }
         Ok(run)
@@ -323,12 +326,13 @@ impl Comparison {
 
 /// Waits until a server has answered once: its socket may accept connections before its workers have
 /// started. Errors are ignored here, because the load counts them.
-async fn first_answer(plan: &LoadPlan) {
+async fn first_answer(plan: &LoadPlan, patience: Duration) {
     let visit = async {
-        let mut visitor = Visitor::open(plan.target.clone(), &plan.asks).await.ok()?;
+        let target = plan.target.clone();
+        let mut visitor = Visitor::open_within(target, &plan.asks, patience).await.ok()?;
         visitor.visit().await.ok()
     };
-    let _ = timeout(FIRST_ANSWER, visit).await;
+    let _ = timeout(patience, visit).await;
 }
 
 /// Puts load on a server with our own generator.
@@ -339,7 +343,8 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 /// Makes one visit; returns what went wrong.
 pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
     Running::with(launch, async |running| {
-        anyhow::Ok(Visitor::open(running.server.target(), asks).await?.visit().await)
+        let (target, patience) = (running.server.target(), launch.patience());
+        anyhow::Ok(Visitor::open_within(target, asks, patience).await?.visit().await)
     })
     .await
 }

@@ -11,9 +11,10 @@ use lab_servers::Subject;
 use super::{Comparison, Effort};
 use lab_system::Progress;
 
-/// How long a server is watched after the usual warm-up.
+/// How long a server is watched after the usual warm-up, at least, and how many visits of a user that is.
 const WATCHED: Duration = Duration::from_secs(5);
-/// The longest that it is watched, and so the longest warm-up that is chosen.
+const VISITS: u32 = 10;
+/// The longest that it is watched, and so the longest warm-up that is chosen; longer for a slow server.
 const LONGEST: Duration = Duration::from_secs(20);
 /// A server is warm when it is no more than this factor away from its final speed.
 const WARM: f64 = 1.1;
@@ -31,10 +32,20 @@ struct Slow {
 }
 
 impl Comparison {
+    /// How long all servers are watched, if they are warm.
+    pub fn watching(&self, effort: Effort) -> Duration {
+        let watching = Effort { measurement: self.watched(), ..effort };
+        watching.run() * self.subjects.len() as u32
+    }
+
+    /// A fifth of it has two answers for each user.
+    fn watched(&self) -> Duration {
+        WATCHED.max(VISITS * self.visit_takes)
+    }
+
     /// Makes the warm-up as long as the slowest server needs; returns why, if it had to.
     pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<Note>> {
-        let watching = Effort { measurement: WATCHED, ..*effort };
-        let progress = Progress::planned(watching.run() * self.subjects.len() as u32);
+        let progress = Progress::planned(self.watching(*effort));
         let mut note = None;
         for (subject, Subject { name, .. }) in self.subjects.iter().enumerate() {
             let Some(slow) = self.watch_it_warm_up(subject, *effort, &progress).await? else {
@@ -64,7 +75,8 @@ impl Comparison {
         progress: &Progress,
     ) -> anyhow::Result<Option<Slow>> {
         let mut found: Option<Slow> = None;
-        let mut watched = WATCHED;
+        let mut watched = self.watched();
+        let longest = LONGEST.max(2 * watched);
         loop {
             let effort = Effort { measurement: watched, ..effort };
             let which = format!("is it warm?  {}", self.subjects[subject].name);
@@ -72,14 +84,14 @@ impl Comparison {
             let arrivals = Arrivals::ClosedLoop(self.load);
             let run = self.run(subject, 0, effort, arrivals, progress).await?;
             let Some(slow) = slow(&run.outcome, effort.warm_up, watched) else { return Ok(None) };
-            if slow.is_settled || watched >= LONGEST {
+            if slow.is_settled || watched >= longest {
                 match found {
                     Some(first) if first.warm_up >= slow.warm_up => return Ok(Some(first)),
                     Some(_) => return Ok(Some(slow)),
                     None => found = Some(slow),
                 }
             } else {
-                watched = LONGEST;
+                watched = longest;
             }
         }
     }

@@ -25,6 +25,17 @@ pub fn listeners(pid: u32) -> Option<BTreeSet<SocketAddr>> {
     Some(ours.map(|(address, _)| address).collect())
 }
 
+/// The path of a unix socket that a process or a descendant listens on, or its name after `@`.
+pub fn unix_listener(pid: u32) -> Option<String> {
+    let table = fs::read_to_string("/proc/net/unix").ok()?;
+    let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
+    table
+        .lines()
+        .filter_map(unix_socket)
+        .find(|(_, name)| held.contains(name))
+        .map(|(path, _)| path)
+}
+
 /// Whether any process listens on `port`; `None` where that cannot be seen.
 pub fn is_taken(port: u16) -> Option<bool> {
     Some(sockets(LISTEN)?.iter().any(|(address, _)| address.port() == port))
@@ -119,6 +130,8 @@ fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 /// States as the system writes them.
 const ESTABLISHED: &str = "01";
 const LISTEN: &str = "0A";
+/// The flag of a unix socket that accepts connections.
+const ACCEPTS: &str = "00010000";
 
 /// All sockets in this state: the local address, and the name among a process's open files.
 fn sockets(state: &str) -> Option<Vec<(SocketAddr, String)>> {
@@ -137,6 +150,13 @@ fn socket(line: &str, state: &str) -> Option<(SocketAddr, String)> {
     let (ip, port) = fields.get(1)?.rsplit_once(':')?;
     let address = (address(ip)?, u16::from_str_radix(port, 16).ok()?).into();
     Some((address, format!("socket:[{}]", fields.get(9)?)))
+}
+
+/// Reads a line of `/proc/net/unix` about a listener: `Num RefCount Protocol Flags Type St Inode Path`.
+fn unix_socket(line: &str) -> Option<(String, String)> {
+    let fields: Vec<_> = line.split_whitespace().collect();
+    let &[_, _, _, flags, _, _, inode, path, ..] = &fields[..] else { return None };
+    (flags == ACCEPTS).then(|| (path.to_owned(), format!("socket:[{inode}]")))
 }
 
 /// An IP address as one or four words in hexadecimal, each in this machine's byte order.
@@ -176,6 +196,14 @@ mod tests {
         let connected = tail.replace(" 0A ", " 01 ");
         assert_eq!(socket(&format!("   0: 0100007F:1F90 {connected}"), LISTEN), None);
         assert_eq!(socket("  sl  local_address rem_address   st tx_queue rx_queue", LISTEN), None);
+    }
+
+    #[test]
+    fn a_unix_socket_that_listens_has_a_path() {
+        let line = "00000000a1: 00000002 00000000 00010000 0001 01 4711 /run/a.sock";
+        assert_eq!(unix_socket(line), Some(("/run/a.sock".to_owned(), "socket:[4711]".to_owned())));
+        assert_eq!(unix_socket(&line.replace(" 00010000", " 00000000")), None);
+        assert_eq!(unix_socket("Num       RefCount Protocol Flags    Type St Inode Path"), None);
     }
 
     #[test]

@@ -107,7 +107,10 @@ impl Facts {
             measured.levels.iter().map(|it| of(&it.outcome) as f64).sum::<f64>()
         };
         let all = sum(|it| it.ok + it.wrong + it.failed).max(1.0);
-        self.put(Figure::ReopenedPerRequest, sum(|it| it.reopened) / all / asks);
+        self.put(
+            Figure::ReopenedPerRequest,
+            sum(|it| it.reopened - it.surplus.min(it.reopened)) / all / asks,
+        );
         if let Some(refused) = measured.refused_connections {
             let refused = refused as f64;
             let users = measured.levels.iter().map(|it| it.users as f64).sum::<f64>();

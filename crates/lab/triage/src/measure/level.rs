@@ -12,9 +12,12 @@ pub const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 const LEVEL: Duration = Duration::from_millis(1500);
 pub const WATCH: Duration = Duration::from_secs(3);
 /// A level lasts for about this many answers of one user, or two of each, but not much longer than a fast
-/// server's.
+/// server's, unless the server is slow.
 const ANSWERS: f64 = 16.0;
 const LONGEST: Duration = Duration::from_secs(4);
+/// A slow server gives at least so many answers to all users together, and so many to each.
+const OF_ALL: u32 = 10;
+const OF_EACH: u32 = 3;
 
 /// One level of the closed loop.
 #[derive(Debug)]
@@ -42,16 +45,29 @@ impl Level {
     }
 
     /// How long a level lasts; `None` if it would have more users than answers. What is counted then depends on
-    /// when the level begins.
-    pub fn length(users: usize, before: &[Self]) -> Option<Duration> {
-        let (best, longest) = (peak(before), LONGEST.as_secs_f64());
+    /// when the level begins. `visit` is how long a visit takes that meets no other.
+    pub fn length(users: usize, before: &[Self], visit: Duration) -> Option<Duration> {
+        let (best, longest) = (peak(before), LONGEST.max(OF_ALL * visit).as_secs_f64());
         if users > WATCHED && best * longest < users as f64 {
             return None;
         }
         let least = if users == WATCHED { WATCH } else { LEVEL };
         let alone = before.first().map_or(0.0, |level| 1.0 / level.outcome.throughput());
-        let wanted = if users == 1 { 0.0 } else { (ANSWERS * alone).max(twice(users, best)) };
-        Some(Duration::from_secs_f64(wanted.min(longest)).max(least))
+        let alone = (ANSWERS * alone).min(LONGEST.as_secs_f64());
+        let wanted = if users == 1 { 0.0 } else { alone.max(twice(users, best).min(longest)) };
+        Some(Duration::from_secs_f64(wanted).max(least).max(Self::fewest(users, visit)))
+    }
+
+    /// How long a level takes about, of a server that answers many as fast as one.
+    pub fn expected(users: usize, visit: Duration) -> Duration {
+        let least = if users == WATCHED { WATCH } else { LEVEL };
+        // What is planned for a level expects the pace of the one before, with half of the users.
+        let twice = if users == 1 { Duration::ZERO } else { 4 * visit };
+        least.max(twice).max(Self::fewest(users, visit))
+    }
+
+    fn fewest(users: usize, visit: Duration) -> Duration {
+        visit * OF_ALL.div_ceil(users as u32).max(OF_EACH)
     }
 }
 
@@ -68,4 +84,45 @@ fn twice(users: usize, per_s: f64) -> f64 {
 /// How many cores the server used.
 pub fn cores(outcome: &Outcome) -> Option<f64> {
     Some(outcome.server_cpu?.as_secs_f64() / outcome.measured.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All levels of a server that answers each request in this time, or one after the other.
+    fn levels(visit: Duration, is_serial: bool) -> Vec<(Level, Duration)> {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut lengths = Vec::new();
+        for users in LEVELS {
+            let Some(length) = Level::length(users, &levels, visit) else { break };
+            let each = if is_serial { 1 } else { users as u64 };
+            let answers = (length.as_secs_f64() / visit.as_secs_f64()) as u64 * each;
+            let outcome = Outcome { ok_in_time: answers, measured: length, ..Outcome::default() };
+            levels.push(Level::new(users, outcome, None, &levels));
+            lengths.push(length);
+        }
+        levels.into_iter().zip(lengths).collect()
+    }
+
+    #[test]
+    fn each_level_of_a_slow_server_has_ten_answers_and_three_for_each_user() {
+        for ms in [500, 1000, 1500, 2000, 3000, 10_000, 20_000] {
+            let visit = Duration::from_millis(ms);
+            let found = levels(visit, false);
+            assert_eq!(found.len(), LEVELS.len());
+            for (Level { users, outcome, .. }, length) in &found {
+                let wanted = 10.max(3 * *users as u64);
+                assert!(outcome.ok_in_time >= wanted, "{ms} {users}: {}", outcome.ok_in_time);
+                assert!(*length <= Level::expected(*users, visit).max(LONGEST), "{ms} {users}");
+            }
+            for (Level { users, outcome, .. }, _) in levels(visit, true) {
+                assert!(outcome.ok_in_time >= 3.max(10 / users as u64), "{ms} {users}");
+            }
+        }
+        // A fast one takes no longer than it did.
+        for (level, length) in levels(Duration::from_micros(100), false) {
+            assert_eq!(length, if level.users == WATCHED { WATCH } else { LEVEL });
+        }
+    }
 }

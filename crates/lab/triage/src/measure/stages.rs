@@ -33,6 +33,10 @@ pub const GRACE: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(500);
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(1500);
+/// So many visits of each user are enough for a profile and for counts.
+const ENOUGH: u32 = 3;
+/// What the tools take besides: they start, and read what they recorded.
+const OTHER: Duration = Duration::from_secs(8);
 /// How often each of the two clients gets its turn.
 const TURNS: usize = 2;
 /// A server that uses this share of a core has enough samples, unless the profiler got too little time.
@@ -149,9 +153,10 @@ impl Loaded<'_> {
         let refused_before = process::refused_connections(self.pid);
         let mut climb = Climb::default();
         for users in LEVELS {
-            let Some(length) = Level::length(users, &climb.levels) else { break };
+            let visit = self.triage.comparison.visit_takes;
+            let Some(length) = Level::length(users, &climb.levels, visit) else { break };
             self.triage.progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
-            let load = self.load(users, WARM_UP, length);
+            let load = self.load(users, warm_up(visit), length);
             let answered = climb.levels.last().map(|level| level.users);
             let limited = || too_many(users, answered);
             let before = Before::look(self.server);
@@ -186,7 +191,8 @@ impl Loaded<'_> {
     /// The threads, and the connections to other servers, while a load of this length runs.
     async fn watch(&self, length: Duration) -> anyhow::Result<(Option<ThreadStates>, Outbound)> {
         // Not its beginning, and not its end.
-        tokio::time::sleep(WARM_UP).await;
+        let visit = self.triage.comparison.visit_takes;
+        tokio::time::sleep(warm_up(visit) + visit).await;
         let (before, start) = (process::round_trips(self.pid), Instant::now());
         let states = watch_threads(self.pid, length - GRACE).await;
         let asked = process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
@@ -235,7 +241,8 @@ impl Loaded<'_> {
     async fn record(&self) -> anyhow::Result<Profile> {
         let Triage { comparison, profilers, scratch, progress } = *self.triage;
         let instruments = Instruments::default();
-        let watch = Watch { comparison, profilers, instruments, window: PROFILE, scratch };
+        let window = PROFILE.max(ENOUGH * comparison.visit_takes);
+        let watch = Watch { comparison, profilers, instruments, window, scratch };
         let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
         let mut notes = Vec::new();
         let record = async |profiler| {
@@ -252,10 +259,11 @@ impl Loaded<'_> {
 
     async fn count(&self) -> anyhow::Result<Counting> {
         let mut counter = Counter::attach(self.pid, EVENTS).await?;
-        let load = self.load(WATCHED, Duration::ZERO, COUNTING);
+        let length = counting(self.triage.comparison.visit_takes);
+        let load = self.load(WATCHED, Duration::ZERO, length);
         let before = open_files(self.pid);
         let watched = async {
-            let (outcome, files) = tokio::join!(generate(&load), watch_files(self.pid, COUNTING));
+            let (outcome, files) = tokio::join!(generate(&load), watch_files(self.pid, length));
             Ok((outcome?, files))
         };
         let (outcome, opened) = counter.during(watched).await?;
@@ -271,10 +279,27 @@ impl Loaded<'_> {
             server_pid: Some(self.pid),
             warm_up,
             measurement,
-            grace: GRACE,
+            grace: GRACE.max(2 * comparison.visit_takes),
             ..LoadPlan::new(self.server.target(), comparison.asks().to_vec(), arrivals)
         }
     }
+}
+
+/// How long all stages take about, if a visit takes so long.
+pub fn expected(visit: Duration) -> Duration {
+    // One visit comes before each warm-up, and one after each measurement.
+    let level = |users| 2 * visit + warm_up(visit) + Level::expected(users, visit);
+    let levels: Duration = LEVELS.into_iter().map(level).sum();
+    IDLE + levels + PROFILE.max(ENOUGH * visit) + counting(visit) + OTHER
+}
+
+/// One visit comes before it, and all users begin within the time of another one.
+fn warm_up(visit: Duration) -> Duration {
+    WARM_UP.max(visit + visit / 5)
+}
+
+fn counting(visit: Duration) -> Duration {
+    COUNTING.max(ENOUGH * visit)
 }
 
 /// Why a load fails that fewer users can make.

@@ -1,0 +1,213 @@
+//! Learns the right answers from the baseline, and compares every other side with them.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use lab_load::Fetched;
+use lab_model::{Answer, Ask, Kind, Note};
+use lab_system::without_secrets;
+
+use crate::{Compare, Requests, Subject, decoded};
+
+/// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
+/// client has is still right, and 300 and 305 lead nowhere.
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+/// Longer than the second in which a date does not change.
+const A_WHILE: Duration = Duration::from_millis(1_100);
+
+/// Learns the expected answers from the baseline, which is the first subject, and compares every
+/// other subject's answers with them before anything is measured: a server with other answers is not
+/// a faster version of the baseline.
+///
+/// Returns what is not checked under load, and how long a visit to the slowest server takes that meets no other.
+pub async fn learn_answers(
+    subjects: &mut [Subject],
+    requests: &Requests,
+) -> anyhow::Result<(Vec<Note>, Duration)> {
+    let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
+    let (learned, mut notes, mut slowest) = learn(baseline, requests).await?;
+    for other in others {
+        for (ask, learned) in other.asks.iter_mut().zip(&baseline.asks) {
+            ask.expected = learned.expected.clone();
+        }
+        let (found, takes) = check(other, &learned, requests).await?;
+        notes.extend(found);
+        slowest = slowest.max(takes);
+    }
+    Ok((notes, slowest))
+}
+
+/// The answers of the baseline to a request: twice from one server, and once from another.
+type Learned = [Fetched; 3];
+
+/// Returns the answers, what is not checked, and how long a visit takes.
+async fn learn(
+    baseline: &mut Subject,
+    requests: &Requests,
+) -> anyhow::Result<(Vec<Learned>, Vec<Note>, Duration)> {
+    let &Requests { compare, .. } = requests;
+    let Subject { name, launch, asks, .. } = baseline;
+    // Twice from one server and once from another: an answer may depend on time or on chance.
+    let asked = requests.answers(launch, asks, A_WHILE, true).await?;
+    let once_more = requests.answers(launch, asks, Duration::ZERO, false).await?;
+    // A pause of the machine makes one visit long.
+    let takes = asked.takes.min(once_more.takes);
+    let ([first, again], [fresh, _]) = (asked.rounds, once_more.rounds);
+    let (mut learned, mut notes) = (Vec::new(), complained(name, asked.complaints));
+    for (ask, ((first, again), fresh)) in
+        asks.iter_mut().zip(first.into_iter().zip(again).zip(fresh))
+    {
+        let Fetched { status, body, .. } = &first;
+        if REDIRECTS.contains(status) && compare != Compare::Status {
+            let location = first.header("location").unwrap_or_default();
+            bail!(
+                "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
+                 what it wants with --header; --compare status measures the redirect itself",
+                title(ask),
+                without_secrets(&location).escape_debug()
+            );
+        }
+        ensure!(
+            (200..400).contains(status),
+            "the {name} answers {} with status {status}{}",
+            title(ask),
+            start(body)
+        );
+        ask.expected.status = *status;
+        let bodies = [body, &again.body, &fresh.body];
+        let is_constant = bodies.iter().all(|other| *other == body);
+        let (from, to) = about(bodies.map(|body| body.len() as u64), compare);
+        ask.expected.answer = match compare {
+            Compare::Status => Answer::Any,
+            Compare::Body if is_constant => {
+                Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) }
+            }
+            Compare::Body | Compare::Length => Answer::Length { from, to },
+        };
+        learned.push([first, again, fresh]);
+        let request = title(ask);
+        let kind = match compare {
+            Compare::Body if is_constant => continue,
+            Compare::Body => Kind::AnswersVary { request, from, to },
+            Compare::Length => Kind::OnlyLength { request, from, to },
+            Compare::Status => Kind::OnlyStatus { request },
+        };
+        notes.push(Note::of(name, kind));
+    }
+    Ok((learned, notes, takes))
+}
+
+/// The start of a body, as the end of an error message.
+fn start(body: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(body).chars().take(80).collect();
+    if text.is_empty() { text } else { format!(": {}", text.escape_debug()) }
+}
+
+/// The lengths to accept, from three that were seen: a number in a body gains digits, and a list may
+/// be far longer than those three.
+fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
+    lengths.sort_unstable();
+    match lengths {
+        [least, _, most] if least < most => (least / 2, most * 2 + 8),
+        [length, ..] if compare == Compare::Length => (length, length),
+        [length, ..] => (length * 3 / 4, length * 5 / 4 + 8),
+    }
+}
+
+/// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, and how
+/// long a visit takes.
+async fn check(
+    Subject { name, launch, asks, .. }: &mut Subject,
+    learned: &[Learned],
+    requests: &Requests,
+) -> anyhow::Result<(Vec<Note>, Duration)> {
+    let asked = requests.answers(launch, asks, Duration::ZERO, true).await?;
+    let (takes, [found, again]) = (asked.takes, asked.rounds);
+    let mut notes = complained(name, asked.complaints);
+    for ((ask, answers), of_baseline) in asks.iter_mut().zip(found.iter().zip(&again)).zip(learned)
+    {
+        let [answer, baseline] = [answers.0, &of_baseline[0]];
+        let mut mismatch = ask.expected.mismatch(answer.status, &answer.body);
+        let is_encoded = [answer, baseline].into_iter().any(decoded::is_encoded);
+        if mismatch.is_some() && is_encoded && answer.status == ask.expected.status {
+            mismatch = mismatch_decoded(answer, of_baseline, requests)?;
+            if mismatch.is_none() {
+                let bodies = [&answer.body, &answers.1.body];
+                ask.expected.answer = expected(bodies, requests.compare);
+                let [bytes, baseline_bytes] = [answer, baseline].map(|it| it.body.len() as u64);
+                let request = title(ask);
+                notes.push(Note::of(name, Kind::EncodedApart { request, bytes, baseline_bytes }));
+            }
+        }
+        let mismatch = mismatch.or_else(|| {
+            let [one, other] = [answer, baseline]
+                .map(|it| compared_type(it.header("content-type").as_deref(), requests.compare));
+            (one != other).then(|| format!("content-type {one} instead of {other}"))
+        });
+        if let Some(mismatch) = mismatch {
+            let ask = title(ask);
+            bail!(
+                "the {name} and the baseline answer {ask} differently: {mismatch}\n  if that is no fault, \
+                 `--compare length` or `--compare status` checks less"
+            );
+        }
+    }
+    Ok((notes, takes))
+}
+
+/// What a server has to answer under load whose encoded body is its own.
+fn expected(bodies: [&Vec<u8>; 2], compare: Compare) -> Answer {
+    let [body, again] = bodies;
+    if compare == Compare::Body && body == again {
+        return Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) };
+    }
+    let [one, other] = bodies.map(|body| body.len() as u64);
+    let (from, to) = about([one, other, other], compare);
+    Answer::Length { from, to }
+}
+
+/// The part of a content type that has to be the same on both sides. Parameters, such as a version, may differ
+/// if the bodies may.
+fn compared_type(of: Option<&str>, compare: Compare) -> String {
+    let whole = of.unwrap_or("none");
+    let part = match compare {
+        Compare::Status => "",
+        Compare::Length => whole.split(';').next().unwrap_or(whole).trim(),
+        Compare::Body => whole,
+    };
+    part.escape_debug().to_string()
+}
+
+fn title(ask: &Ask) -> String {
+    format!("{} {}", ask.method, without_secrets(&ask.path))
+}
+
+/// How the decoded body of an answer differs from those of the baseline.
+fn mismatch_decoded(
+    answer: &Fetched,
+    of_baseline: &Learned,
+    requests: &Requests,
+) -> anyhow::Result<Option<String>> {
+    let decoded = |answer: &Fetched| decoded::decoded(answer, requests.max_body << 20);
+    let body = decoded(answer)?;
+    let [first, again, fresh] = of_baseline;
+    let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];
+    let length = body.len() as u64;
+    if requests.compare == Compare::Body && bodies.iter().all(|it| *it == bodies[0]) {
+        let wanted = bodies[0].len();
+        let words = if length == wanted as u64 {
+            format!("another body of {length} bytes, decoded")
+        } else {
+            format!("{length} bytes instead of {wanted}, decoded")
+        };
+        return Ok((body != bodies[0]).then_some(words));
+    }
+    let (from, to) = about(bodies.map(|body| body.len() as u64), requests.compare);
+    let is_right = (from..=to).contains(&length);
+    Ok((!is_right).then(|| format!("{length} bytes instead of {from} to {to}, decoded")))
+}
+
+/// What a side printed at its start may say that it is not what was asked for.
+fn complained(name: &str, complaints: Vec<String>) -> Vec<Note> {
+    complaints.into_iter().map(|line| Note::of(name, Kind::Complained { line })).collect()
+}
