@@ -1,4 +1,4 @@
-//! Which repository a program works in: that of its directory, whoever started `lab`.
+//! Which repository a program works in: that of its directory, also if a hook of another one started `lab`.
 
 use std::process::Command;
 
