@@ -16,8 +16,8 @@ use crate::{
 };
 
 /// A stall is at least as long as this, and as this many answers. On a busy machine, healthy servers wait for a core
-/// for several milliseconds.
-const LEAST_US: u64 = 15_000;
+/// for up to 20 ms.
+const LEAST_US: u64 = 25_000;
 const ANSWERS: u64 = 8;
 /// So many arrivals have to wait for at least half of it: one slow request doesn't make a stall.
 const WAITING: usize = 3;

@@ -20,9 +20,8 @@ const MOST: f64 = 0.2;
 const AGAIN: Duration = Duration::from_secs(10);
 /// How long a server without load gets to give memory back.
 const REST: Duration = Duration::from_secs(1);
-/// In which of these cases that is: figures below the limits of the rule.
+/// Less growth than this is none; the rule's limit is higher.
 const MAY_GROW_MIB: f64 = 4.0;
-const MAY_BE_STEADY: f64 = 0.2;
 
 /// The memory at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +60,7 @@ impl MemoryTrend {
     }
 
     fn may_go_on(self) -> bool {
-        self.grown_mib >= MAY_GROW_MIB && self.steadiness >= MAY_BE_STEADY
+        self.grown_mib >= MAY_GROW_MIB && self.steadiness > 0.0
     }
 }
 
