@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -60,11 +60,12 @@ pub fn open_files(pid: u32) -> BTreeMap<PathBuf, u64> {
         let file = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
         Some((path, file.len()))
     };
-    open(&process::pids(pid)).into_iter().filter(is_kept).filter_map(size).collect()
+    let files = open(&process::pids(pid)).into_iter().filter(|path| is_kept(path));
+    files.filter_map(size).collect()
 }
 
 /// Whether it is more than what the system makes up.
-fn is_kept(path: &PathBuf) -> bool {
+fn is_kept(path: &Path) -> bool {
     !MADE_UP.iter().any(|dir| path.starts_with(dir))
 }
 

@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn a_stall_is_a_time_in_which_several_wait_and_no_answer_comes() {
-        assert_eq!(stalls(&visits(stalled(200_000, 250_000))), [200_000..250_000]);
+        let stall = 200_000..250_000;
+        assert_eq!(stalls(&visits(stalled(stall.start, stall.end))), [stall]);
         for (name, visits) in [
             ("a healthy server", visits(|_| 300)),
             ("one slow request in ten", visits(|due| if due % 10_000 == 0 { 60_000 } else { 300 })),
@@ -277,7 +278,8 @@ mod tests {
 
     #[test]
     fn a_machine_that_stands_still_is_not_the_server() {
-        let stall = || vec![200_000..250_000];
+        let stall = 200_000..250_000;
+        let stall = || vec![stall.clone()];
         let ready = "e".repeat(20) + "wwwww" + &"e".repeat(75);
         assert_eq!(seen(&looks(&[("worker", ready)]), 0, stall()).0, []);
         // Nobody looked.
