@@ -4,21 +4,21 @@
 //! more than the samples of one process do: in the layout of their memory, and in what the machine did meanwhile. A
 //! test of the samples of one process against those of another takes that for a change.
 
+mod times;
+
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
+    cell::RefCell,
+    collections::BTreeSet,
     process::Command,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, ensure};
-use lab_model::{Kind, Metric, Outcome};
+use anyhow::{Context as _, bail, ensure};
+use lab_model::{Kind, Metric, Outcome, Reason};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
-use lab_stats::{Slot, median_of, schedule};
+use lab_stats::{Slot, Verdict, median_of, schedule};
 use lab_system::{Program, Progress, load_average};
-use serde::Deserialize;
 
 use crate::bench::{
     Effort,
@@ -26,6 +26,7 @@ use crate::bench::{
     ratios::{control, control_pairs_of, of_sides, over},
     verdict,
 };
+use times::Times;
 
 /// The longest that a run may take.
 const LONGEST: Duration = Duration::from_secs(1800);
@@ -39,9 +40,6 @@ pub struct BenchSide {
     /// How to start it. Several differ in the layout of their code, and are used by its runs in turn.
     pub launches: Vec<Launch>,
 }
-
-/// Nanoseconds of an iteration, by the name of the benchmark.
-type Times = BTreeMap<String, f64>;
 
 /// Runs all of them, the baseline first, and judges each benchmark. `pairs`: how many, for so many that are judged together
 /// and a run of this length.
@@ -59,7 +57,7 @@ pub async fn compare(
     // The first run says which benchmarks there are and how long a run takes.
     Progress::new(what).step("the first run");
     let mut runs = vec![run(baseline, 0).await?];
-    let family = runs[0].1.len() * (sides.len() - 1);
+    let family = runs[0].1.usable() * (sides.len() - 1);
     let length = runs[0].0.outcome.measured;
     let pairs = pairs(family, length);
     let effort = Effort { pairs, family, ..effort };
@@ -76,18 +74,21 @@ pub async fn compare(
         let (run, times) = run(side, of_it).await?;
         runs.push((Run { pair, ..run }, times));
     }
-    let ids: BTreeSet<_> = runs.iter().flat_map(|(_, times)| times.keys().cloned()).collect();
-    let in_all = |id: &&String| runs.iter().all(|(_, times)| times.contains_key(*id));
-    let (common, others): (Vec<_>, Vec<_>) = ids.iter().partition(in_all);
+    let ids: BTreeSet<_> = runs.iter().flat_map(|(_, times)| times.names().cloned()).collect();
+    // What no run has a time of is no benchmark of any build: a note has its name.
+    let is_measured = |id: &String| runs.iter().any(|(_, times)| times.of(id).is_some());
+    let (measured, never): (Vec<_>, Vec<_>) = ids.iter().partition(|id| is_measured(id));
+    let missing = |id: &str, side: &BenchSide| missing(id, side, &runs);
     ensure!(
-        !common.is_empty(),
+        measured.iter().any(|id| sides.iter().all(|side| missing(id, side).is_none())),
         "no benchmark is in every build; the baseline has {}",
-        list(&runs[0].1)
+        lab_report::join(&runs[0].1.names().cloned().collect::<Vec<_>>())
     );
     let mut records = Vec::new();
-    for id in common {
-        let of_id: Vec<_> = runs.iter().map(|(run, times)| with_time(run, times[id])).collect();
+    for id in measured {
+        let of_id: Vec<_> = runs.iter().map(|(run, times)| with_time(run, times.of(id))).collect();
         for candidate in &sides[1..] {
+            let why = missing(id, baseline).or_else(|| missing(id, candidate));
             let mut record = record(&of_id, [baseline, candidate], effort);
             record.case = match sides.len() {
                 2 => id.clone(),
@@ -95,19 +96,34 @@ pub async fn compare(
             };
             record.load = what.to_owned();
             record.control.noise = record.noises();
-            (record.verdict, record.reason) = verdict(&record, &candidate.name);
+            (record.verdict, record.reason) = match why {
+                Some(why) => (Verdict::Undecided, Reason::NotMeasured { why }),
+                None => verdict(&record, &candidate.name),
+            };
             records.push(record);
         }
     }
-    if let (Some(first), false) = (records.first_mut(), others.is_empty()) {
-        let benches = others.into_iter().cloned().collect();
-        first.notes.push(Kind::NotInAll { benches }.into());
+    if let (Some(first), false) = (records.first_mut(), never.is_empty()) {
+        let why = |id: &&String| runs.iter().find_map(|(_, times)| times.why_not(id));
+        let name = |id: &String| format!("{id} ({})", why(&id).unwrap_or_default());
+        let benches = never.into_iter().map(name).collect();
+        first.notes.push(Kind::NotCompared { benches }.into());
     }
     Ok(records)
 }
 
-fn list(times: &Times) -> String {
-    lab_report::join(&times.keys().cloned().collect::<Vec<_>>())
+/// Why a side's time of a benchmark isn't known; `None` if every run of it has one.
+fn missing(id: &str, side: &BenchSide, runs: &[(Run, Times)]) -> Option<String> {
+    let of_side: Vec<_> = runs.iter().filter(|(run, _)| run.variant == side.name).collect();
+    let without: Vec<_> = of_side.iter().filter(|(_, times)| times.of(id).is_none()).collect();
+    let (_, first) = without.first()?;
+    let name = &side.name;
+    let runs = if without.len() == of_side.len() {
+        format!("the {name} has no time of it")
+    } else {
+        format!("{} of {} runs of the {name} have no time of it", without.len(), of_side.len())
+    };
+    Some(first.why_not(id).map_or(runs.clone(), |why| format!("{runs}: {why}")))
 }
 
 /// The `nth` run of a side, which is no pair's yet.
@@ -127,17 +143,30 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     }
     let load_average = load_average();
     let (before, start) = (Before::look_at_children(), Instant::now());
-    let printed = Program::of_user(command, LONGEST).named(&launch.name).output().await?;
+    let (mut of_lines, left_out) = (Times::default(), RefCell::new(Times::default()));
+    let line = |line: &str| {
+        ensure!(start.elapsed() < LONGEST, "it takes longer than {} s", LONGEST.as_secs());
+        of_lines.read_line(line);
+        left_out.borrow_mut().read_error(line);
+        Ok(())
+    };
+    let message = |line: &str| left_out.borrow_mut().read_error(line);
+    let program = Program::of_user(command, LONGEST).named(&launch.name);
+    program.lines_and_messages(line, &message).await?;
     let (neighbours, measured) = (before.until_now(), start.elapsed());
-    let mut times = of_criterion(home.path())?;
+    let mut times = Times::of_criterion(home.path());
     if times.is_empty() {
-        times = of_lines(&String::from_utf8_lossy(&printed));
+        times = of_lines;
     }
+    times.add_left_out(left_out.into_inner());
     ensure!(
         !times.is_empty(),
         "{} measured nothing: it left no file of Criterion's, and printed no line `NAME NANOSECONDS`",
         launch.name
     );
+    if times.usable() == 0 {
+        bail!("{} measured nothing that can be compared: {times}", launch.name);
+    }
     let outcome = Outcome { measured, ..Outcome::default() };
     let run = Run {
         variant: side.name.clone(),
@@ -151,8 +180,8 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     Ok((run, times))
 }
 
-fn with_time(run: &Run, time_ns: f64) -> Run {
-    let outcome = Outcome { time_ns: Some(time_ns), ..run.outcome.clone() };
+fn with_time(run: &Run, time_ns: Option<f64>) -> Run {
+    let outcome = Outcome { time_ns, ..run.outcome.clone() };
     Run { outcome, ..run.clone() }
 }
 
@@ -193,81 +222,5 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         control,
         runs,
         ..CaseRecord::default()
-    }
-}
-
-/// The benchmarks that Criterion left in a directory: the fastest sample of each, a mean over its iterations.
-///
-/// What else runs on a machine only makes samples longer. In pairs of runs of the same build on two shared cores, the
-/// middle half of the ratios of these spans a third of what it spans for medians of the samples.
-fn of_criterion(dir: &Path) -> anyhow::Result<Times> {
-    #[derive(Deserialize)]
-    struct Benchmark {
-        full_id: String,
-    }
-    /// Iterations of each sample, and its nanoseconds. Before 0.3.4, they had no names.
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Sample {
-        Named { iters: Vec<f64>, times: Vec<f64> },
-        Pair(Vec<f64>, Vec<f64>),
-    }
-    fn read<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        serde_json::from_str(&text)
-            .with_context(|| format!("{} is not as Criterion writes it", path.display()))
-    }
-    let mut times = Times::new();
-    let mut dirs = vec![dir.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        let about = dir.join("benchmark.json");
-        if dir.ends_with("new") && about.is_file() {
-            let Benchmark { full_id } = read(&about)?;
-            let (iterations, nanoseconds) = match read(&dir.join("sample.json"))? {
-                Sample::Named { iters, times } | Sample::Pair(iters, times) => (iters, times),
-            };
-            let each = iterations.iter().zip(&nanoseconds).map(|(count, time)| time / count);
-            if let Some(fastest) = each.filter(|it| it.is_finite() && *it > 0.0).reduce(f64::min) {
-                times.insert(full_id, fastest);
-            }
-            continue;
-        }
-        let entries = dir.read_dir().into_iter().flatten().flatten();
-        dirs.extend(entries.map(|entry| entry.path()).filter(|path: &PathBuf| path.is_dir()));
-    }
-    Ok(times)
-}
-
-/// The lines `NAME NANOSECONDS` of what any other bench prints.
-fn of_lines(printed: &str) -> Times {
-    let time = |line: &str| {
-        let (name, time) = line.trim().rsplit_once(char::is_whitespace)?;
-        let time = time.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0)?;
-        Some((name.trim().to_owned(), time))
-    };
-    printed.lines().filter_map(time).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_come_from_files_of_every_criterion_and_from_lines() {
-        let dir = Scratch::new().unwrap();
-        let write = |name: &str, sample: &str| {
-            let of = dir.path().join("criterion").join(name).join("new");
-            fs::create_dir_all(&of).unwrap();
-            fs::write(of.join("benchmark.json"), format!(r#"{{"full_id": "a/{name}"}}"#)).unwrap();
-            fs::write(of.join("sample.json"), sample).unwrap();
-        };
-        write("new", r#"{"sampling_mode": "Linear", "iters": [1, 2, 4], "times": [10, 22, 80]}"#);
-        write("old", "[[1.0, 2.0], [4.0, 8.0]]");
-        let expected = [("a/new".to_owned(), 10.0), ("a/old".to_owned(), 4.0)];
-        assert_eq!(of_criterion(dir.path()).unwrap(), expected.into());
-        write("broken", "{}");
-        assert!(of_criterion(dir.path()).unwrap_err().to_string().contains("sample.json"));
-        let lines = of_lines("sort small 12.5\nTimer precision: 20 ns\n\nsum\t3e3\nzero 0\n");
-        assert_eq!(lines, [("sort small".to_owned(), 12.5), ("sum".to_owned(), 3000.0)].into());
     }
 }

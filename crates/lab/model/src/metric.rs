@@ -22,6 +22,9 @@ pub struct Speedups {
     /// least as far from 1.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latency_at_least: bool,
+    /// Whether that of the throughput is a bound, because the generator limited the faster side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub throughput_at_least: bool,
     #[serde(flatten, with = "factors")]
     pub latency: ByPercentile<Speedup>,
 }
@@ -102,7 +105,11 @@ impl TryFrom<String> for Metric {
 impl Speedups {
     /// Whether the factor of this metric is a bound.
     pub fn is_bound(&self, metric: Metric) -> bool {
-        self.latency_at_least && matches!(metric, Metric::Latency(_))
+        match metric {
+            Metric::Throughput => self.throughput_at_least,
+            Metric::Latency(_) => self.latency_at_least,
+            Metric::Cpu | Metric::PeakMemory | Metric::Time => false,
+        }
     }
 
     pub fn of(&self, metric: Metric) -> Option<&Speedup> {

@@ -84,8 +84,10 @@ pub enum Kind {
     Standstill(Taken),
     /// It is not known exactly.
     NoCpuTime { why: String },
-    /// Benchmarks that some builds don't have.
+    /// Benchmarks that some builds don't have. In records from before November 29, 2026.
     NotInAll { benches: Vec<String> },
+    /// Benchmarks that no build has a time of, each with the reason.
+    NotCompared { benches: Vec<String> },
     /// A metric that is better (above 1) or worse, while the one that decides is not.
     Contradiction { metric: Metric, factor: f64, decides: Metric, verdict: Verdict },
     /// The p99 latencies of the open loop.
@@ -169,6 +171,8 @@ pub enum Reason {
     CpuUnknown,
     /// The memory of a server is not known.
     MemoryUnknown,
+    /// A benchmark has no time on one side.
+    NotMeasured { why: String },
     /// The runs have too few answers beyond the percentile.
     PercentileUnknown,
     /// The generator was late by enough to decide either way.

@@ -9,6 +9,7 @@ use lab_stats::Verdict;
 use crate::{
     CaseRecord, NONE, Record, Table, VariantRecord, cases, join, notes, paragraph,
     screen::{closing, coloured, in_pairs, why},
+    shortened,
     summary::{fitting, with_verdicts},
     tables::{factor_of, figure_of, noise_of},
 };
@@ -30,7 +31,7 @@ pub fn tally(cases: &[CaseRecord]) -> Vec<(Verdict, String)> {
         Verdict::Undecided,
     ];
     let of = |verdict: Verdict| {
-        let names = cases.iter().filter(|it| it.verdict == verdict).map(|it| it.case.clone());
+        let names = cases.iter().filter(|it| it.verdict == verdict).map(|it| shortened(&it.case));
         let names: Vec<_> = names.collect();
         (!names.is_empty()).then(|| (verdict, join(&names)))
     };
@@ -120,7 +121,7 @@ pub fn screen_of_candidates(cases: &[CaseRecord], more: &str) -> String {
     let undecided: Vec<_> = cases.iter().filter(|it| it.verdict == Verdict::Undecided).collect();
     for case in undecided.iter().take(REASONS) {
         let why = why(case).unwrap_or_default();
-        let _ = writeln!(text, "{}", paragraph(&format!("{}: {why}", case.case)));
+        let _ = writeln!(text, "{}", paragraph(&format!("{}: {why}", shortened(&case.case))));
     }
     if let Some(rest) = undecided.len().checked_sub(REASONS).filter(|rest| *rest > 0) {
         let _ = writeln!(text, "{}", paragraph(&format!("and {rest} more undecided: -v")));

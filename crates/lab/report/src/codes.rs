@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
-    CaseRecord, NONE, Record, SpokenLanguage, Template, factor, join, notes, percent, plural,
-    plus_minus, significant, thousands, time_ms,
+    CaseRecord, NONE, Record, SpokenLanguage, Template, gain_or_loss, interval, join, notes,
+    percent, plural, plus_minus, significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
@@ -112,10 +112,13 @@ pub fn reason(case: &CaseRecord) -> String {
     match &case.reason {
         // Older records have the metric in it.
         Reason::Sentence(_) => sentence,
-        Reason::Rule(_) if case.speedup.is_bound(case.metric) => format!(
-            "{}: {sentence}, although all lag of the generator counts against it",
-            case.metric.name()
-        ),
+        Reason::Rule(_) if case.speedup.is_bound(case.metric) => {
+            let although = match case.metric {
+                Metric::Throughput => "the generator limited the faster side",
+                _ => "all lag of the generator counts against it",
+            };
+            format!("{}: {sentence}, although {although}", case.metric.name())
+        }
         _ => format!("{}: {sentence}", case.metric.name()),
     }
 }
@@ -197,11 +200,10 @@ fn slot(inner: &str) -> anyhow::Result<(String, Figures)> {
             Some(format!("{} to {}", low?, high?))
         }),
         "interval" => Box::new(|result: &Value| {
-            let [low, high] = ["low", "high"].map(|end| result[end].as_f64().map(significant));
-            Some(format!("{}–{}", low?, high?))
+            Some(interval(result["low"].as_f64()?, result["high"].as_f64()?))
         }),
         "%" => number(percent),
-        "×" => number(factor),
+        "×" => number(gain_or_loss),
         "ms" => number(time_ms),
         "s" => number(|value| time_ms(1e3 * value)),
         "mib" => number(|value| format!("{} MiB", significant(value))),

@@ -9,7 +9,7 @@ use crate::{
     origin::{command_line, day},
     plural, reason,
     screen::{self, NoteLine},
-    sentence,
+    sentence, shortened,
     tables::metrics,
 };
 
@@ -45,7 +45,7 @@ pub fn comment(record: &Record) -> String {
             break;
         }
         let of = if record.cases.len() > 1 {
-            format!(" of {}", inert(&case.case))
+            format!(" of {}", inert(&shortened(&case.case)))
         } else {
             String::new()
         };
@@ -86,7 +86,7 @@ fn fold(text: &mut String, case: &CaseRecord, of: &str) {
 /// A table, and its caption below.
 fn table(mut table: Table) -> String {
     let cells = table.head.iter_mut().chain(table.rows.iter_mut().flatten());
-    cells.for_each(|cell| *cell = inert(cell));
+    cells.for_each(|cell| *cell = inert(&shortened(cell)));
     format!("{}\n{}\n", table.markdown(), inert(&table.caption))
 }
 

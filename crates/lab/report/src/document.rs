@@ -162,6 +162,9 @@ pub struct VariantRecord {
     pub open_loop: Option<OpenLoopRecord>,
     /// The counts of one visit from the case's `counts.toml`; empty without one.
     pub exact: BTreeMap<String, f64>,
+    /// Counts of one visit that differ from round to round: the fewest and the most.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, [f64; 2]>,
     /// This variant over the baseline; `None` for the baseline.
     pub speedup: Option<Speedups>,
 }
@@ -355,10 +358,47 @@ impl CaseRecord {
         let judgement = judge(found, self.control.speedup.of(metric), self.minimum_effect);
         match judgement.verdict {
             Verdict::Faster | Verdict::Slower => {}
-            _ if self.speedup.is_bound(metric) => return (Verdict::Undecided, Reason::LagDecides),
+            _ if self.speedup.is_bound(metric) => {
+                let (baseline, candidate) = (self.variants.first(), self.sides().map(|it| it.1));
+                let sides = baseline.into_iter().chain(candidate);
+                let limited = sides.filter(|it| it.is_limited(&self.runs));
+                let variants = limited.map(|it| it.variant.clone()).collect();
+                let reason = match metric {
+                    Metric::Throughput => Reason::GeneratorDecides { variants },
+                    _ => Reason::LagDecides,
+                };
+                return (Verdict::Undecided, reason);
+            }
             _ => {}
         }
         (judgement.verdict, Reason::Rule(judgement.reason))
+    }
+
+    /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the side
+    /// would be at least as far from the other one. A limit of the slower side, or of both, may be all of the difference.
+    pub fn bound_by_generator(&mut self) {
+        let is_limited = |side: &VariantRecord| side.is_limited(&self.runs);
+        let baseline = self.variants.first().is_some_and(is_limited);
+        let is_bound = |candidate: bool, speedups: &Speedups| {
+            let found = speedups.throughput.as_ref();
+            found.is_some_and(|found| match [baseline, candidate] {
+                [false, true] => found.low > 1.0,
+                [true, false] => found.high < 1.0,
+                _ => false,
+            })
+        };
+        let of = |variant: &VariantRecord| {
+            variant.speedup.is_some_and(|it| is_bound(is_limited(variant), &it))
+        };
+        let bounds: Vec<_> = self.variants.iter().map(of).collect();
+        let of_candidate =
+            self.sides().is_some_and(|(_, it)| is_bound(is_limited(it), &self.speedup));
+        self.speedup.throughput_at_least = of_candidate;
+        for (variant, bound) in self.variants.iter_mut().zip(bounds) {
+            if let Some(speedup) = &mut variant.speedup {
+                speedup.throughput_at_least = bound;
+            }
+        }
     }
 
     /// Counts one more fault of a variant, which came after its runs. There is no verdict then.

@@ -4,14 +4,14 @@
 use std::fmt::Write as _;
 
 use console::{Color, style};
-use lab_model::{Metric, Note, Percentile};
+use lab_model::{Metric, Note, Percentile, Reason};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{
-    CaseRecord, EXPLANATIONS, Table, code, column, factor, notes, paragraph, plural, plus_minus,
-    sentence, significant,
+    CaseRecord, EXPLANATIONS, Table, VariantRecord, code, column, factor, notes, paragraph, plural,
+    plus_minus, sentence, significant,
     tables::{claims, cpu_cells, factor_of, figures_of, how_measured, is_of_open_loop},
-    thousands,
+    thousands, turned,
 };
 
 /// How many notes are shown.
@@ -27,6 +27,8 @@ const FAULTS: [&str; 6] = [
     "lost-arrivals",
     "no-answers",
 ];
+/// What only -v shows: no figure on the screen is wrong without it.
+const BEHIND: &str = "not-counted";
 /// And then what can explain the figures.
 const FIRST: [&str; 8] = [
     "generator-limited",
@@ -48,12 +50,11 @@ pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
 
 /// The end of a screen: the first notes, and how to see the rest.
 pub fn closing(notes: Vec<Note>, more: &str) -> String {
-    let (mut text, notes) = (String::new(), in_lines(notes));
-    for NoteLine { code, text: said } in notes.iter().take(NOTES) {
+    let (mut text, (notes, rest)) = (String::new(), first_of(in_lines(notes)));
+    for NoteLine { code, text: said } in &notes {
         let code = code.as_ref().map_or("note".to_owned(), |code| format!("note[{code}]"));
         let _ = writeln!(text, "{}", paragraph(&format!("{}: {said}", style(code).yellow())));
     }
-    let rest = notes.len().saturating_sub(NOTES);
     let rest =
         if rest > 0 { format!("and {}: ", plural(rest, "more note")) } else { "more: ".to_owned() };
     let _ = writeln!(text, "{}", paragraph(&format!("{rest}{more}")));
@@ -83,9 +84,10 @@ pub fn verdict(case: &CaseRecord) -> [String; 3] {
     let [_, candidate] = case.names();
     let metric = case.metric;
     let candidate = format!("{candidate} is ");
+    let other = other(case).map_or(String::new(), |other| format!("; {other}"));
     let [before, after] = match (case.verdict, case.speedup.of(metric)) {
-        (Verdict::Undecided, _) => [String::new(), format!(" in {}", metric.name())],
-        (Verdict::Equivalent, _) => [candidate, format!(" in {}", metric.name())],
+        (Verdict::Undecided, _) => [String::new(), format!(" in {}{other}", metric.name())],
+        (Verdict::Equivalent, _) => [candidate, format!(" in {}{other}", metric.name())],
         (_, Some(found)) => {
             let bound = if case.speedup.is_bound(metric) { "at least " } else { "" };
             [candidate, format!(": {}", amount(metric, found, bound))]
@@ -93,6 +95,41 @@ pub fn verdict(case: &CaseRecord) -> [String; 3] {
         (_, None) => [candidate, String::new()],
     };
     [before, case.verdict.to_string(), after]
+}
+
+/// From this factor on, a metric that doesn't decide is worth the first line.
+const CLEAR: f64 = 2.0;
+
+/// Where the metric that decides shows no difference, the one that differs most, if it is clearly better or worse: a
+/// server that leaks is not just undecided. Nothing is said of runs with faults, or of a rate that something else limits.
+fn other(case: &CaseRecord) -> Option<String> {
+    if case.has_faults() {
+        return None;
+    }
+    let is_limited = matches!(
+        case.reason,
+        Reason::GeneratorDecides { .. }
+            | Reason::SideThrottled { .. }
+            | Reason::StandstillDecides { .. }
+            | Reason::EmptyRuns { .. }
+    );
+    let is_shown = |metric: &Metric| {
+        let is_clear = matches!(case.judged_by(*metric).0, Verdict::Faster | Verdict::Slower);
+        let is_idling = *metric == Metric::Cpu && case.idle_baseline().is_some();
+        *metric != case.metric && is_clear && !is_idling && !(is_limited && metric.is_of_rate())
+    };
+    let found = Metric::all().filter(is_shown);
+    let found = found.filter_map(|metric| Some((metric, case.speedup.of(metric)?)));
+    let (metric, most) =
+        found.max_by(|(_, one), (_, other)| one.distance().total_cmp(&other.distance()))?;
+    let bound = if case.speedup.is_bound(metric) { "at least " } else { "" };
+    (most.distance() >= CLEAR).then(|| {
+        let [_, candidate] = case.names();
+        match metric {
+            Metric::Throughput => format!("{candidate} has {}", amount(metric, most, bound)),
+            _ => format!("{} of {candidate} is {}", metric.name(), of_cost(most, bound)),
+        }
+    })
 }
 
 /// A verdict's colour. The word is always there, too.
@@ -107,24 +144,32 @@ pub fn coloured(verdict: Verdict, text: &str) -> String {
     .to_string()
 }
 
-/// How much more or less, with the interval: `3.10× the throughput (2.84–3.41)`.
+/// How much more or less, with the interval: `3.10× the throughput (2.84–3.41)`, `58.0× lower throughput (57.1–59.2)`.
 fn amount(metric: Metric, found: &Speedup, bound: &str) -> String {
     let &Speedup { estimate, low, high, .. } = found;
     let name = metric.name();
     let interval = |low: f64, high: f64| format!("({}–{})", significant(low), significant(high));
+    if let (Metric::Throughput, Some(loss)) = (metric, turned(found)) {
+        let Speedup { estimate, low, high, .. } = loss;
+        return format!("{bound}{} lower {name} {}", factor(estimate), interval(low, high));
+    }
     match metric {
         Metric::Throughput => {
             format!("{bound}{} the {name} {}", factor(estimate), interval(low, high))
         }
-        // A cost: above 1 is less of it.
-        _ if estimate >= 1.0 => {
-            format!("{name} {bound}{} lower {}", factor(estimate), interval(low, high))
-        }
-        _ => {
-            let [estimate, least, most] = [estimate, high, low].map(|it| 1.0 / it);
-            format!("{name} {bound}{} as high {}", factor(estimate), interval(least, most))
-        }
+        _ => format!("{name} {}", of_cost(found, bound)),
     }
+}
+
+/// How much less or more of a cost: above 1 is less of it.
+fn of_cost(found: &Speedup, bound: &str) -> String {
+    let &Speedup { estimate, low, high, .. } = found;
+    let (estimate, low, high, word) = if estimate >= 1.0 {
+        (estimate, low, high, "lower")
+    } else {
+        (1.0 / estimate, 1.0 / high, 1.0 / low, "as high")
+    };
+    format!("{bound}{} {word} ({}–{})", factor(estimate), significant(low), significant(high))
 }
 
 /// Every figure once: a row a metric. Of more than two servers, a row a server.
@@ -162,10 +207,15 @@ pub fn table(case: &CaseRecord) -> Table {
             rows.push(row(case.short(metric), figures, over(metric), decides(metric)));
         }
     }
+    let count_of = |it: &VariantRecord, name: &str| {
+        let exact = it.exact.get(name).map(|count| thousands(*count));
+        let range = || it.ranges.get(name).map(|ends| ends.map(significant).join("–"));
+        exact.or_else(range)
+    };
+    let names = one.exact.keys().chain(one.ranges.keys()).filter(|name| *name != "bytes");
     let counts =
-        one.exact.keys().filter(|name| other.exact.contains_key(*name) && *name != "bytes");
-    for name in counts.take(COUNTS) {
-        let figures = [one, other].map(|it| thousands(it.exact[name]));
+        names.filter_map(|name| Some((name, [count_of(one, name)?, count_of(other, name)?])));
+    for (name, figures) in counts.take(COUNTS) {
         rows.push(row(name.replace('_', " "), figures, String::new(), ""));
     }
     // Without a decision, no row decides anything.
@@ -218,9 +268,14 @@ pub struct NoteLine {
 
 /// The notes that matter most, and how many more there are.
 pub fn first_notes(case: &CaseRecord) -> (Vec<NoteLine>, usize) {
-    let mut notes = in_lines(notes(case));
-    let rest = notes.len().saturating_sub(NOTES);
+    first_of(in_lines(notes(case)))
+}
+
+fn first_of(mut notes: Vec<NoteLine>) -> (Vec<NoteLine>, usize) {
+    let all = notes.len();
+    notes.retain(|note| note.code.as_deref() != Some(BEHIND));
     notes.truncate(NOTES);
+    let rest = all - notes.len();
     (notes, rest)
 }
 

@@ -104,3 +104,81 @@ fn several_candidates_are_a_row_each() {
     insta::assert_snapshot!("candidates_screen", screen_of_candidates(&record.cases, "-v"));
     insta::assert_snapshot!("candidates_comment", comment(&record));
 }
+
+/// A factor whose interval is 3 % wide on both sides.
+fn about(estimate: f64) -> Option<Speedup> {
+    Speedup::of_pairs([0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03].map(|noise| noise * estimate))
+}
+
+#[test]
+fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
+    console::set_colors_enabled(false);
+    let bound = |factor: f64, limited: &[usize]| {
+        let mut case = recorded().cases.remove(0);
+        case.minimum_effect = 0.1;
+        case.speedup.throughput = about(factor);
+        case.variants[1].speedup = Some(case.speedup);
+        let runs = case.runs.len();
+        limited.iter().for_each(|at| case.variants[*at].limited_runs = runs);
+        case.bound_by_generator();
+        assert_eq!(
+            case.variants[1].speedup.unwrap().throughput_at_least,
+            case.speedup.throughput_at_least
+        );
+        let (verdict, reason) = case.judged_by(Metric::Throughput);
+        (case.verdict, case.reason) = (verdict, reason);
+        (case.speedup.throughput_at_least, screen::verdict(&case).concat())
+    };
+    // Both orders of the same two servers.
+    let (is_bound, faster) = bound(8.0, &[1]);
+    assert!(is_bound && faster.contains("faster: at least 8.00× the throughput (7."), "{faster}");
+    let (is_bound, slower) = bound(1.0 / 8.0, &[0]);
+    assert!(is_bound && slower.contains("slower: at least 8.00× lower throughput (7."), "{slower}");
+    // The limit of the slower side may be all of the difference, and so may that of both.
+    for (factor, limited) in
+        [(8.0, &[0][..]), (0.125, &[1]), (8.0, &[0, 1]), (0.125, &[0, 1]), (1.0, &[0]), (1.0, &[1])]
+    {
+        assert!(!bound(factor, limited).0, "{factor} {limited:?}");
+    }
+    // A gain that is smaller than what matters may be larger without the limit.
+    assert!(bound(1.05, &[1]).1.starts_with("undecided"), "{:?}", bound(1.05, &[1]));
+}
+
+#[test]
+fn the_first_line_has_what_is_clearly_worse_or_better_where_nothing_is_decided() {
+    console::set_colors_enabled(false);
+    let first = |memory: f64, verdict: Verdict| {
+        let mut case = recorded().cases.remove(0);
+        case.speedup = lab_model::Speedups {
+            throughput: about(1.0),
+            peak_memory: about(memory),
+            ..Default::default()
+        };
+        case.control.speedup =
+            lab_model::Speedups { peak_memory: about(1.0), ..Default::default() };
+        case.verdict = verdict;
+        screen::verdict(&case).concat()
+    };
+    let leak = first(1.0 / 320.0, Verdict::Undecided);
+    let expected = "undecided in throughput; peak memory of fixed is 320× as high (31";
+    assert!(leak.starts_with(expected), "{leak}");
+    let less = first(4.0, Verdict::Equivalent);
+    assert!(less.contains("in throughput; peak memory of fixed is 4.00× lower (3.9"), "{less}");
+    assert_eq!(first(0.8, Verdict::Undecided), "undecided in throughput");
+}
+
+#[test]
+fn a_count_may_be_a_range_and_what_could_not_be_counted_is_behind_v() {
+    console::set_colors_enabled(false);
+    let mut case = recorded().cases.remove(0);
+    case.variants.truncate(2);
+    case.variants.iter_mut().for_each(|it| it.exact.clear());
+    case.variants[0].ranges.insert("system_calls".to_owned(), [3.0, 3.04]);
+    case.variants[1].exact.insert("system_calls".to_owned(), 3.0);
+    let why = "`perf` is missing".to_owned();
+    case.notes.push(lab_model::Note::of("fixed", lab_model::Kind::NotCounted { why }));
+    let text = screen("", &case, "-v").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("system calls 3.00–3.04 3"), "{text}");
+    assert!(!text.contains("not-counted") && text.contains("more note"), "{text}");
+    assert!(comparison("", &case).contains("not-counted"));
+}

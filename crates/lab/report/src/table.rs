@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, presets};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::{NONE, thousands};
+use crate::{NONE, shortened, thousands};
 
 /// The longest name that needs no break, in characters.
 const SHORT: usize = 20;
@@ -44,10 +44,12 @@ impl Table {
         }
     }
 
-    /// Aligned, without lines: the first column is left-aligned, the others right-aligned.
+    /// Aligned, without lines, and without the middle of a long name: the first column is left-aligned, the others right-aligned.
     pub fn text(&self) -> String {
         let mut table = comfy_table::Table::new();
-        table.load_style(presets::NOTHING).set_header(&self.head).add_rows(&self.rows);
+        let short = |row: &Vec<String>| row.iter().map(|cell| shortened(cell)).collect::<Vec<_>>();
+        let rows = self.rows.iter().map(short);
+        table.load_style(presets::NOTHING).set_header(short(&self.head)).add_rows(rows);
         for (index, column) in table.column_iter_mut().enumerate() {
             column.set_padding((if index == 0 { 2 } else { 1 }, 1));
             if index > 0 {

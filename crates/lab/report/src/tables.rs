@@ -9,7 +9,7 @@ use lab_stats::Verdict;
 
 use crate::{
     NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
-    thousands, time_ms,
+    thousands, time_ms, turned,
 };
 
 /// The tables of one case; a table without rows is left out.
@@ -70,7 +70,9 @@ pub fn claims(case: &CaseRecord) -> Table {
         columns([
             it.variant.clone(),
             significant(it.throughput_rps),
-            speedup_or("", it.speedup.and_then(|over| over.throughput)),
+            it.speedup
+                .filter(|over| over.throughput.is_some())
+                .map_or(String::new(), |over| factor_of(&over, Metric::Throughput)),
             it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
             cpu.unwrap_or_default(),
         ])
@@ -358,11 +360,11 @@ fn rate(found: Option<f64>) -> String {
     found.map_or(NONE.to_owned(), significant)
 }
 
-/// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound.
+/// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound, and `≥ 58.0× worse (57.1–59.2)`.
 pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
     let Some(found) = speedups.of(metric) else { return NONE.to_owned() };
     let bound = match speedups.is_bound(metric) {
-        true if found.estimate > 1.0 => "≥ ",
+        true if found.estimate > 1.0 || turned(found).is_some() => "≥ ",
         true => "≤ ",
         false => "",
     };

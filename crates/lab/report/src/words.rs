@@ -39,9 +39,24 @@ pub fn join(words: &[String]) -> String {
     }
 }
 
-/// Formats with three significant digits: `19.6`, `276`, `5,405`.
+/// The longest name in a table, in characters: a longer one would widen every row.
+const LONGEST_NAME: usize = 72;
+
+/// A name for a table, without its middle if it is long: names of benchmarks often differ at their ends.
+pub fn shortened(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    let half = LONGEST_NAME / 2;
+    name.chars().take(half).chain(['…']).chain(name.chars().skip(count - half + 1)).collect()
+}
+
+/// Formats with three significant digits: `0.0172`, `19.6`, `276`, `5,405`, and `1.00e300`, which nobody reads as digits.
 pub fn significant(value: f64) -> String {
     match value {
+        v if v > 0.0 && v < 1e-9 || v >= 1e15 => format!("{v:.2e}"),
+        v if v > 0.0 && v < 0.0995 => format!("{v:.*}", (2.0 - v.log10().floor()) as usize),
         v if v < 9.995 => format!("{v:.2}"),
         v if v < 99.95 => format!("{v:.1}"),
         v => thousands(v),
@@ -73,10 +88,37 @@ pub fn factor(value: f64) -> String {
     format!("{}×", significant(value))
 }
 
-/// `276× (275–278)`.
+/// `276× (275–278)`, and `58.0× worse (57.1–59.2)` for a loss that [`turned`] turns round.
 pub fn speedup(speedup: &Speedup) -> String {
-    let Speedup { estimate, low, high, .. } = *speedup;
-    format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
+    let (found, worse) = match turned(speedup) {
+        Some(loss) => (loss, " worse"),
+        None => (*speedup, ""),
+    };
+    let Speedup { estimate, low, high, .. } = found;
+    format!("{}{worse} ({}–{})", factor(estimate), significant(low), significant(high))
+}
+
+/// A factor below this is a loss that a person says the other way round: 58 times worse, and not 0.0172 times as good.
+const LOSS: f64 = 0.5;
+
+/// A factor alone, turned round like [`speedup`].
+pub fn gain_or_loss(value: f64) -> String {
+    if value < LOSS { format!("{} worse", factor(1.0 / value)) } else { factor(value) }
+}
+
+/// An interval alone, turned round like [`speedup`] by its middle.
+pub fn interval(low: f64, high: f64) -> String {
+    if (low * high).sqrt() < LOSS {
+        format!("{}–{} worse", significant(1.0 / high), factor(1.0 / low))
+    } else {
+        format!("{}–{}", significant(low), significant(high))
+    }
+}
+
+/// A large loss as a factor above 1, with its interval; `None` for a gain and for a small loss.
+pub fn turned(speedup: &Speedup) -> Option<Speedup> {
+    let [estimate, low, high] = [speedup.estimate, speedup.high, speedup.low].map(|it| 1.0 / it);
+    (speedup.estimate < LOSS).then_some(Speedup { estimate, low, high, ..*speedup })
 }
 
 /// A speedup as `276× (275–278)`, or the text for a missing one.
@@ -179,6 +221,42 @@ mod tests {
         assert_eq!(significant(275.7), "276");
         assert_eq!(significant(5405.3), "5,405");
         assert_eq!(thousands(1_234_567.0), "1,234,567");
+        assert_eq!(
+            [0.0, 0.0172, 0.00099, 0.0994, 0.0999].map(significant),
+            ["0.00", "0.0172", "0.000990", "0.0994", "0.10"]
+        );
+        // No input makes a row of hundreds of digits.
+        for exponent in -300..300 {
+            assert!(significant(9.999 * 10_f64.powi(exponent)).len() <= 19, "{exponent}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        assert_eq!(shortened("größe/µs"), "größe/µs");
+        let name = format!("group/{}/1024", "ä".repeat(150));
+        let short = shortened(&name);
+        assert_eq!(short.chars().count(), LONGEST_NAME);
+        assert!(short.starts_with("group/") && short.ends_with("/1024"), "{short}");
+    }
+
+    #[test]
+    fn a_large_loss_is_turned_round_with_its_interval() {
+        let of = |estimate: f64| {
+            let found = Speedup::of_pairs([estimate * 0.98, estimate, estimate * 1.02]).unwrap();
+            speedup(&found)
+        };
+        assert_eq!(of(58.0), "58.0× (56.8–59.2)");
+        assert_eq!(of(1.0 / 58.0), "58.0× worse (56.9–59.2)");
+        assert_eq!(of(0.93), "0.93× (0.91–0.95)");
+        assert_eq!(gain_or_loss(1.0 / 58.0), "58.0× worse");
+        assert_eq!(interval(1.0 / 59.2, 1.0 / 56.9), "56.9–59.2× worse");
+        assert_eq!([interval(0.9, 1.1), gain_or_loss(0.93)], ["0.90–1.10", "0.93×"]);
+        // Neither form shows a loss as nothing.
+        for exponent in -12..12 {
+            let shown = of(2.5 * 10_f64.powi(exponent));
+            assert!(!shown.contains("0.00"), "{shown}");
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@ const BUILT_IN: [&str; 12] =
 /// an argument like any other.
 pub fn ensure_plain(name: &str, command: &str) -> anyhow::Result<()> {
     let Some(found) = for_a_shell(command) else { return Ok(()) };
-    let quoted = shell_words::quote(command);
+    let shown = lab_system::without_secrets(command);
+    let quoted = shell_words::quote(&shown);
     let how = format!("to run it in a shell: sh -c {quoted}");
     if BUILT_IN.contains(&found) {
         bail!("the {name} command begins with `{found}`, which only a shell can do\n  {how}");

@@ -49,7 +49,7 @@ impl fmt::Display for Machine {
 
 impl Machine {
     pub fn here() -> Self {
-        let cpuinfo = fs::read_to_string("/proc/cpuinfo").ok();
+        let cpuinfo = text("/proc/cpuinfo");
         let field = |name: &str| {
             let line = cpuinfo.as_deref()?.lines().find(|line| line.starts_with(name))?;
             Some(line.split_once(':')?.1.trim().to_owned())
@@ -63,7 +63,7 @@ impl Machine {
             virtual_machine: field("flags")
                 .map(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
             governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            memory_mib: fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+            memory_mib: text("/proc/meminfo").and_then(|text| {
                 let kib = text.lines().next()?.split_whitespace().nth(1)?;
                 Some(kib.parse::<u64>().ok()? / 1024)
             }),
@@ -96,7 +96,12 @@ pub fn load_average() -> Option<f64> {
 }
 
 fn line(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.lines().next()?.trim().to_owned())
+    Some(text(path)?.lines().next()?.trim().to_owned())
+}
+
+/// Whatever a firmware or a file name says, the rest can be read.
+fn text(path: &str) -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }
 
 /// The trimmed output of a program; `None` if it is missing or fails.
@@ -104,7 +109,7 @@ pub fn output_of(dir: &Path, program: &str, args: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).current_dir(dir);
     let printed = Program::new(command, PATIENCE).wait().ok()?;
-    Some(String::from_utf8(printed).ok()?.trim().to_owned())
+    Some(String::from_utf8_lossy(&printed).trim().to_owned())
 }
 
 #[cfg(test)]

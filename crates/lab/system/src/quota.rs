@@ -2,6 +2,8 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
@@ -16,18 +18,21 @@ const FILES: [&str; 3] = ["cpu.stat", "cpu.max", "cpu.cfs_quota_us"];
 /// The groups whose quotas hold for this process: its own and all above, by their directories. `process` is an
 /// entry of `/proc`, such as `self`.
 pub fn groups(system: &System, process: &str) -> BTreeSet<PathBuf> {
-    let of_process = system.read(&format!("proc/{process}/cgroup")).unwrap_or_default();
-    let paths = of_process.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
+    // The name of a group may have any bytes.
+    let of_process = system.bytes(format!("proc/{process}/cgroup")).unwrap_or_default();
+    let paths = of_process.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut parts = line.splitn(3, |byte| *byte == b':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
         // Version 2 names no controllers.
-        let has_cpu = controllers.is_empty() || controllers.split(',').any(|it| it == "cpu");
-        has_cpu.then(|| path.trim_start_matches('/').to_owned())
+        let mut names = controllers.split(|byte| *byte == b',');
+        let has_cpu = controllers.is_empty() || names.any(|it| it == b"cpu");
+        let path = Path::new(OsStr::from_bytes(path));
+        has_cpu.then(|| path.strip_prefix("/").unwrap_or(path).to_owned())
     });
     // In a container, the path may be that of its host, and the group is the root that it sees.
-    let paths: Vec<_> = paths.chain([String::new()]).collect();
+    let paths: Vec<_> = paths.chain([PathBuf::new()]).collect();
     let below = |mount: &'static str| {
-        let dirs = paths.iter().flat_map(|path| Path::new(path).ancestors());
+        let dirs = paths.iter().flat_map(|path| path.ancestors());
         dirs.map(move |dir| Path::new(mount).join(dir))
     };
     // Both names of the controller may lead to the same groups.
@@ -39,7 +44,7 @@ pub fn groups(system: &System, process: &str) -> BTreeSet<PathBuf> {
 /// How long, in seconds since they were made, programs of these groups had work and were stopped.
 pub fn throttled(system: &System, groups: &BTreeSet<PathBuf>) -> f64 {
     let time = |group: &PathBuf| {
-        let stat = system.read(&format!("{}/cpu.stat", group.display()))?;
+        let stat = system.read(group.join("cpu.stat"))?;
         let find = |name: &str| {
             let line = stat.lines().find_map(|line| line.strip_prefix(name))?;
             line.trim().parse::<f64>().ok()
@@ -52,7 +57,7 @@ pub fn throttled(system: &System, groups: &BTreeSet<PathBuf>) -> f64 {
 /// The least quota of these groups in cores; infinite without one, and `None` if no group says.
 pub fn quota(system: &System, groups: &BTreeSet<PathBuf>) -> Option<f64> {
     let of = |group: &PathBuf| {
-        let read = |name: &str| system.read(&format!("{}/{name}", group.display()));
+        let read = |name: &str| system.read(group.join(name));
         let (quota, period) = match read("cpu.max") {
             Some(max) => {
                 max.split_once(' ').map(|(one, other)| (one.to_owned(), other.to_owned()))?
@@ -97,5 +102,12 @@ mod tests {
         fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", unlimited);
         assert_eq!(quota(&fake.system, &of("7")), Some(f64::INFINITY));
         assert!(of("8").len() == 1, "the root that a container sees");
+        // A name that is no UTF-8.
+        let name = OsStr::from_bytes(b"gr\xf6\xdfe");
+        std::fs::write(fake.system.root.join("proc/7/cgroup"), b"0::/gr\xf6\xdfe\n").unwrap();
+        let group = fake.system.root.join("sys/fs/cgroup").join(name);
+        std::fs::create_dir(&group).unwrap();
+        std::fs::write(group.join("cpu.max"), "50000 100000").unwrap();
+        assert_eq!(quota(&fake.system, &of("7")), Some(0.5));
     }
 }

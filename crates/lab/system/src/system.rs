@@ -30,9 +30,12 @@ impl System {
     }
 
     /// The trimmed text of a file such as `proc/loadavg`.
-    pub fn read(&self, path: &str) -> Option<String> {
-        let text = fs::read(self.root.join(path)).ok()?;
-        Some(String::from_utf8_lossy(&text).trim().to_owned())
+    pub fn read(&self, path: impl AsRef<Path>) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.bytes(path)?).trim().to_owned())
+    }
+
+    pub fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
+        fs::read(self.root.join(path)).ok()
     }
 
     pub fn number(&self, path: &str) -> Option<i64> {

@@ -6,7 +6,7 @@ use anyhow::{bail, ensure};
 use lab_cases::{Workspace, unknown};
 use lab_load::Fault;
 use lab_measure::{bench::Engine, count, micro};
-use lab_model::{EngineOptions, Metric, Note};
+use lab_model::{EngineOptions, Kind, Metric, Note};
 use lab_report::{
     CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
     paragraph, planned, time_ms, worst,
@@ -183,21 +183,23 @@ async fn measure(
                 continue;
             };
             match &counted {
-                Ok(calls) => {
-                    case.variants[at].exact.insert("system_calls".to_owned(), *calls);
+                Ok([least, most]) => {
+                    let (side, name) = (&mut case.variants[at], "system_calls".to_owned());
+                    if least == most {
+                        side.exact.insert(name, *least);
+                    } else {
+                        side.ranges.insert(name, [*least, *most]);
+                    }
                 }
                 // A fault is one whenever it comes, unless requests may go without an answer.
                 Err(error) if is_fault(error, effort.allow_unfinished) => {
                     case.spoil(at, format!("{error:#}"));
                 }
-                Err(_) => {}
+                Err(error) => {
+                    let why = format!("{error:#}");
+                    case.notes.push(Note::of(name, Kind::NotCounted { why }));
+                }
             }
-        }
-        if let Err(error) = counted
-            && !is_fault(&error, effort.allow_unfinished)
-        {
-            let note = format!("note: no system calls of the {name}: {error:#}");
-            progress.aside(|| err!("{}", paragraph(&note)));
         }
     }
     Ok(())
@@ -279,6 +281,8 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
     let one = |case: &CaseRecord| {
         let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
+        let ranges = case.variants.iter().map(|it| (it.variant.clone(), json!(it.ranges)));
+        let ranges: serde_json::Map<_, _> = ranges.collect();
         let [reason, notes] = for_programs(case)?;
         anyhow::Ok(json!({
             "metric": case.metric,
@@ -290,6 +294,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
             "aa": case.control.speedup,
             "noise": case.control.noise,
             "exact": exact,
+            "ranges": ranges,
             "notes": notes,
         }))
     };
@@ -336,8 +341,6 @@ fn exit_code(verdict: Verdict) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use lab_model::Kind;
-
     use super::*;
 
     #[test]

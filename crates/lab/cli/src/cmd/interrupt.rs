@@ -123,9 +123,8 @@ pub fn signalled() -> anyhow::Result<impl Future<Output = ()>> {
 
 /// Whether this process was started to outlive its terminal, as with `nohup`.
 fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let ignored = process::status("/proc/self".as_ref(), "SigIgn:");
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(&mask, 16).ok());
     // The lowest bit is signal 1.
     ignored.is_some_and(|mask| mask & 1 == 1)
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::toy::{CALM, SHORT, STAND_IN, Toy, ends, fails, json, prints, says, stderr, stdout};
+use crate::toy::{CALM, SHORT, STAND_IN, Toy, ends, fails, json, prints, stderr, stdout};
 
 /// A stand-in that listens on the given port and leaves its process id in the toy's directory.
 pub fn server(toy: &Toy, args: &str) -> String {
@@ -118,6 +118,23 @@ fn benchmarks_of_any_program_get_a_verdict_each() {
     ends(&output, 0);
     prints(&output, "faster: sort; equivalent: own sum");
     prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns");
+    // What one side has no time of is never a success.
+    for lost in ["1,5", "0", "nan", "2 ns", "words"] {
+        let output = of(&["./bench 20 9", &format!("./bench 10 '{lost}'")], &[]);
+        ends(&output, 3);
+        prints(&output, "own sum: the candidate has no time of it");
+        let output = of(&[&format!("./bench 20 '{lost}'"), "./bench 10 9"], &["--json"]);
+        ends(&output, 3);
+        let reason = &json(&output)["candidates"]["own sum"]["reason"];
+        assert_eq!(reason["code"], "not-measured", "{reason}");
+    }
+    // What neither side has a time of is named.
+    let output = of(&["./bench 20 1,5", "./bench 10 1,5"], &["-v"]);
+    ends(&output, 0);
+    prints(
+        &output,
+        "note[not-compared]: without a usable time in any build, and so not compared: own sum",
+    );
     ends(&of(&["./bench 10 9", "./bench 20 9"], &["--json"]), 1);
     ends(&toy.lab(&["report"]).output().unwrap(), 0);
     let none =
@@ -435,5 +452,10 @@ fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
 
     let output = run(&[]);
     assert_eq!(json(&output)["exact"]["candidate"], json!({}));
-    says(&output, "so they are not exact");
+    let range = &json(&output)["ranges"]["candidate"]["system_calls"];
+    assert!(range[0].as_f64().unwrap() < range[1].as_f64().unwrap(), "{range}");
+    let output = run(&[("CALLS", "many")]);
+    let notes = json(&output)["notes"].to_string();
+    assert!(notes.contains("not-counted"), "{notes}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("system calls of"));
 }

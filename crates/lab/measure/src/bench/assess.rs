@@ -154,6 +154,7 @@ impl Comparison {
             open_runs: measured.open,
             ..CaseRecord::default()
         };
+        record.bound_by_generator();
         record.control.noise = record.noises();
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
@@ -178,7 +179,9 @@ pub fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
     };
     let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
     let variants: Vec<_> = limited.map(|it| it.variant.clone()).collect();
-    if !variants.is_empty() {
+    let is_bound = record.speedup.is_bound(record.metric)
+        && record.judged_by(record.metric).0.direction() != 0;
+    if !variants.is_empty() && !is_bound {
         return undecided(Reason::GeneratorDecides { variants });
     }
     let stopped = record.throttled_side().filter(|_| record.metric.is_of_rate());
@@ -272,4 +275,35 @@ fn of_all<'a>(runs: impl Iterator<Item = &'a Latency>) -> Latencies {
     runs.for_each(|run| latency.add(run));
     let by = ByPercentile::of(|at| latency.percentile_ms(at.percent()));
     Latencies { by, mean: latency.mean_ms(), ..Latencies::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_report::Record;
+
+    use super::*;
+
+    #[test]
+    fn a_generator_that_limits_the_faster_side_leaves_the_verdict() {
+        let record = include_str!("../../../report/tests/fixtures/record.json");
+        let case = serde_json::from_str::<Record>(record).unwrap().cases.remove(0);
+        let [baseline, candidate] = case.names().map(str::to_owned);
+        let judged = |limited: &[&String]| {
+            let mut case = case.clone();
+            let runs = case.runs.len();
+            let sides = case.variants.iter_mut().filter(|it| limited.contains(&&it.variant));
+            sides.for_each(|side| side.limited_runs = runs);
+            case.bound_by_generator();
+            verdict(&case, &candidate)
+        };
+        assert_eq!(judged(&[]).0, Verdict::Faster);
+        assert_eq!(judged(&[&candidate]).0, Verdict::Faster);
+        for limited in [&[&baseline][..], &[&baseline, &candidate]] {
+            let variants = limited.iter().map(|it| (*it).clone()).collect();
+            assert_eq!(
+                judged(limited),
+                (Verdict::Undecided, Reason::GeneratorDecides { variants })
+            );
+        }
+    }
 }

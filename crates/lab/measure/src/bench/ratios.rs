@@ -76,6 +76,7 @@ impl Pairs<'_> {
             peak_memory: self.factor(|before, after| Some(memory(before)? / memory(after)?)),
             time: self.factor(|before, after| Some(before.time_ns? / after.time_ns?)),
             latency_at_least: is_late,
+            throughput_at_least: false,
             latency: ByPercentile::of(|at| {
                 if is_late {
                     self.latency_at_least(at)

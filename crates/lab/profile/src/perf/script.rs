@@ -98,18 +98,24 @@ impl Script {
 fn frame(line: &str) -> Option<String> {
     let (address, rest) = line.split_once(' ')?;
     let address = u64::from_str_radix(address, 16).ok()?;
+    let rest = rest.strip_suffix(')').unwrap_or(rest);
+    // A path may have spaces and parentheses. No name of a function has ` (/`.
+    let nameless = || rest.strip_prefix('(').map(|path| ("", path));
+    let parts = nameless().filter(|(_, path)| path.starts_with('/'));
+    let parts = parts.or_else(|| Some(rest.split_at(rest.find(" (/")?)));
+    let parts = parts.map(|(name, path)| (name, path.strip_prefix(" (").unwrap_or(path)));
+    let (name, file) = parts.or_else(|| rest.rsplit_once(" (")).or_else(nameless)?;
     // A newer build may have replaced the file meanwhile.
-    let rest = rest.trim_end_matches(')').trim_end_matches(" (deleted");
-    let (name, file) = rest.rsplit_once(" (").or_else(|| Some(("", rest.strip_prefix('(')?)))?;
-    let file = file.rsplit('/').next().unwrap_or(file);
+    let path = file.trim_end_matches(" (deleted)");
+    let file = path.rsplit('/').next().unwrap_or(path);
     let name = match name.trim() {
         // Each process has its own map: with its number, two servers could not be compared.
         "[unknown]" | "" if file.starts_with("perf-") && file.ends_with(".map") => JIT.to_owned(),
-        "[unknown]" | "" if file.starts_with('[') => file.to_owned(),
+        "[unknown]" | "" if path.starts_with('[') => file.to_owned(),
         "[unknown]" | "" => format!("[{file}]"),
         name => name.to_owned(),
     };
-    Some(if is_kernel(address, file) { format!("{name}_[k]") } else { name })
+    Some(if is_kernel(address, path) { format!("{name}_[k]") } else { name })
 }
 
 /// The number in a note `PERF_RECORD_LOST lost 129`.
@@ -127,15 +133,16 @@ pub fn lost_samples(line: &str) -> u64 {
 
 /// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
 /// brackets or as a file, or `vmlinux`. What the kernel maps into every process runs in user mode.
-fn is_kernel(address: u64, file: &str) -> bool {
+fn is_kernel(address: u64, path: &str) -> bool {
     let user = ["[vdso]", "[vsyscall]", "[unknown]", "[stack]", "[heap]", "[uprobes]", "[anon"];
-    if user.iter().any(|name| file.starts_with(name)) {
+    if user.iter().any(|name| path.starts_with(name)) {
         // Without a file, only the address decides.
-        return file == "[unknown]" && address >= KERNEL;
+        return path == "[unknown]" && address >= KERNEL;
     }
+    let file = path.rsplit('/').next().unwrap_or(path);
     address >= KERNEL
-        || file.starts_with('[')
-        || file.contains(".ko")
+        || path.starts_with('[')
+        || [".ko", ".ko.gz", ".ko.xz", ".ko.zst"].iter().any(|end| file.ends_with(end))
         || file.starts_with("vmlinux")
 }
 
@@ -191,6 +198,30 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
         assert_eq!(script.lost, 129);
         assert_eq!(script.cpu_time(1), Duration::from_nanos(5 * 2_004_008));
         assert!(!script.is_confined());
+    }
+
+    #[test]
+    fn a_path_may_have_any_spaces_and_parentheses() {
+        for (path, name) in [
+            ("/tmp/my (test) dir/srv", "srv"),
+            ("/tmp/my (test) dir/srv (deleted)", "srv"),
+            ("/tmp/a (/b/srv (2)", "srv (2)"),
+            ("/tmp/x/srv (x86)", "srv (x86)"),
+            ("/tmp/[srv]", "[srv]"),
+            ("/tmp/srv.korea", "srv.korea"),
+            ("/tmp/) (", ") ("),
+            ("/tmp/ü [1] (2)/größe", "größe"),
+        ] {
+            for function in
+                ["main", "<F as Fn(u8) -> u8>::call", "operator() (int)", "(anonymous) [clone]"]
+            {
+                let found = frame(&format!("12 {function} ({path})")).unwrap();
+                assert_eq!(found, function, "{path}");
+            }
+            for nameless in [format!("12 [unknown] ({path})"), format!("12 ({path})")] {
+                assert_eq!(frame(&nameless).unwrap(), format!("[{name}]"), "{path}");
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! There is no figure where this is not exact:
 //! - Children end so often that no reading is consistent, or the steps of 10 ms are too coarse.
 //! - A process ignores SIGCHLD: the system then drops the times of its children.
+//! - A process can't be read.
 //! - A process of the first reading has left the family, or has ended and its parent did not wait.
 //!
 //! A descendant that both starts and leaves the family between the two readings goes unseen.
@@ -21,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use super::pids;
+use super::{is_alive, pids};
 
 /// What a process and its descendants have used so far. Only differences have a meaning.
 #[derive(Clone, Debug)]
@@ -67,7 +68,14 @@ impl CpuTime {
     }
 
     fn read(pid: u32) -> Option<Self> {
-        let family: BTreeMap<_, _> = pids(pid).into_iter().filter_map(read).collect();
+        let mut family = BTreeMap::new();
+        for pid in pids(pid) {
+            match read(pid) {
+                Some((id, process)) => drop(family.insert(id, process)),
+                None if is_alive(pid) => return None,
+                None => {}
+            }
+        }
         family.keys().any(|id| id.0 == pid).then_some(Self(family))
     }
 

@@ -7,6 +7,7 @@ mod sockets;
 
 use std::{fs, path::Path, time::Duration};
 
+use nix::{errno::Errno, sys::signal::kill, unistd::Pid};
 use tokio::time::sleep;
 
 pub use cpu::CpuTime;
@@ -25,7 +26,7 @@ pub fn own_cpu_time() -> Option<Duration> {
 /// How long the threads of this process were ready and waited for a core.
 pub fn own_wait() -> Option<Duration> {
     let threads = threads(std::process::id()).filter_map(|thread| {
-        let times = fs::read_to_string(thread + "/schedstat").ok()?;
+        let times = text(thread + "/schedstat")?;
         let mut times = times.split(' ').map_while(|time| time.parse::<u64>().ok());
         Some((times.next()?, times.next()?))
     });
@@ -35,12 +36,12 @@ pub fn own_wait() -> Option<Duration> {
 }
 
 /// The peak memory of a process and its descendants, in MiB: the sum of each one's `VmHWM`, so pages
-/// that they share count more than once.
+/// that they share count more than once. `None` if one of them can't be read: the others' sum would be too low.
 pub fn peak_rss_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmHWM:")
 }
 
-/// Their memory now, in MiB: the sum of each one's `VmRSS`.
+/// Their memory now, in MiB: the sum of each one's `VmRSS`, if all can be read.
 pub fn rss_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmRSS:")
 }
@@ -57,12 +58,35 @@ pub fn mapped_mib(pid: u32) -> Option<f64> {
 
 /// The sum of a line of `status` over a process and its descendants.
 fn of_status(pid: u32, name: &str) -> Option<f64> {
-    let sizes = pids(pid).into_iter().filter_map(|pid| {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let size = status.lines().find_map(|line| line.strip_prefix(name))?;
-        size.trim().strip_suffix(" kB")?.parse::<f64>().ok()
-    });
-    sizes.map(|kib| kib / 1024.0).reduce(|sum, size| sum + size)
+    let mut sum = None;
+    for pid in pids(pid) {
+        let Some(status) = text(format!("/proc/{pid}/status")) else {
+            if is_alive(pid) {
+                return None;
+            }
+            continue;
+        };
+        // One that has just ended has no such line.
+        if let Some(size) = line_of(&status, name) {
+            *sum.get_or_insert(0.0) += size.strip_suffix(" kB")?.parse::<f64>().ok()? / 1024.0;
+        }
+    }
+    sum
+}
+
+/// What follows a name such as `SigIgn:` in the `status` of a process or thread, by its directory in `/proc`.
+pub fn status(dir: &Path, name: &str) -> Option<String> {
+    line_of(&text(dir.join("status"))?, name).map(str::to_owned)
+}
+
+fn line_of<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+/// A file in `/proc`. A process's name may have any bytes, and the kernel cuts it at 15, also within a character: what is
+/// no UTF-8 must not make the file unreadable.
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }
 
 pub fn first_child(pid: u32) -> Option<u32> {
@@ -147,14 +171,19 @@ pub fn end_with_parent(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether a process runs. One that has ended and was not waited for does not.
-///
-/// Always true on systems that do not show it: the parent learns when the process ends.
+/// Whether a process runs. One that has ended and was not waited for does not. One whose state can't be read does, as long
+/// as the system has it.
 pub fn is_alive(pid: u32) -> bool {
     match state(&format!("/proc/{pid}")) {
         Some(state) => !matches!(state, 'Z' | 'X'),
-        None => !Path::new("/proc/self").exists(),
+        None => exists(pid),
     }
+}
+
+/// Whether the system has such a process. It may be somebody else's, and hide its files.
+fn exists(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().map(Pid::from_raw);
+    pid.is_some_and(|pid| kill(pid, None) != Err(Errno::ESRCH))
 }
 
 /// Whether all threads of a process sleep. Those of a process that has ended do.
@@ -173,7 +202,7 @@ fn entries(dir: String) -> impl Iterator<Item = String> {
 }
 
 fn children(thread: &str) -> Vec<u32> {
-    let list = fs::read_to_string(format!("{thread}/children")).unwrap_or_default();
+    let list = text(format!("{thread}/children")).unwrap_or_default();
     list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
@@ -189,8 +218,12 @@ fn parent(pid: u32) -> Option<u32> {
 /// What follows the name of a process or thread, which may contain anything: the state, the parent and
 /// so on.
 fn stat(dir: &str) -> Option<String> {
-    let stat = fs::read_to_string(format!("{dir}/stat")).ok()?;
-    Some(stat.rsplit_once(") ")?.1.to_owned())
+    text(format!("{dir}/stat")).and_then(|stat| behind_name(&stat).map(str::to_owned))
+}
+
+/// Nothing behind the name has a parenthesis.
+fn behind_name(stat: &str) -> Option<&str> {
+    Some(stat.rsplit_once(") ")?.1)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -223,6 +256,54 @@ mod tests {
             std::thread::yield_now();
         }
         child.wait().unwrap();
+    }
+
+    /// What names may have, and those that the kernel cuts within a character.
+    const NAMES: [&str; 8] = [
+        "server",
+        "a) S 1 (b",
+        "процессы",
+        "数据库服务器",
+        "töööööööö",
+        ") ",
+        "two\nlines",
+        "VmHWM:\t1 kB",
+    ];
+
+    #[test]
+    fn a_malformed_name_hides_nothing_that_follows_it() {
+        malformed::inputs(NAMES, |name| {
+            let name = &name[..name.len().min(15)];
+            let stat = [&b"42 ("[..], name, b") S 1 42 0\n"].concat();
+            assert_eq!(behind_name(&String::from_utf8_lossy(&stat)), Some("S 1 42 0\n"));
+            // The kernel escapes line breaks there.
+            let name: Vec<_> = name.iter().copied().filter(|byte| *byte != b'\n').collect();
+            let status = [&b"Name:\t"[..], &name, b"\nPPid:\t1\nVmHWM:\t    2048 kB\n"].concat();
+            assert_eq!(line_of(&String::from_utf8_lossy(&status), "VmHWM:"), Some("2048 kB"));
+        });
+    }
+
+    #[test]
+    fn a_process_with_any_name_is_alive_and_has_figures() {
+        use std::os::unix::process::CommandExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let shell = fs::canonicalize("/bin/sh").unwrap();
+        for name in NAMES {
+            let program = dir.path().join(name);
+            std::os::unix::fs::symlink(&shell, &program).unwrap();
+            let mut command = std::process::Command::new(&program);
+            // It waits for the end of its input.
+            let command = command.arg0("sh").args(["-c", "read line"]);
+            let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+            let pid = child.id();
+            assert!(is_alive(pid) && parent(pid) == Some(std::process::id()), "{name}");
+            assert!(peak_rss_mib(pid).is_some() && rss_mib(pid).is_some(), "{name}");
+            assert!(CpuTime::of(pid).is_some(), "{name}");
+            assert!(status(Path::new(&format!("/proc/{pid}")), "SigIgn:").is_some(), "{name}");
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(!is_alive(pid) && peak_rss_mib(pid).is_none(), "{name}");
+        }
     }
 
     #[tokio::test]

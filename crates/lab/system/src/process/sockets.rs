@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use super::{entries, pids};
+use super::{entries, pids, text};
 use crate::Program;
 
 /// How long `ss` may take.
@@ -135,8 +135,8 @@ const ACCEPTS: &str = "00010000";
 
 /// All sockets in this state: the local address, and the name among a process's open files.
 fn sockets(state: &str) -> Option<Vec<(SocketAddr, String)>> {
-    let mut tables = fs::read_to_string("/proc/net/tcp").ok()?;
-    tables += &fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    let mut tables = text("/proc/net/tcp")?;
+    tables += &text("/proc/net/tcp6").unwrap_or_default();
     Some(tables.lines().filter_map(|line| socket(line, state)).collect())
 }
 
