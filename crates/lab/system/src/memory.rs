@@ -13,7 +13,7 @@ pub fn available_mib(system: &System, process: &str) -> Option<f64> {
     let info = system.read("proc/meminfo")?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let machine = line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? / 1024.0;
-    let of_process = system.read(&format!("proc/{process}/cgroup")).unwrap_or_default();
+    let of_process = system.read(format!("proc/{process}/cgroup")).unwrap_or_default();
     let paths = of_process.lines().filter_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         // Version 2 names no controllers.
@@ -31,7 +31,7 @@ pub fn available_mib(system: &System, process: &str) -> Option<f64> {
 
 /// What a group has left of its limit. The pages of files that it keeps give way.
 fn left_mib(system: &System, group: &Path) -> Option<f64> {
-    let read = |file: &str| system.read(&group.join(file).display().to_string());
+    let read = |file: &str| system.read(group.join(file));
     let bytes = |file: &str| read(file)?.parse::<f64>().ok();
     // Without a limit, version 2 says `max`, and version 1 more than any machine has.
     let limit = bytes("memory.max").or_else(|| bytes("memory.limit_in_bytes"))?;

@@ -10,9 +10,12 @@ use std::{
 use anyhow::Context as _;
 use serde::Deserialize;
 
+/// Nanoseconds of an iteration, or why they aren't known.
+type TimeOrWhyNot = Result<f64, String>;
+
 /// Nanoseconds of an iteration, or why there are none, by the name of the benchmark.
 #[derive(Debug, Default, PartialEq)]
-pub struct Times(BTreeMap<String, Result<f64, String>>);
+pub struct Times(BTreeMap<String, TimeOrWhyNot>);
 
 /// How Criterion begins a line about a benchmark that it leaves out.
 const LEFT_OUT: &str = "Criterion.rs ERROR: ";
@@ -93,7 +96,7 @@ impl Times {
         struct Benchmark {
             full_id: String,
         }
-        let mut found: BTreeMap<String, Vec<(String, Result<f64, String>)>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Vec<(String, TimeOrWhyNot)>> = BTreeMap::new();
         let mut dirs = vec![home.to_owned()];
         while let Some(dir) = dirs.pop() {
             let about = dir.join("benchmark.json");
@@ -117,9 +120,8 @@ impl Times {
             if let [_] = &all[..] {
                 times.0.extend(all.pop().map(|(_, time)| (name, time)));
             } else {
-                let of_place = |(place, time): (String, Result<f64, String>)| {
-                    (format!("{name} ({place})"), time)
-                };
+                let of_place =
+                    |(place, time): (String, TimeOrWhyNot)| (format!("{name} ({place})"), time);
                 times.0.extend(all.into_iter().map(of_place));
             }
         }
