@@ -8,7 +8,7 @@ use lab_stats::Verdict;
 
 use crate::{
     CaseRecord, NONE, Record, Table, VariantRecord, cases, join, notes, paragraph,
-    screen::{closing, coloured, in_pairs, why},
+    screen::{closing_of_comparison, coloured, in_pairs, why},
     shortened,
     summary::{fitting, with_verdicts},
     tables::{factor_of, figure_of, noise_of},
@@ -126,7 +126,7 @@ pub fn screen_of_candidates(cases: &[CaseRecord], more: &str) -> String {
     if let Some(rest) = undecided.len().checked_sub(REASONS).filter(|rest| *rest > 0) {
         let _ = writeln!(text, "{}", paragraph(&format!("and {rest} more undecided: -v")));
     }
-    text + &closing(cases.iter().flat_map(named_notes).collect(), more)
+    text + &closing_of_comparison(cases.iter().flat_map(named_notes).collect(), more)
 }
 
 /// The notes of a case, with its candidate's name on those that are about its verdict.

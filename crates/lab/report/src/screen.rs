@@ -27,7 +27,7 @@ const FAULTS: [&str; 6] = [
     "lost-arrivals",
     "no-answers",
 ];
-/// What only -v shows: no figure on the screen is wrong without it.
+/// What only -v shows of a comparison: no figure on the screen is wrong without it.
 const BEHIND: &str = "not-counted";
 /// And then what can explain the figures.
 const FIRST: [&str; 8] = [
@@ -45,12 +45,21 @@ const FIRST: [&str; 8] = [
 pub fn screen(label: &str, case: &CaseRecord, more: &str) -> String {
     let mut text = format!("{}\n\n{}\n\n", answer(label, case), in_colour(case, &table(case)));
     let _ = writeln!(text, "{}", paragraph(&noise(case)));
-    text + &closing(notes(case), more)
+    text + &closing_of_comparison(notes(case), more)
 }
 
 /// The end of a screen: the first notes, and how to see the rest.
 pub fn closing(notes: Vec<Note>, more: &str) -> String {
-    let (mut text, (notes, rest)) = (String::new(), first_of(in_lines(notes)));
+    ended(first_of(in_lines(notes), None), more)
+}
+
+/// The end of the screen of a comparison.
+pub(crate) fn closing_of_comparison(notes: Vec<Note>, more: &str) -> String {
+    ended(first_of(in_lines(notes), Some(BEHIND)), more)
+}
+
+fn ended((notes, rest): (Vec<NoteLine>, usize), more: &str) -> String {
+    let mut text = String::new();
     for NoteLine { code, text: said } in &notes {
         let code = code.as_ref().map_or("note".to_owned(), |code| format!("note[{code}]"));
         let _ = writeln!(text, "{}", paragraph(&format!("{}: {said}", style(code).yellow())));
@@ -268,12 +277,12 @@ pub struct NoteLine {
 
 /// The notes that matter most, and how many more there are.
 pub fn first_notes(case: &CaseRecord) -> (Vec<NoteLine>, usize) {
-    first_of(in_lines(notes(case)))
+    first_of(in_lines(notes(case)), Some(BEHIND))
 }
 
-fn first_of(mut notes: Vec<NoteLine>) -> (Vec<NoteLine>, usize) {
+fn first_of(mut notes: Vec<NoteLine>, behind: Option<&str>) -> (Vec<NoteLine>, usize) {
     let all = notes.len();
-    notes.retain(|note| note.code.as_deref() != Some(BEHIND));
+    notes.retain(|note| behind.is_none() || note.code.as_deref() != behind);
     notes.truncate(NOTES);
     let rest = all - notes.len();
     (notes, rest)
