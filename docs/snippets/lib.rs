@@ -58,6 +58,7 @@ chapters! {
     engines: "engines.md",
     flame: "flame.md",
     counts: "counts.md",
+    what_lab_touches: "what-lab-touches.md",
     versions: "versions.md",
     glossary: "glossary.md",
     adding_a_case: "adding-a-case.md",

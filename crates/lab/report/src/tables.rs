@@ -121,7 +121,7 @@ pub fn metrics(case: &CaseRecord) -> Table {
     let caption = format!(
         "Noise: what two equal servers could differ by here, in {} of runs. It is what {baseline} is off by against itself \
          (A/A, {}), plus the margin of error of the factor. A difference within the noise, or smaller than {}, does not \
-         count.{} Above 1×, {candidate} is better.",
+         count.{} Above 1×, {candidate} is better, unless it says worse.",
         plural(case.pairs, "pair"),
         plural(case.control.pairs, "pair"),
         percent(case.minimum_effect),

@@ -36,11 +36,11 @@ const NO_LOOPBACK: &str =
 pub struct Attempts<'a> {
     /// The path that succeeds once the server is ready. Without it, an accepted connection is enough.
     path: Option<&'a str>,
-    last: Mutex<Attempt>,
+    last: Mutex<LastAttempt>,
 }
 
 #[derive(Debug)]
-struct Attempt {
+struct LastAttempt {
     patience: Duration,
     /// Why it failed.
     obstacle: Option<String>,
@@ -48,7 +48,7 @@ struct Attempt {
 
 impl<'a> Attempts<'a> {
     pub fn at(path: Option<&'a str>) -> Self {
-        let last = Attempt { patience: FIRST_ATTEMPT, obstacle: None };
+        let last = LastAttempt { patience: FIRST_ATTEMPT, obstacle: None };
         Self { path, last: Mutex::new(last) }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Attempts<'a> {
         self.last().obstacle.clone()
     }
 
-    fn last(&self) -> MutexGuard<'_, Attempt> {
+    fn last(&self) -> MutexGuard<'_, LastAttempt> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -297,7 +297,7 @@ fn a_side_that_cannot_be_compared_is_an_error_with_its_cause() {
     }
     // Two versions of a type are one type if the bodies may differ.
     let types = ["text/plain;version=0.0.4", "text/plain;version=1", "text/html"];
-    let [old, new, other] = types.map(|it| server(&toy, &format!("--type {it}")));
+    let [old, new, other] = types.map(|it| server(&toy, &format!("--type '{it}'")));
     for (candidate, compare_by, code, message) in [
         (&new, "body", 2, "content-type text/plain;version=1 instead of text/plain;version=0.0.4"),
         (&new, "length", 3, "as you asked only its status"),

@@ -78,7 +78,9 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
     let comment = toy.read("artifacts/comment.md");
     for part in [
         "### `lab compare`: slower\n",
-        "| throughput (decides) | 0.",
+        "× lower throughput (",
+        "| throughput (decides) | ",
+        "× worse (",
         "6 pairs of runs",
         "](https://example.org/me/it/actions/runs/17)",
     ] {

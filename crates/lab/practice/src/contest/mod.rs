@@ -24,8 +24,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::source::copy_directory;
 use course::{ContestCourse, DrawnVisit, PATIENCE};
 pub use ladder::{Advice, Ladder, Rung, RungFigures};
-use score::{Level, point};
 pub use score::{MissedObjective, Score, ShareAt};
+use score::{VisitedLevel, point};
 
 /// What a service may lose in a crash is what changed within the last second.
 const SETTLED: Duration = Duration::from_millis(1_200);
@@ -133,7 +133,7 @@ impl<'a> Contest<'a> {
         service: &Running,
         companion: &Target,
         nth: usize,
-    ) -> anyhow::Result<Vec<Level>> {
+    ) -> anyhow::Result<Vec<VisitedLevel>> {
         let seed = SplitMix64(self.seed).seed_of(nth);
         let (mut levels, mut points) = (Vec::new(), Vec::new());
         let mut taken = vec![0; self.course.visits.len()];
@@ -141,7 +141,7 @@ impl<'a> Contest<'a> {
             let load = ContestCourse::load(levels.len(), rate_per_s, seed);
             let visits = self.level(service, companion, load, &taken).await?;
             visits.kind.iter().for_each(|kind| taken[usize::from(*kind)] += 1);
-            let level = Level { rate_per_s, visits };
+            let level = VisitedLevel { rate_per_s, visits };
             points.push(point(&self.course, &level));
             levels.push(level);
         }
@@ -226,7 +226,12 @@ impl<'a> Contest<'a> {
     }
 
     /// Has the referee judge what the answers don't show.
-    async fn audit(&self, levels: &[Level], companion: &Target, data: &Path) -> anyhow::Result<()> {
+    async fn audit(
+        &self,
+        levels: &[VisitedLevel],
+        companion: &Target,
+        data: &Path,
+    ) -> anyhow::Result<()> {
         let (mut requests, mut stock_reads, mut references) = (0, 0, Vec::new());
         for Answered { drawn, nth, end } in answered(&self.course, levels) {
             requests += drawn.alternatives[nth].len();
@@ -270,7 +275,7 @@ struct Answered<'a> {
 }
 
 /// In the order in which they were due.
-fn answered<'a>(course: &'a ContestCourse, levels: &[Level]) -> Vec<Answered<'a>> {
+fn answered<'a>(course: &'a ContestCourse, levels: &[VisitedLevel]) -> Vec<Answered<'a>> {
     let mut taken = vec![0; course.visits.len()];
     let rows = levels.iter().flat_map(|it| it.visits.kind.iter().zip(&it.visits.answer));
     let visit = |(kind, end): (&u16, &VisitEnd)| {
@@ -285,7 +290,11 @@ fn answered<'a>(course: &'a ContestCourse, levels: &[Level]) -> Vec<Answered<'a>
 }
 
 /// What was answered once has to be there after a restart.
-async fn ask_again(course: &ContestCourse, levels: &[Level], target: Target) -> anyhow::Result<()> {
+async fn ask_again(
+    course: &ContestCourse,
+    levels: &[VisitedLevel],
+    target: Target,
+) -> anyhow::Result<()> {
     let answered = answered(course, levels);
     for drawn in &course.visits {
         let Some(again) = drawn.again else { continue };

@@ -18,7 +18,7 @@ const FEWEST_LATE: usize = 2;
 
 /// A level of load, and its visits.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct VisitedLevel {
     pub rate_per_s: f64,
     pub visits: Visits,
 }
@@ -54,13 +54,13 @@ pub struct MissedObjective {
 }
 
 impl Score {
-    pub(super) fn of(course: &ContestCourse, levels: &[Level]) -> Self {
+    pub(super) fn of(course: &ContestCourse, levels: &[VisitedLevel]) -> Self {
         let mut rising: Vec<_> = levels.iter().collect();
         rising.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
         let points: Vec<_> = rising.iter().map(|it| point(course, it)).collect();
-        let missed = |it: &&Level| missed(course, &it.visits, it.rate_per_s);
-        let share_at = |it: &&Level| {
-            let Level { rate_per_s, visits } = it;
+        let missed = |it: &&VisitedLevel| missed(course, &it.visits, it.rate_per_s);
+        let share_at = |it: &&VisitedLevel| {
+            let VisitedLevel { rate_per_s, visits } = it;
             ShareAt { rate_per_s: *rate_per_s, share: share(course, visits) }
         };
         let overloaded = points.iter().position(|it| it.worth == 0.0);
@@ -74,7 +74,7 @@ impl Score {
 }
 
 /// What a level shows: its good visits less the others, or nothing.
-pub(super) fn point(course: &ContestCourse, level: &Level) -> Point {
+pub(super) fn point(course: &ContestCourse, level: &VisitedLevel) -> Point {
     let worth = (2.0 * share(course, &level.visits) - 1.0).max(0.0);
     Point { rate_per_s: level.rate_per_s, worth }
 }
