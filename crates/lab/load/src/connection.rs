@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     fetch::{OutOfPatience, within},
-    http::{Body, Head, Prepared, other_protocol},
+    http::{Body, Framing, Head, Prepared, other_protocol},
 };
 
 /// How many bytes are read at once. The buffer of a connection grows for a longer head or line.
@@ -255,7 +255,9 @@ impl<D: Dial> Connection<D> {
         let head = head?;
         exchange.body(head, longest, self.came.insert(0), content).await?;
         let is_bodiless = head.framing != head.described;
-        self.stray = if is_bodiless { Body::from(head.described) } else { Body::Complete };
+        // A body that ends with the connection can't be told from what follows it.
+        let may_come = is_bodiless && head.described != Framing::ToClose;
+        self.stray = if may_come { Body::from(head.described) } else { Body::Complete };
         let may_stay = exchange.is_sent() && head.keep_alive;
         let surplus = &exchange.buffer[exchange.unread.clone()];
         let is_harmless = is_harmless(surplus, &mut self.stray);

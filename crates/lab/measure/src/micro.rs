@@ -19,6 +19,7 @@ use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
 use lab_stats::{Slot, Verdict, median_of, schedule};
 use lab_system::{Program, Progress, load_average};
+use tokio::time::timeout;
 
 use crate::bench::{
     Effort,
@@ -145,14 +146,14 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let (before, start) = (Before::look_at_children(), Instant::now());
     let (mut of_lines, left_out) = (Times::default(), RefCell::new(Times::default()));
     let line = |line: &str| {
-        ensure!(start.elapsed() < LONGEST, "it takes longer than {} s", LONGEST.as_secs());
         of_lines.read_line(line);
         left_out.borrow_mut().read_error(line);
         Ok(())
     };
     let message = |line: &str| left_out.borrow_mut().read_error(line);
     let program = Program::of_user(command, LONGEST).named(&launch.name);
-    program.lines_and_messages(line, &message).await?;
+    let ran = timeout(LONGEST, program.lines_and_messages(line, &message)).await;
+    ran.with_context(|| format!("{} takes longer than {} s", launch.name, LONGEST.as_secs()))??;
     let (neighbours, measured) = (before.until_now(), start.elapsed());
     let mut times = Times::of_criterion(home.path());
     if times.is_empty() {

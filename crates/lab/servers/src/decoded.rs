@@ -1,13 +1,14 @@
 //! The bodies of answers without their encoding: two servers may compress the same page differently.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use anyhow::{Context as _, bail, ensure};
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use lab_load::Fetched;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 /// The encodings of an answer, the last one first.
-fn codings(answer: &Fetched) -> Vec<String> {
+pub fn codings(answer: &Fetched) -> Vec<String> {
     let header = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
     let codings = header.split(',').map(str::trim);
     codings.filter(|it| !it.is_empty() && *it != "identity").rev().map(str::to_owned).collect()
@@ -47,12 +48,46 @@ fn read<'a>(coding: &str, body: &'a [u8]) -> anyhow::Result<Box<dyn Read + 'a>> 
         "deflate" if has_header => Box::new(ZlibDecoder::new(body)),
         "deflate" => Box::new(DeflateDecoder::new(body)),
         "br" => Box::new(brotli_decompressor::Decompressor::new(body, 4096)),
-        "zstd" => {
-            let decoder = ruzstd::decoding::StreamingDecoder::new(body);
-            Box::new(decoder.ok().context("its body is not in the encoding `zstd`")?)
-        }
+        "zstd" => Box::new(Frames { rest: body, frame: None }),
         _ => bail!("`lab` cannot decode the encoding `{}`", coding.escape_debug()),
     })
+}
+
+/// The frames of a body in zstd, one after the other.
+struct Frames<'a> {
+    rest: &'a [u8],
+    frame: Option<StreamingDecoder<&'a [u8], FrameDecoder>>,
+}
+
+impl Read for Frames<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(frame) = &mut self.frame else {
+                if self.rest.is_empty() {
+                    return Ok(0);
+                }
+                if let Some(rest) = after_skippable(self.rest) {
+                    self.rest = rest;
+                    continue;
+                }
+                self.frame = Some(StreamingDecoder::new(self.rest).map_err(io::Error::other)?);
+                continue;
+            };
+            let length = frame.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            self.rest = self.frame.take().map_or(&[], StreamingDecoder::into_inner);
+        }
+    }
+}
+
+/// What follows a frame that a decoder has to skip, by RFC 8878, section 3.1.2; `None` if there is no such frame.
+fn after_skippable(body: &[u8]) -> Option<&[u8]> {
+    let (magic, rest) = body.split_first_chunk::<4>()?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let is_skippable = u32::from_le_bytes(*magic) & !15 == 0x184D_2A50;
+    is_skippable.then(|| rest.get(u32::from_le_bytes(*length) as usize..).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -115,6 +150,11 @@ mod tests {
                 "{coding}"
             );
         }
+        // A frame that is to be skipped, and two with half of the text each.
+        let [one, other] = ZSTD.map(bytes);
+        let skipped = [&0x184D_2A53_u32.to_le_bytes()[..], &2_u32.to_le_bytes(), b"no"].concat();
+        let frames = answer("zstd", [skipped, one, other].concat());
+        assert_eq!(decoded(&frames, 1 << 20).unwrap(), page.repeat(2).as_bytes());
         let plain = answer("identity", page.clone().into_bytes());
         assert!(!is_encoded(&plain));
         assert_eq!(decoded(&plain, 1 << 20).unwrap(), page.as_bytes());

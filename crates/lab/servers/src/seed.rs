@@ -10,10 +10,17 @@ const NOTES: &str = ".fingerprint";
 
 /// Leaves the compiled dependencies in a target directory: nothing of the packages `own`, and no program. Nothing is left
 /// where a cargo keeps its files in another way.
+///
+/// Links are removed, and never followed: what they lead to isn't part of this directory.
 pub fn leave_dependencies(target: &Path, own: &[String]) -> io::Result<()> {
+    if target.is_symlink() {
+        return Err(io::Error::other("it is a link"));
+    }
     for entry in target.read_dir()?.flatten() {
         let path = entry.path();
-        if path.join(NOTES).is_dir() {
+        if path.is_symlink() {
+            remove(&path)?;
+        } else if path.join(NOTES).is_dir() {
             clean(&path, own)?;
         } else if has_notes_below(&path) {
             // The directory of a platform, if one was named.
@@ -34,6 +41,7 @@ fn clean(profile: &Path, own: &[String]) -> io::Result<()> {
     for entry in profile.read_dir()?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         match name.to_str() {
+            _ if path.is_symlink() => remove(&path)?,
             Some(NOTES | "build") => {
                 for entry in path.read_dir()?.flatten() {
                     let name = entry.file_name().to_string_lossy().into_owned();
@@ -103,7 +111,16 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::create_dir_all(elsewhere.path().join("release/.fingerprint")).unwrap();
+        let kept = elsewhere.path().join("release/tool");
+        fs::write(&kept, "").unwrap();
+        for link in ["elsewhere", "release/elsewhere", "linked"] {
+            let to = elsewhere.path().join(if link == "linked" { "release" } else { "" });
+            std::os::unix::fs::symlink(to, dir.path().join(link)).unwrap();
+        }
         leave_dependencies(dir.path(), &["my-api".to_owned()]).unwrap();
+        assert!(kept.is_file() && !dir.path().join("linked").is_symlink());
         for profile in profiles {
             let is_left = |path: &&str| dir.path().join(profile).join(path).exists();
             let left: Vec<_> = in_profile.iter().copied().filter(is_left).collect();

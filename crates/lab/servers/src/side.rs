@@ -37,6 +37,12 @@ struct Executable {
     is_fresh: bool,
 }
 
+/// A copy of a program whose functions are in another order.
+fn layout_of(program: &Path, seed: u16) -> anyhow::Result<PathBuf> {
+    let name = program.file_name().context("a program has a name")?.to_string_lossy();
+    Ok(program.with_file_name(format!("{name}-layout-{seed}")))
+}
+
 impl RevisionBuild<'_> {
     /// Builds it, once for each layout.
     pub async fn build(&self, layouts: Option<u16>) -> anyhow::Result<Built> {
@@ -44,6 +50,14 @@ impl RevisionBuild<'_> {
             err!("building {}", self.title);
         }
         let plain = self.plain().await?;
+        if !plain.is_fresh {
+            // Also if nobody asks for layouts now: those of another program must not be there the next time.
+            for seed in 1..=u16::MAX {
+                if fs::remove_file(layout_of(&plain.path, seed)?).is_err() {
+                    break;
+                }
+            }
+        }
         let run = if self.what.is_bench() { "bench" } else { "run" };
         let run = self.cargo(run, &self.what.option());
         // The environment may have secrets.
@@ -51,7 +65,7 @@ impl RevisionBuild<'_> {
         let ran = as_cargo_runs::ask(run, &self.triples(&plain), files.path()).await?;
         let programs = match layouts {
             None => vec![ran.program],
-            Some(layouts) => self.layouts(layouts, &plain, &ran.program).await?,
+            Some(layouts) => self.layouts(layouts, &plain.path).await?,
         };
         Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset })
     }
@@ -71,23 +85,11 @@ impl RevisionBuild<'_> {
     }
 
     /// Its functions in random orders: copies of it, next to it, because it may look for files from there.
-    async fn layouts(
-        &self,
-        layouts: u16,
-        plain: &Executable,
-        program: &Path,
-    ) -> anyhow::Result<Vec<PathBuf>> {
-        let name = program.file_name().context("a program has a name")?.to_string_lossy();
-        let of = |seed: u16| program.with_file_name(format!("{name}-layout-{seed}"));
-        if !plain.is_fresh {
-            for seed in 1..=u16::MAX {
-                if fs::remove_file(of(seed)).is_err() {
-                    break;
-                }
-            }
-        }
-        let missing: Vec<_> = (1..=layouts).filter(|seed| !of(*seed).is_file()).collect();
-        for &seed in &missing {
+    async fn layouts(&self, layouts: u16, program: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let all: Vec<_> =
+            (1..=layouts).map(|seed| layout_of(program, seed)).collect::<Result<_, _>>()?;
+        let missing: Vec<_> = (1..).zip(&all).filter(|(_, path)| !path.is_file()).collect();
+        for &(seed, path) in &missing {
             err!("building {}, layout {seed} of {layouts}", self.title);
             // An option of lld, which is Rust's linker on x86-64 Linux. It is for this binary alone: with RUSTFLAGS,
             // each layout would build all dependencies again.
@@ -95,13 +97,13 @@ impl RevisionBuild<'_> {
             let rustc = self.cargo("rustc", &self.what.option());
             let built = self.run(rustc, &["--", "-C", &link]).await;
             let built = built.context("--layouts needs the linker lld")?;
-            copy_whole(&built.path, &of(seed))?;
+            copy_whole(&built.path, path)?;
         }
         if !missing.is_empty() {
             // Cargo has put the last layout in the place of its own.
             self.plain().await?;
         }
-        Ok((1..=layouts).map(of).collect())
+        Ok(all)
     }
 
     fn cargo(&self, verb: &str, args: &[String]) -> Command {

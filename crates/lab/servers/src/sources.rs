@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -75,7 +76,15 @@ fn add(path: &Path, content: &mut Hasher) {
         entries.sort();
         entries.iter().for_each(|entry| add(entry, content));
     } else if path.is_file() {
-        content.update(&fs::read(path).unwrap_or_default());
+        // In parts: there may be large data next to a neighbour's sources.
+        let mut part = vec![0; 1 << 16];
+        let mut file = fs::File::open(path).ok();
+        while let Some(length) = file.as_mut().and_then(|it| it.read(&mut part).ok()) {
+            if length == 0 {
+                break;
+            }
+            content.update(&part[..length]);
+        }
     }
 }
 

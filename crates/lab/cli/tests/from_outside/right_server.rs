@@ -92,14 +92,16 @@ fn the_same_page_compressed_differently_is_the_same_answer() {
         return;
     }
     let toy = Toy::new(&[]);
-    let page = |level: i32, last: &str| {
+    let page = |level: i32, last: &str, label: &str| {
         let body = format!("gzip.compress(b'<p>hello</p>' * 900 + b'{last}', {level}, mtime=0)");
-        let head = r"b'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n%s'";
+        let head = format!(r"b'HTTP/1.1 200 OK\r\n{label}content-length: %d\r\n\r\n%s'");
         let answer =
             format!("(lambda it: {head} % (len(it), it))(__import__('gzip').{})", &body[5..]);
         answering(&toy, &answer, "pass")
     };
-    let [fast, best, other] = [page(1, "!"), page(9, "!"), page(9, "?")];
+    let label = r"content-encoding: gzip\r\n";
+    let [fast, best, other] =
+        [(1, "!"), (9, "!"), (9, "?")].map(|(it, last)| page(it, last, label));
     let args = [&SHORT[..], &CALM[..]].concat();
     let output = toy.run(&[&["compare", &fast, &best, "--get=/"], &args[..]].concat());
     // Two pairs are too few for a verdict.
@@ -107,4 +109,8 @@ fn the_same_page_compressed_differently_is_the_same_answer() {
     prints(&output, "with the same body, encoded in ");
     let output = toy.run(&[&["compare", &fast, &other, "--get=/"], &args[..]].concat());
     fails(&output, "another body of 10801 bytes, decoded");
+    // The same bytes, but a browser would show them as they are.
+    let unlabelled = page(1, "!", "");
+    let output = toy.run(&[&["compare", &fast, &unlabelled, "--get=/"], &args[..]].concat());
+    fails(&output, " bytes instead of 10801, decoded");
 }

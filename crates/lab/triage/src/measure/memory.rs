@@ -16,6 +16,8 @@ use super::{WATCHED, stages::Loaded};
 const LOOK: Duration = Duration::from_millis(100);
 /// All load ends when the server has taken this share of the memory that was available before.
 const MOST: f64 = 0.2;
+/// Where little is available, a runtime that starts up may take this, in MiB, but not more than half.
+const START_UP: f64 = 300.0;
 /// Memory that may still be growing gets as much load again as it has had, about: a cache may end there.
 const AGAIN: Duration = Duration::from_secs(10);
 /// How long a server without load gets to give memory back.
@@ -87,7 +89,7 @@ impl MemoryLog {
         let log = Self {
             pid,
             start: CpuTime::of(pid),
-            most_mib: MOST * available.unwrap_or(f64::INFINITY),
+            most_mib: available.map_or(f64::INFINITY, most_mib),
             looks: RefCell::default(),
             maps_early,
         };
@@ -139,12 +141,17 @@ impl MemoryLog {
     /// Why there is no more load, in words.
     pub fn too_much(&self) -> anyhow::Error {
         anyhow::anyhow!(
-            "the load ended early, because the server's memory grew by {:.0} MiB, {:.0} % of what the machine had \
-             available",
+            "the load ended early, because the server's memory grew by {:.0} MiB, and {:.0} MiB is the most that `lab` \
+             lets it take here",
             self.grown_mib(),
-            1e2 * MOST * self.grown_mib() / self.most_mib
+            self.most_mib
         )
     }
+}
+
+/// How much a server may take of the memory that is available.
+fn most_mib(available_mib: f64) -> f64 {
+    (MOST * available_mib).max(START_UP.min(available_mib / 2.0))
 }
 
 impl Loaded<'_> {
@@ -165,6 +172,12 @@ impl Loaded<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_runtime_may_start_up_where_little_memory_is_available() {
+        let most = [20_000.0, 800.0, 100.0, 0.0].map(most_mib);
+        assert_eq!(most, [4_000.0, 300.0, 50.0, 0.0]);
+    }
 
     /// A look after each second of work.
     fn looks(used_mib: &[f64]) -> Vec<MemoryLook> {
