@@ -117,7 +117,8 @@ mod tests {
             std::fs::write(&file, body).unwrap();
             let given = vec![("Transfer-Encoding".to_owned(), coding.to_owned())];
             let body = Some(file.path().to_owned());
-            let ask = Ask { method: "POST".into(), headers: given, body, ..Ask::get("/", Answer::Any) };
+            let ask =
+                Ask { method: "POST".into(), headers: given, body, ..Ask::get("/", Answer::Any) };
             let prepared = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
             anyhow::Ok(String::from_utf8(prepared.bytes)?)
         };
