@@ -135,7 +135,7 @@ async fn check(
         if (mismatch.is_some() || is_apart) && is_encoded && answer.status == ask.expected.status {
             mismatch = mismatch_decoded(answer, of_baseline, requests)?;
             if mismatch.is_none() {
-                mismatch = mismatch_decoded(&answers.1, of_baseline, requests)?;
+                mismatch = mismatch_decoded(answers.1, of_baseline, requests)?;
             }
             if mismatch.is_none() {
                 let bodies = [&answer.body, &answers.1.body];
