@@ -161,7 +161,7 @@ impl Revisions {
         Ok(())
     }
 
-    /// Removes all worktrees of `lab`, and what this repository has noted of them. Worktrees of yours stay, also those
+    /// Removes all worktrees of `lab`, and the repository's entries for them. The user's own worktrees stay, also those
     /// on a disk that isn't there now, which `git worktree prune` would forget.
     fn remove_trees(&self) {
         // A `drop` cannot wait for a future.

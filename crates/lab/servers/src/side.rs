@@ -111,7 +111,7 @@ impl RevisionBuild<'_> {
         let mut command = as_from_a_shell_elsewhere("cargo", self.dir);
         command.arg(verb).args(args).args(self.what.arguments(&self.found));
         command.arg("--target-dir").arg(&target);
-        // A setting of yours may name another directory for what cargo compiles on the way.
+        // A user's setting may name another directory for cargo's intermediate files.
         command.env("CARGO_BUILD_BUILD_DIR", &target).env("PWD", self.dir);
         command
     }

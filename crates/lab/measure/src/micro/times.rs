@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// Nanoseconds of an iteration, or why they aren't known.
 type TimeOrWhyNot = Result<f64, String>;
 
-/// Nanoseconds of an iteration, or why there are none, by the name of the benchmark.
+/// The benchmarks by name, each with its nanoseconds per iteration, or why they are missing.
 #[derive(Debug, Default, PartialEq)]
 pub struct Times(BTreeMap<String, TimeOrWhyNot>);
 
@@ -53,7 +53,7 @@ impl Times {
         self.0.insert(name, time);
     }
 
-    /// A line of what a bench printed. Words are none of our business, but a last word that looks like a number is.
+    /// A line of what a bench printed. A line of words is skipped, unless its last word looks like a number.
     pub fn read_line(&mut self, line: &str) {
         let Some((name, last)) = line.trim().rsplit_once(char::is_whitespace) else { return };
         let is_unit = ["ns", "us", "µs", "μs", "ms", "s"].contains(&last);

@@ -22,7 +22,7 @@ const START_UP: f64 = 300.0;
 const AGAIN: Duration = Duration::from_secs(10);
 /// How long a server without load gets to give memory back.
 const REST: Duration = Duration::from_secs(1);
-/// Less growth than this is none; the rule's limit is higher.
+/// Less growth than this is ignored. The limit of the rule is higher.
 const MAY_GROW_MIB: f64 = 4.0;
 
 /// The memory at one moment.
