@@ -301,6 +301,10 @@ fn in_lines(notes: Vec<Note>) -> Vec<NoteLine> {
         };
         // What was answered says more than that something was.
         if FAULTS.contains(&&*code) {
+            // Each candidate's record has what there is to say of the baseline.
+            if faults.iter().any(|it: &NoteLine| it.text == text) {
+                continue;
+            }
             faults.push(NoteLine { code: Some(code), text });
             continue;
         }

@@ -8,6 +8,7 @@ pub mod doctor;
 #[cfg(test)]
 mod fake;
 mod files;
+mod groups;
 mod harmless;
 mod limits;
 mod machine;

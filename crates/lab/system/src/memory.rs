@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::System;
+use super::{System, groups};
 
 /// Where the groups of memory are: of version 2, or of the controller `memory` in version 1.
 const MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/memory"];
@@ -13,20 +13,8 @@ pub fn available_mib(system: &System, process: &str) -> Option<f64> {
     let info = system.read("proc/meminfo")?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let machine = line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? / 1024.0;
-    let of_process = system.read(format!("proc/{process}/cgroup")).unwrap_or_default();
-    let paths = of_process.lines().filter_map(|line| {
-        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        // Version 2 names no controllers.
-        let has_memory = controllers.is_empty() || controllers.split(',').any(|it| it == "memory");
-        has_memory.then(|| path.trim_start_matches('/'))
-    });
-    // In a container, the path may be that of its host, and the group is the root that it sees.
-    let dirs = paths.chain([""]).flat_map(|path| Path::new(path).ancestors());
-    let left = |dir: &Path| {
-        let left = MOUNTS.iter().filter_map(|mount| left_mib(system, &Path::new(mount).join(dir)));
-        left.reduce(f64::min)
-    };
-    Some(dirs.filter_map(left).fold(machine, f64::min))
+    let groups = groups::of_process(system, process, "memory", &MOUNTS);
+    Some(groups.iter().filter_map(|group| left_mib(system, group)).fold(machine, f64::min))
 }
 
 /// What a group has left of its limit. The pages of files that it keeps give way.
@@ -44,6 +32,8 @@ fn left_mib(system: &System, group: &Path) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _};
+
     use super::*;
     use crate::fake::Fake;
 
@@ -64,5 +54,13 @@ mod tests {
         fake.write("sys/fs/cgroup/a/b/memory.current", "1048576");
         assert_eq!(mib("7"), Some(4.0));
         assert_eq!(mib("8"), Some(8.0), "a process of no group");
+        // A name that is no UTF-8.
+        let root = &fake.system.root;
+        fs::write(root.join("proc/7/cgroup"), b"0::/gr\xf6\xdfe\n").unwrap();
+        let group = root.join("sys/fs/cgroup").join(OsStr::from_bytes(b"gr\xf6\xdfe"));
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("memory.max"), "2097152").unwrap();
+        fs::write(group.join("memory.current"), "1048576").unwrap();
+        assert_eq!(mib("7"), Some(1.0));
     }
 }

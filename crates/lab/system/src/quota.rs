@@ -1,13 +1,8 @@
 //! The CPU quotas of control groups, of version 1 and 2: what they are, and how long they stopped programs.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsStr,
-    os::unix::ffi::OsStrExt as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::PathBuf};
 
-use super::System;
+use super::{System, groups};
 
 /// Where the groups are: of version 2, or of the controller `cpu` in version 1, which has two usual names.
 const MOUNTS: [&str; 3] = ["sys/fs/cgroup", "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"];
@@ -18,25 +13,8 @@ const FILES: [&str; 3] = ["cpu.stat", "cpu.max", "cpu.cfs_quota_us"];
 /// The groups whose quotas hold for this process: its own and all above, by their directories. `process` is an
 /// entry of `/proc`, such as `self`.
 pub fn groups(system: &System, process: &str) -> BTreeSet<PathBuf> {
-    // The name of a group may have any bytes.
-    let of_process = system.bytes(format!("proc/{process}/cgroup")).unwrap_or_default();
-    let paths = of_process.split(|byte| *byte == b'\n').filter_map(|line| {
-        let mut parts = line.splitn(3, |byte| *byte == b':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        // Version 2 names no controllers.
-        let mut names = controllers.split(|byte| *byte == b',');
-        let has_cpu = controllers.is_empty() || names.any(|it| it == b"cpu");
-        let path = Path::new(OsStr::from_bytes(path));
-        has_cpu.then(|| path.strip_prefix("/").unwrap_or(path).to_owned())
-    });
-    // In a container, the path may be that of its host, and the group is the root that it sees.
-    let paths: Vec<_> = paths.chain([PathBuf::new()]).collect();
-    let below = |mount: &'static str| {
-        let dirs = paths.iter().flat_map(|path| path.ancestors());
-        dirs.map(move |dir| Path::new(mount).join(dir))
-    };
+    let dirs = groups::of_process(system, process, "cpu", &MOUNTS).into_iter();
     // Both names of the controller may lead to the same groups.
-    let dirs = MOUNTS.into_iter().flat_map(below);
     let dirs = dirs.filter_map(|dir| system.root.join(dir).canonicalize().ok());
     dirs.filter(|dir| FILES.iter().any(|file| dir.join(file).is_file())).collect()
 }
@@ -75,6 +53,8 @@ pub fn quota(system: &System, groups: &BTreeSet<PathBuf>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
     use super::*;
     use crate::fake::Fake;
 

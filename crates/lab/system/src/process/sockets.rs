@@ -27,7 +27,9 @@ pub fn listeners(pid: u32) -> Option<BTreeSet<SocketAddr>> {
 
 /// The path of a unix socket that a process or a descendant listens on, or its name after `@`.
 pub fn unix_listener(pid: u32) -> Option<String> {
-    let table = fs::read_to_string("/proc/net/unix").ok()?;
+    // The name of a socket may have any bytes.
+    let table = fs::read("/proc/net/unix").ok()?;
+    let table = String::from_utf8_lossy(&table);
     let held: BTreeSet<_> = pids(pid).into_iter().flat_map(held).collect();
     table
         .lines()
