@@ -6,12 +6,11 @@ use lab_model::Kind;
 use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
+use fake_machine::FakeMachine;
 use lab_observation::{Profiler, Recording, Unwinder};
-use lab_system::process;
+use lab_system::{System, process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
-
-use fake::Fake;
 
 use super::{
     Failure, Fetching, Process, Profilers, SamplingMethod,
@@ -20,29 +19,27 @@ use super::{
     perf::{USER_ONLY, WITH_KERNEL},
 };
 
-#[path = "../../system/src/fake.rs"]
-mod fake;
-
 /// Any length will do: the fake `perf` does not sample.
 const WINDOW: Duration = Duration::from_millis(20);
 
 /// A machine whose `perf` behaves like this. The script is linked, not written: a file that another
 /// thread's child still holds open for writing cannot be executed.
-fn machine(mode: &str) -> Fake {
-    let fake = Fake::healthy();
+fn machine(mode: &str) -> FakeMachine {
+    let fake = FakeMachine::healthy();
     fake.remove("bin/perf");
     fake.write("bin/perf.mode", mode);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_perf.sh");
-    symlink(script, fake.system.root.join("bin/perf")).unwrap();
+    symlink(script, fake.path("bin/perf")).unwrap();
     fake
 }
 
-fn look(fake: &Fake) -> Profilers {
-    Profilers::look(fake.system.clone(), false)
+fn look(fake: &FakeMachine) -> Profilers {
+    let (root, path) = (fake.root().to_owned(), fake.path("bin").into());
+    Profilers::look(System { root, path, cores: Some(4), debug_build: false }, false)
 }
 
 /// All obstacles, the one to the best profiler first.
-fn obstacles(fake: &Fake) -> String {
+fn obstacles(fake: &FakeMachine) -> String {
     let profilers = look(fake);
     let obstacles = profilers.unusable().iter().map(|(_, obstacle)| obstacle.to_string());
     obstacles.collect::<Vec<_>>().join("\n")
@@ -136,7 +133,7 @@ fn a_perf_that_does_not_work_is_an_obstacle_with_its_fix() {
 
 #[test]
 fn a_missing_profiler_is_reported_once_with_how_to_install_it() {
-    let fake = Fake::healthy();
+    let fake = FakeMachine::healthy();
     fake.remove("bin/perf");
     assert_eq!(usable(&look(&fake)), ["none"]);
     let perf = format!("`perf` is missing; fix: {}", lab_system::doctor::INSTALL_PERF);
@@ -215,7 +212,7 @@ async fn a_perf_that_hangs_is_killed() {
         let recording = profilers.record(WITH_KERNEL.profiler(), server.recorded()).await;
         let said = obstacle(recording);
         assert!(said.starts_with(words), "{mode}: {said}");
-        let perf = fake.system.root.join("bin/perf").display().to_string();
+        let perf = fake.path("bin/perf").display().to_string();
         let mut looks = 0;
         while is_running(&perf) {
             looks += 1;
@@ -266,7 +263,7 @@ fn sampler(answers: &[Reply]) -> impl Fn(String) -> Fetching {
 }
 
 async fn in_process(answers: &[Reply]) -> Result<Recording, Failure> {
-    let (fake, server, sampler) = (Fake::healthy(), StubServer::start(), sampler(answers));
+    let (fake, server, sampler) = (FakeMachine::healthy(), StubServer::start(), sampler(answers));
     let profilers = Profilers { watchdog: Duration::from_millis(300), ..look(&fake) };
     let process = Process { sampler: Some(&sampler), ..server.recorded() };
     profilers.record(InProcess.profiler(), process).await

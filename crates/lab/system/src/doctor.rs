@@ -130,44 +130,49 @@ fn build(system: &System) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fake_machine::FakeMachine;
+
     use super::*;
-    use crate::fake::Fake;
 
     /// What breaks, and a part of what is found or of the fix.
-    type Fault = (fn(&mut Fake), &'static str);
+    type Fault = (fn(&FakeMachine, &mut System), &'static str);
 
     const FAULTS: [Fault; 9] = [
-        (|fake| fake.system.cores = Some(1), "taskset -cp"),
-        (|fake| fake.write("sys/fs/cgroup/cpu.max", "150000 100000"), "1.5 cores"),
+        (|_, system| system.cores = Some(1), "taskset -cp"),
+        (|fake, _| fake.write("sys/fs/cgroup/cpu.max", "150000 100000"), "1.5 cores"),
         (
-            |fake| fake.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave"),
+            |fake, _| {
+                fake.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave")
+            },
             "echo performance | sudo tee /sys/",
         ),
-        (|fake| fake.write("proc/loadavg", "3.10 1 1 1/1 1"), "are busy"),
-        (|fake| fake.write("proc/stat", "cpu  900 0 50 9000 10 0 0 50 0 0\n"), "5.0 %"),
-        (|fake| fake.remove("bin/perf"), INSTALL_PERF),
-        (|fake| fake.write("proc/sys/kernel/perf_event_paranoid", "2"), "no kernel frames"),
-        (|fake| fake.write("proc/sys/kernel/perf_event_paranoid", "3"), "only root may profile"),
-        (|fake| fake.system.debug_build = true, "cargo build --release"),
+        (|fake, _| fake.write("proc/loadavg", "3.10 1 1 1/1 1"), "are busy"),
+        (|fake, _| fake.write("proc/stat", "cpu  900 0 50 9000 10 0 0 50 0 0\n"), "5.0 %"),
+        (|fake, _| fake.remove("bin/perf"), INSTALL_PERF),
+        (|fake, _| fake.write("proc/sys/kernel/perf_event_paranoid", "2"), "no kernel frames"),
+        (|fake, _| fake.write("proc/sys/kernel/perf_event_paranoid", "3"), "only root may profile"),
+        (|_, system| system.debug_build = true, "cargo build --release"),
     ];
 
     #[test]
     fn each_fault_is_one_warning_and_what_is_unknown_or_harmless_is_none() {
         for (damage, said) in FAULTS {
-            let mut fake = Fake::healthy();
-            damage(&mut fake);
-            let faults: Vec<_> = examine(&fake.system).filter(|it| it.fix.is_some()).collect();
+            let fake = FakeMachine::healthy();
+            let mut system = System::of_test(&fake);
+            damage(&fake, &mut system);
+            let faults: Vec<_> = examine(&system).filter(|it| it.fix.is_some()).collect();
             let [Checked { found, fix: Some(fix), .. }] = &faults[..] else { panic!("{faults:?}") };
             assert!(found.contains(said) || fix.contains(said), "{faults:?}");
         }
-        let root = Fake::healthy();
+        let root = FakeMachine::healthy();
         root.write("proc/self/status", "Uid:\t0\t0\t0\t0\n");
         root.write("proc/sys/kernel/perf_event_paranoid", "4");
-        let mut bare = Fake::healthy();
+        let bare = FakeMachine::healthy();
         ["proc", "sys", "bin"].iter().for_each(|gone| bare.remove(gone));
-        bare.system.cores = None;
-        for fake in [Fake::healthy(), root, bare] {
-            assert_eq!(examine(&fake.system).find_map(|it| it.fix), None);
+        let (healthy, cores) = (FakeMachine::healthy(), Some(4));
+        for (fake, cores) in [(healthy, cores), (root, cores), (bare, None)] {
+            let system = System { cores, ..System::of_test(&fake) };
+            assert_eq!(examine(&system).find_map(|it| it.fix), None);
         }
     }
 }

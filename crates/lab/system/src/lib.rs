@@ -5,8 +5,6 @@
 //! making.
 
 pub mod doctor;
-#[cfg(test)]
-mod fake;
 mod files;
 mod groups;
 mod harmless;
@@ -25,10 +23,6 @@ pub mod quota;
 mod repository;
 mod secrets;
 mod system;
-
-// `fake` names this crate as a user does, because the tests of `lab-profile` include the file.
-#[cfg(test)]
-extern crate self as lab_system;
 
 pub use files::{ensure_writable, read_file, write_new, write_whole};
 pub use limits::{allow_connections, allow_own_connections, stack_limit};

@@ -34,14 +34,16 @@ fn left_mib(system: &System, group: &Path) -> Option<f64> {
 mod tests {
     use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _};
 
+    use fake_machine::FakeMachine;
+
     use super::*;
-    use crate::fake::Fake;
 
     #[test]
     fn the_least_of_the_machine_and_of_all_groups_counts() {
-        let fake = Fake::healthy();
+        let fake = FakeMachine::healthy();
+        let system = System::of_test(&fake);
         fake.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:    8192 kB\n");
-        let mib = |process| available_mib(&fake.system, process);
+        let mib = |process| available_mib(&system, process);
         assert_eq!(mib("7"), Some(8.0));
         fake.write("proc/7/cgroup", "4:cpu:/c\n5:memory:/m/n\n0::/a/b\n");
         fake.write("sys/fs/cgroup/memory/m/memory.limit_in_bytes", "7340032");
@@ -55,7 +57,7 @@ mod tests {
         assert_eq!(mib("7"), Some(4.0));
         assert_eq!(mib("8"), Some(8.0), "a process of no group");
         // A name that is no UTF-8.
-        let root = &fake.system.root;
+        let root = fake.root();
         fs::write(root.join("proc/7/cgroup"), b"0::/gr\xf6\xdfe\n").unwrap();
         let group = root.join("sys/fs/cgroup").join(OsStr::from_bytes(b"gr\xf6\xdfe"));
         fs::create_dir(&group).unwrap();

@@ -86,14 +86,15 @@ fn random() -> usize {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use fake_machine::FakeMachine;
+
     use super::*;
-    use crate::fake::Fake;
 
     #[test]
     fn no_connection_and_no_other_lab_gets_the_port_of_a_server() {
-        let fake = Fake::healthy();
+        let fake = FakeMachine::healthy();
         fake.write("proc/sys/net/ipv4/ip_local_port_range", "10002\t65534\n");
-        assert_eq!(ports(&fake.system), [10_000, 10_001, 65_535]);
+        assert_eq!(ports(&System::of_test(&fake)), [10_000, 10_001, 65_535]);
         let port = free_port().unwrap();
         let given_out = given_out(&System::this()).unwrap();
         assert!(!given_out.contains(&port.number), "{port:?}");

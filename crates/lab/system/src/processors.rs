@@ -31,17 +31,18 @@ impl Processors {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use fake_machine::FakeMachine;
+
     use super::*;
-    use crate::fake::Fake;
 
     #[test]
     fn times_are_read_from_the_system() {
-        let fake = Fake::healthy();
+        let fake = FakeMachine::healthy();
         let stat = "cpu  900 50 50 9000 10 20 30 40 700 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
         fake.write("proc/stat", stat);
         let times = Processors { all: 101.0, programs: 10.0, stolen: 0.4 };
-        assert_eq!(Processors::read(&fake.system), Some(times));
+        assert_eq!(Processors::read(&System::of_test(&fake)), Some(times));
         fake.remove("proc/stat");
-        assert_eq!(Processors::read(&fake.system), None);
+        assert_eq!(Processors::read(&System::of_test(&fake)), None);
     }
 }

@@ -55,39 +55,41 @@ pub fn quota(system: &System, groups: &BTreeSet<PathBuf>) -> Option<f64> {
 mod tests {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
+    use fake_machine::FakeMachine;
+
     use super::*;
-    use crate::fake::Fake;
 
     #[test]
     fn quotas_of_both_versions_and_of_all_groups_above_count() {
-        let fake = Fake::healthy();
+        let fake = FakeMachine::healthy();
+        let system = System::of_test(&fake);
         fake.write("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
         fake.write("proc/self/cgroup", "0::/a/b\n");
         fake.write("sys/fs/cgroup/a/cpu.max", "150000 100000");
         fake.write("sys/fs/cgroup/a/cpu.stat", "usage_usec 9\nthrottled_usec 50000\n");
         fake.write("sys/fs/cgroup/a/b/cpu.max", "max 100000");
         fake.write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 9\nthrottled_usec 200000\n");
-        let of = |process| groups(&fake.system, process);
+        let of = |process| groups(&system, process);
         assert_eq!(of("self").len(), 3);
-        assert_eq!(quota(&fake.system, &of("self")), Some(1.5));
-        assert_eq!(throttled(&fake.system, &of("self")), 0.25);
+        assert_eq!(quota(&system, &of("self")), Some(1.5));
+        assert_eq!(throttled(&system, &of("self")), 0.25);
         // A server in a group of its own.
         fake.write("proc/7/cgroup", "4:memory:/m\n2:cpu,cpuacct:/c\n");
         fake.write("sys/fs/cgroup/cpu/c/cpu.stat", "nr_periods 75\nthrottled_time 3000000000\n");
         fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "20000");
         fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000");
-        assert_eq!(quota(&fake.system, &of("7")), Some(0.2));
-        assert_eq!(throttled(&fake.system, &of("7")), 3.0);
+        assert_eq!(quota(&system, &of("7")), Some(0.2));
+        assert_eq!(throttled(&system, &of("7")), 3.0);
         let unlimited = "-1";
         fake.write("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", unlimited);
-        assert_eq!(quota(&fake.system, &of("7")), Some(f64::INFINITY));
+        assert_eq!(quota(&system, &of("7")), Some(f64::INFINITY));
         assert!(of("8").len() == 1, "the root that a container sees");
         // A name that is no UTF-8.
         let name = OsStr::from_bytes(b"gr\xf6\xdfe");
-        std::fs::write(fake.system.root.join("proc/7/cgroup"), b"0::/gr\xf6\xdfe\n").unwrap();
-        let group = fake.system.root.join("sys/fs/cgroup").join(name);
+        std::fs::write(fake.path("proc/7/cgroup"), b"0::/gr\xf6\xdfe\n").unwrap();
+        let group = fake.path("sys/fs/cgroup").join(name);
         std::fs::create_dir(&group).unwrap();
         std::fs::write(group.join("cpu.max"), "50000 100000").unwrap();
-        assert_eq!(quota(&fake.system, &of("7")), Some(0.5));
+        assert_eq!(quota(&system, &of("7")), Some(0.5));
     }
 }

@@ -29,6 +29,13 @@ impl System {
         }
     }
 
+    /// One that a test has made.
+    #[cfg(test)]
+    pub fn of_test(machine: &fake_machine::FakeMachine) -> Self {
+        let (root, path) = (machine.root().to_owned(), machine.path("bin").into());
+        Self { root, path, cores: Some(4), debug_build: false }
+    }
+
     /// The trimmed text of a file such as `proc/loadavg`.
     pub fn read(&self, path: impl AsRef<Path>) -> Option<String> {
         Some(String::from_utf8_lossy(&self.bytes(path)?).trim().to_owned())

@@ -1,8 +1,13 @@
 //! A healthy machine in a directory, for tests to break in one place at a time.
 
-use std::{ffi::OsString, fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use lab_system::System;
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
 use tempfile::TempDir;
 
 /// What a healthy machine exposes.
@@ -16,29 +21,26 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// The machine. Dropping it deletes the directory.
-pub struct Fake {
-    pub system: System,
-    dir: TempDir,
-}
+pub struct FakeMachine(TempDir);
 
-impl Fake {
+impl FakeMachine {
     /// A machine without faults.
     pub fn healthy() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let system = System {
-            root: dir.path().to_owned(),
-            path: OsString::from(dir.path().join("bin")),
-            cores: Some(4),
-            debug_build: false,
-        };
-        let fake = Self { system, dir };
-        FILES.iter().for_each(|(path, text)| fake.write(path, text));
+        let fake = Self(tempfile::tempdir().unwrap());
+        for (path, text) in FILES {
+            fake.write(path, text);
+        }
         fake.program("perf", "echo 1.5,msec,task-clock,1 >&2; echo 900,,cycles,1 >&2");
         fake
     }
 
-    fn path(&self, path: &str) -> PathBuf {
-        self.dir.path().join(path)
+    pub fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file or directory on it, such as `proc/loadavg`. Its programs are in `bin`.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
     }
 
     pub fn write(&self, path: &str, text: &str) {
