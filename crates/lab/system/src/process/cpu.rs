@@ -149,14 +149,30 @@ fn read(_: u32) -> Option<(Id, ProcessTimes)> {
 mod tests {
     use super::*;
 
+    const STAT: &str = "S 1 42 42 0 -1 4194304 2000 900 0 0 11 5 7 3 20 0 2 0 81234 1000000 300 \
+                        18446744073709551615 1 1 0 0 0 0 65536 4096 1260 0 0 0 17 1 0 0";
+
     #[test]
-    fn a_malformed_stat_has_no_figure_or_a_difference() {
-        let stat = "S 1 42 42 0 -1 4194304 2000 900 0 0 11 5 7 3 20 0 2 0 81234 1000000 300 \
-                    18446744073709551615 1 1 0 0 0 0 65536 4096 1260 0 0 0 17 1 0 0";
-        malformed::texts([stat], |stat| {
+    fn a_stat_says_what_was_inherited_and_whether_the_times_of_children_are_dropped() {
+        let (started, process) = parse(STAT, Duration::ZERO).unwrap();
+        assert_eq!((started, process.faults), (81_234, 900));
+        assert_eq!(process.inherited, Duration::from_millis(100));
+        assert!(!process.ignores_children, "it blocks SIGCHLD and ignores SIGPIPE");
+        let ignoring = STAT.replace(" 4096 1260", " 69632 1260");
+        assert!(parse(&ignoring, Duration::ZERO).unwrap().1.ignores_children);
+    }
+
+    #[test]
+    fn a_malformed_stat_has_no_figure_but_its_own() {
+        malformed::texts([STAT], |stat| {
             let Some((started, process)) = parse(stat, Duration::ZERO) else { return };
-            let now = CpuTime([((1, started), process)].into());
-            assert_eq!(now.about(&now), Duration::ZERO);
+            let numbers: Vec<_> = stat.split(' ').map(|word| word.parse::<u64>().ok()).collect();
+            for figure in [started, process.faults] {
+                assert!(numbers.contains(&Some(figure)), "{figure}");
+            }
+            let sum = |pair: &[Option<u64>]| pair[0]?.checked_add(pair[1]?);
+            let ticks = (process.inherited.as_millis() / TICK.as_millis()) as u64;
+            assert!(numbers.windows(2).any(|pair| sum(pair) == Some(ticks)), "{ticks}");
         });
     }
 }
