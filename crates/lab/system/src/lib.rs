@@ -7,7 +7,6 @@
 pub mod doctor;
 mod files;
 mod groups;
-mod harmless;
 mod limits;
 mod machine;
 pub mod memory;
