@@ -7,8 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use console::strip_ansi_codes;
-use lab_system::{Program, ProgramFailure, Progress, err};
+use lab_system::{Program, ProgramFailure, Progress, err, without_colours};
 use serde_json::Value;
 
 /// Has cargo count its parts where no terminal is, too. It cuts the list of crates that follows to this width.
@@ -71,7 +70,7 @@ enum Line {
 
 impl Line {
     fn of(line: &str) -> Self {
-        let plain = strip_ansi_codes(line);
+        let plain = without_colours(line);
         let Some((verb, rest)) = plain.split_at_checked(VERB) else { return Self::Message };
         let word = verb.trim_start();
         let is_verb = word.starts_with(|first: char| first.is_ascii_uppercase())

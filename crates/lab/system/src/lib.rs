@@ -27,7 +27,7 @@ pub use files::{ensure_writable, read_file, write_new, write_whole};
 pub use limits::{allow_connections, allow_own_connections, stack_limit};
 pub use machine::{Build, Machine, load_average, output_of};
 pub use output::Output;
-pub use plain::{escaped, last_lines, plain};
+pub use plain::{escaped, last_lines, plain, without_colours};
 pub use ports::{Port, free_port};
 pub use printed::{all_printed, printed};
 pub use processors::Processors;

@@ -1,6 +1,7 @@
 //! Limits of this process: open files, as every connection needs one, and the stack.
 
 use anyhow::{Context as _, ensure};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 
 /// For standard streams, epoll and the like.
 const OTHERS: u64 = 100;
@@ -18,10 +19,15 @@ pub fn allow_own_connections(connections: usize) -> anyhow::Result<()> {
 
 fn allow(connections: usize, each: u64) -> anyhow::Result<()> {
     let needed = connections as u64 * each + OTHERS;
-    let allowed = rlimit::increase_nofile_limit(needed).context("cannot read the limits")?;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).context("cannot read the limits")?;
+    if soft < needed {
+        let allowed = needed.min(hard);
+        let raised = setrlimit(Resource::RLIMIT_NOFILE, allowed, hard);
+        raised.with_context(|| format!("cannot allow {allowed} open files"))?;
+    }
     ensure!(
-        allowed >= needed,
-        "{connections} connections need {needed} open files and only {allowed} are allowed: \
+        hard >= needed,
+        "{connections} connections need {needed} open files and only {hard} are allowed: \
          raise the hard limit (`ulimit -Hn {needed}` as root, then run again from that shell), \
          or ask for fewer users with `--users`"
     );
@@ -30,8 +36,8 @@ fn allow(connections: usize, each: u64) -> anyhow::Result<()> {
 
 /// How many bytes the stack of the main thread may have; `None` if as many as there are.
 pub fn stack_limit() -> Option<u64> {
-    let (soft, _) = rlimit::Resource::STACK.get().ok()?;
-    (soft != rlimit::INFINITY).then_some(soft)
+    let (soft, _) = getrlimit(Resource::RLIMIT_STACK).ok()?;
+    (soft != RLIM_INFINITY).then_some(soft)
 }
 
 #[cfg(test)]

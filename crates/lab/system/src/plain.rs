@@ -36,7 +36,12 @@ pub fn escaped(line: &str) -> String {
             it.to_string()
         }
     };
-    strip_str(line).to_string().chars().map(escape).collect()
+    without_colours(line).chars().map(escape).collect()
+}
+
+/// A line of another program without what only a terminal reads.
+pub fn without_colours(line: &str) -> String {
+    strip_str(line).to_string()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::{
 use case_server::{Erased, Limits, serve};
 use hyper::body::Incoming;
 use lock_scope::steps::rwlock_held;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use per_request_client::{
     Upstream,
     steps::{no_reuse, shared_connector},
@@ -221,7 +222,9 @@ fn no_broken_request_is_the_servers_fault() {
         }));
         // Both ends of each connection are in this process.
         let files = (2 * IDLE + 1000) as u64;
-        assert!(rlimit::increase_nofile_limit(files).unwrap() >= files, "`ulimit -Hn {files}`");
+        let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+        assert!(hard >= files, "`ulimit -Hn {files}`");
+        setrlimit(Resource::RLIMIT_NOFILE, soft.max(files), hard).unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let database = runtime.block_on(Options::default().connect()).unwrap();
         for (service, request, body) in servers(&upstream, &database) {
