@@ -22,8 +22,8 @@ pub struct Artifact {
 /// A target of a package, as cargo describes it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CargoTarget {
-    name: String,
-    kind: Vec<String>,
+    pub name: String,
+    pub kind: Vec<String>,
     /// Tells it from targets of other packages with its name.
     pub src_path: PathBuf,
     #[serde(default, rename = "required-features")]

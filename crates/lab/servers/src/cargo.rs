@@ -13,9 +13,9 @@ use std::{
 };
 
 use lab_cases::{MINE, Workspace};
-use serde_json::Value;
+use serde::Deserialize;
 
-use super::with_bar;
+use super::{artifact::CargoTarget, with_bar};
 
 /// How long cargo may compile one crate.
 pub const PATIENCE: Duration = Duration::from_secs(3600);
@@ -77,8 +77,8 @@ pub async fn build_servers(
         }
         command.args(flags).args(MESSAGES);
         for message in with_bar::build(command, PATIENCE).await? {
-            if let Some((name, path)) = executable(&message) {
-                workspace.is_built(name, path);
+            if let Some((name, path)) = message.binary() {
+                workspace.is_built(name, path.to_owned());
             }
         }
     }
@@ -88,11 +88,25 @@ pub async fn build_servers(
     Ok(())
 }
 
-/// The binary that one of cargo's messages names, fresh ones included.
-fn executable(message: &Value) -> Option<(&str, PathBuf)> {
-    let target = &message["target"];
-    let path = message["executable"].as_str()?.into();
-    (target["kind"][0] == "bin").then_some((target["name"].as_str()?, path))
+/// Cargo's message about something that it has compiled, or found compiled.
+#[derive(Debug, Deserialize)]
+pub struct CompiledTarget {
+    pub target: CargoTarget,
+    pub executable: Option<PathBuf>,
+    /// Whether it was there already.
+    pub fresh: bool,
+}
+
+impl CompiledTarget {
+    pub fn is_of_kind(&self, kind: &str) -> bool {
+        self.target.kind.first().is_some_and(|first| first == kind)
+    }
+
+    /// The name and the path of a binary.
+    fn binary(&self) -> Option<(&str, &Path)> {
+        let path = self.executable.as_deref()?;
+        self.is_of_kind("bin").then_some((&self.target.name, path))
+    }
 }
 
 /// Whether cargo sets this variable for the programs that it runs. Others of its variables are settings,
@@ -113,14 +127,16 @@ mod tests {
 
     #[test]
     fn a_binary_is_where_cargo_says_and_nothing_else_is_one() {
-        let message = |kind: &str, executable: Value| {
-            let target = serde_json::json!({ "name": "api", "kind": [kind] });
-            serde_json::json!({ "reason": "compiler-artifact", "target": target, "executable": executable })
+        let message = |kind: &str, executable: Option<&str>| -> CompiledTarget {
+            let target =
+                serde_json::json!({ "name": "api", "kind": [kind], "src_path": "/s/main.rs" });
+            let message = serde_json::json!({ "reason": "compiler-artifact", "target": target, "executable": executable, "fresh": true });
+            serde_json::from_value(message).unwrap()
         };
         let path = "/t/riscv64gc-unknown-linux-gnu/release/api";
-        assert_eq!(executable(&message("bin", path.into())), Some(("api", path.into())));
-        assert_eq!(executable(&message("test", path.into())), None);
-        assert_eq!(executable(&message("bin", Value::Null)), None);
+        assert_eq!(message("bin", Some(path)).binary(), Some(("api", Path::new(path))));
+        assert_eq!(message("test", Some(path)).binary(), None);
+        assert_eq!(message("bin", None).binary(), None);
     }
 
     /// Cargo has set its variables for this test.

@@ -8,14 +8,13 @@ use std::{
 
 use anyhow::Context as _;
 use lab_system::err;
-use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::{
     Artifact, Built, Scratch,
     artifact::FoundArtifact,
     as_cargo_runs,
-    cargo::{self, as_from_a_shell_elsewhere},
+    cargo::{self, CompiledTarget, as_from_a_shell_elsewhere},
     kept::Kept,
     with_bar,
 };
@@ -121,19 +120,18 @@ impl RevisionBuild<'_> {
         command.args(cargo::MESSAGES).args(rest);
         let messages = with_bar::build(command, cargo::PATIENCE).await?;
         // Another package may have one of the same name.
-        let source = self.found.target.src_path.to_str();
         let [option, name] = self.what.option();
-        let is_it = |message: &&Value| {
-            let target = &message["target"];
-            target["src_path"].as_str() == source
-                && target["name"] == name
-                && target["kind"][0] == option.trim_start_matches('-')
+        let is_it = |message: &CompiledTarget| {
+            message.target.src_path == self.found.target.src_path
+                && message.target.name == name
+                && message.is_of_kind(option.trim_start_matches('-'))
         };
-        let mut built = messages.iter().filter(is_it).filter_map(|message| {
-            let path = message["executable"].as_str()?.into();
-            Some(Executable { path, is_fresh: message["fresh"] == true })
-        });
-        built.next_back().context("cargo does not say where it is")
+        let mut executable = None;
+        for message in messages.into_iter().filter(is_it) {
+            let built = |path| Executable { path, is_fresh: message.fresh };
+            executable = message.executable.map(built).or(executable);
+        }
+        executable.context("cargo does not say where it is")
     }
 
     /// The platforms whose programs cargo may have built: its own, and the one that the path names.

@@ -8,7 +8,8 @@ use std::{
 };
 
 use lab_system::{Program, ProgramFailure, Progress, err, without_colours};
-use serde_json::Value;
+
+use super::cargo::CompiledTarget;
 
 /// Has cargo count its parts where no terminal is, too. It cuts the list of crates that follows to this width.
 const COUNTED: [(&str, &str); 3] = [
@@ -21,16 +22,16 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The columns of the verb in front of cargo's lines, such as `Compiling`.
 const VERB: usize = 12;
 
-/// Runs a cargo that prints messages for programs, and returns them. Errors and warnings of the compiler appear as
+/// Runs a cargo that prints messages for programs, and returns those about what it has compiled. Errors and warnings of the compiler appear as
 /// they come. The limit is for the compilation of one crate.
-pub async fn build(mut command: Command, limit: Duration) -> anyhow::Result<Vec<Value>> {
+pub async fn build(mut command: Command, limit: Duration) -> anyhow::Result<Vec<CompiledTarget>> {
     command.envs(COUNTED);
     if stderr().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let messages = RefCell::new(Vec::new());
     let read = |line: &str| {
-        messages.borrow_mut().extend(serde_json::from_str::<Value>(line).ok());
+        messages.borrow_mut().extend(serde_json::from_str::<CompiledTarget>(line).ok());
         Ok(())
     };
     let (progress, start, begun) = (Progress::new("building"), Instant::now(), Cell::new(0));
@@ -102,7 +103,8 @@ mod tests {
 
     #[tokio::test]
     async fn messages_are_collected_and_a_failure_is_an_error() {
-        let messages = r#"{"reason":"compiler-artifact","fresh":false}
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"api","kind":["bin"],"src_path":"/s"},"executable":null,"fresh":false}
+{"reason":"build-finished","success":true}
 note: no message for programs"#;
         let printed = build(script(&format!("echo '{messages}'")), Duration::MAX).await.unwrap();
         assert_eq!(printed.len(), 1);
