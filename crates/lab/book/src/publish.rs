@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_record_names_the_command_that_the_recipe_runs() {
-        let builds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../.ci/cargo");
+        let builds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../.ci/build");
         assert!(fs::read_to_string(builds).unwrap().contains(COMMAND));
     }
 }
