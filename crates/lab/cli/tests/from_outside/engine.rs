@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::toy::{
-    CALM, SHORT, STAND_IN, Signal, Toy, ends, fails, has_python, interrupt, json as document,
+    CALM, SHORT, STAND_IN, Signal, Toy, ends, fails, interrupt, json as document, needs_python,
     prints, stderr, stdout,
 };
 
@@ -86,10 +86,8 @@ fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
 }
 
 #[test]
-fn the_engine_of_the_course_works() {
-    if !has_python() {
-        return;
-    }
+fn the_engine_of_the_course_works_with_python() {
+    needs_python();
     let toy = Toy::new(&[]);
     let (_, rest) = PAGE.split_once("```python\n").unwrap();
     let (engine, _) = rest.split_once("```").unwrap();
@@ -184,10 +182,8 @@ if plan := sys.stdin.readline():
 "#;
 
 #[test]
-fn a_generator_that_is_stopped_in_the_runs_of_one_side_decides_nothing() {
-    if !has_python() {
-        return;
-    }
+fn a_generator_that_is_stopped_in_the_runs_of_one_side_decides_nothing_with_python() {
+    needs_python();
     let toy = Toy::new(&[]);
     toy.program("stopper", &STOPPER.replace("LAB", env!("CARGO_BIN_EXE_lab")));
     let server = format!("{STAND_IN} --port {{port}} --pid-dir {}", toy.path("pids").display());

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     revisions::{Repository, SERVER},
-    toy::{Toy, fails, has_python},
+    toy::{Toy, fails, needs_python},
 };
 
 /// A repository, and the event of a pull request.
@@ -56,10 +56,8 @@ fn script_with(toy: &Toy, args: &[&str], variables: &[(&str, &str)]) -> Command 
 }
 
 #[test]
-fn a_slower_pull_request_fails_with_a_comment_and_artifacts() {
-    if !has_python() {
-        return;
-    }
+fn a_slower_pull_request_fails_with_a_comment_and_artifacts_with_python() {
+    needs_python();
     // The base went on to `other` meanwhile, which has other answers. That is not this change.
     let toy = requested("other", "feature");
     install(&toy);
@@ -109,10 +107,8 @@ exit "$CODE"
 "#;
 
 #[test]
-fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict() {
-    if !has_python() {
-        return;
-    }
+fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict_with_python() {
+    needs_python();
     let toy = requested("first", "same");
     toy.program("programs/lab", LAB);
     let run = |code: &str, variable: &str, value: &str, expected: i32| {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     compare::compare,
-    toy::{CALM, SHORT, STAND_IN, Signal, Toy, fails, has_python, json, says, wait_until},
+    toy::{CALM, SHORT, STAND_IN, Signal, Toy, fails, json, needs_python, says, wait_until},
 };
 
 /// Compares a server with one that has another answer. If both are reached, the error says so, and
@@ -147,10 +147,8 @@ while True:
 "#;
 
 #[test]
-fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
-    if !has_python() {
-        return;
-    }
+fn processes_that_share_a_port_are_one_server_only_if_they_are_related_with_python() {
+    needs_python();
     let toy = Toy::new(&[]);
     let reserved = free_port().unwrap();
     let forks = SomebodysServer::sharing(reserved.number, &["fork"]);
@@ -164,18 +162,18 @@ fn processes_that_share_a_port_are_one_server_only_if_they_are_related() {
 }
 
 #[test]
-fn another_host_needs_permission_and_gets_little_load() {
+fn another_host_needs_permission_and_gets_little_load_with_route() {
     let toy = Toy::new(&[]);
-    // An address of this machine that is not loopback stands in for another machine.
+    // An address of this machine that is not loopback stands in for another machine. A UDP socket connects without a packet.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    let Ok(()) = socket.connect("192.0.2.1:9") else { return };
+    socket.connect("192.0.2.1:9").expect("this test needs a route to other machines");
     let listener = TcpListener::bind((socket.local_addr().unwrap().ip(), 0)).unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let args = ["compare", &url, &format!("{url}/b")];
+    let url = &format!("http://{}", listener.local_addr().unwrap());
+    let args = ["compare", url, &format!("{url}/b")];
     let permitted = "--allow-remote permits 8 --users and 100 requests";
     fails(&toy.run(&args), 2, permitted);
     fails(&toy.run(&[&args[..], &["--allow-remote", "--users", "9"]].concat()), 2, permitted);
     // A triage watches the process, so it has to be on this machine.
-    let output = toy.run(&["triage", "--url", &url]);
+    let output = toy.run(&["triage", "--url", url]);
     fails(&output, 2, "is not on loopback: run `lab triage` on its machine");
 }

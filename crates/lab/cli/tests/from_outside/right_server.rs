@@ -4,7 +4,7 @@ use std::process::Output;
 
 use crate::{
     compare::{server, with_itself},
-    toy::{CALM, SHORT, Toy, ends, has_python, prints, stderr},
+    toy::{CALM, SHORT, Toy, ends, needs_python, prints, stderr},
 };
 
 /// Fails unless `lab` ended with an error that has these words, whatever the length of its lines.
@@ -30,10 +30,8 @@ fn answering(toy: &Toy, answer: &str, then: &str) -> String {
 }
 
 #[test]
-fn a_message_names_what_was_waited_for_and_patience_is_an_option() {
-    if !has_python() {
-        return;
-    }
+fn a_message_names_what_was_waited_for_and_patience_is_an_option_with_python() {
+    needs_python();
     let toy = Toy::new(&[]);
     let silent = answering(&toy, "b''", "time.sleep(9)");
     let head = r"b'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: x\n\n'";
@@ -87,10 +85,8 @@ fn a_server_without_the_library_that_it_should_preload_is_an_error() {
 }
 
 #[test]
-fn the_same_page_compressed_differently_is_the_same_answer() {
-    if !has_python() {
-        return;
-    }
+fn the_same_page_compressed_differently_is_the_same_answer_with_python() {
+    needs_python();
     let toy = Toy::new(&[]);
     let page = |level: i32, last: &str, label: &str| {
         let body = format!("gzip.compress(b'<p>hello</p>' * 900 + b'{last}', {level}, mtime=0)");
