@@ -1,17 +1,16 @@
 //! Judges the reader's fix: right answers, then the mechanism, then speed.
 
 use std::{
-    fs,
     pin::pin,
     time::{Duration, Instant},
 };
 
-use lab_cases::{Case, Criteria, FIXED, Innocent, MINE, Overtaking, SLOW};
+use lab_cases::{Case, Criteria, FIXED, MINE, SLOW};
 use lab_measure::bench::Effort;
-use lab_model::{Metric, Speedups};
+use lab_model::Speedups;
 use lab_report::{CaseRecord, Run, factor, say, speedup_or};
 use lab_servers::Launch;
-use lab_stats::{Speedup, Verdict};
+use lab_stats::Speedup;
 use lab_system::Progress;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -66,9 +65,6 @@ pub struct Report {
     /// The factors of everything else.
     #[serde(skip)]
     pub speedups: Option<Speedups>,
-    /// What shows that the fix was right to leave something as it is. No gate: it measures two files that
-    /// are not the reader's.
-    pub evidence: Option<String>,
     /// Draws the same requests and waits again.
     pub seed: u64,
     /// Whether all files but the reader's are as they were committed, as far as git can say.
@@ -98,7 +94,6 @@ pub async fn check(
         gates: Vec::new(),
         speedup: None,
         speedups: None,
-        evidence: None,
         seed,
         is_as_committed: changed.is_empty(),
         notes: note.into_iter().collect(),
@@ -121,20 +116,9 @@ pub async fn check(
             let mut draw = Draw::of(seed, Phase::Overtaking)?;
             let race = overtaking::overtaking(of_mine, case, wanted, &mut draw);
             found = in_sight(&say!("sending quick requests between slow ones"), race).await?;
-            if let (Err([measured, _]), Some(half)) = (&mut found, &wanted.half) {
-                let only = Overtaking { quick: half.clone(), half: None, ..wanted.clone() };
-                let race = overtaking::overtaking(of_mine, case, &only, &mut draw);
-                if in_sight(&say!("looking for half of the fix"), race).await?.is_ok() {
-                    let found = measured.clone();
-                    *measured = say!("{found}; but one of two limits is gone", found);
-                }
-            }
             if !counted.is_empty() {
                 found = found.map(|it| say!("{one}; {other}", one = counted, other = it));
             }
-        }
-        if found.is_err() {
-            report.notes.extend(weaker(case, criteria));
         }
         report.add("mechanism", found);
     }
@@ -142,7 +126,7 @@ pub async fn check(
     let load = DrawnLoad::draw(servers, case, criteria, seed);
     let load = in_sight(&say!("asking slow for the answers"), load).await?;
     let record = load.compare([SLOW, MINE], effort).await?;
-    report.judge_speed(&record, criteria, &load);
+    report.judge_speed(&record, criteria);
     let is_far = |it: &Speedup| it.estimate >= FAR_ABOVE * criteria.speed;
     if report.mark == Mark::Passed && report.speedup.as_ref().is_some_and(is_far) {
         // Two runs are enough for a question.
@@ -151,18 +135,7 @@ pub async fn check(
         let both = figure(&record, MINE).zip(figure(&ours, FIXED));
         report.notes.extend(both.and_then(|(mine, ours)| far_above(mine / ours)));
     }
-    if let (Mark::Passed, Some(innocent)) = (report.mark, &criteria.innocent) {
-        let record = load.compare([SLOW, &innocent.variant], for_innocent(effort)).await?;
-        report.evidence = Some(evidence(&record, innocent));
-    }
     Ok(report)
-}
-
-/// Why a known fix, which the source of the reader's names, isn't enough.
-fn weaker(case: &Case, criteria: &Criteria) -> Option<String> {
-    let source = fs::read_to_string(case.source(MINE)).ok()?;
-    let (word, why) = criteria.weaker.iter().find(|(word, _)| source.contains(*word))?;
-    Some(format!("`{word}` {why}"))
 }
 
 /// Which of the two servers gave too few answers to be judged.
@@ -200,15 +173,8 @@ async fn in_sight<T>(what: &str, work: impl Future<Output = T>) -> T {
 /// How long [`check`] takes if the fix passes.
 pub fn length(case: &Case, effort: Effort) -> Duration {
     let runs = |of, effort: Effort| effort.length(of, case.load, case.arrivals_per_s.is_some());
-    let innocent = case.check.as_ref().and_then(|criteria| criteria.innocent.as_ref());
-    let evidence = innocent.map_or(Duration::ZERO, |_| runs(2, for_innocent(effort)));
     // With the runs of our fix, which most fixes are far enough above `speed` to get.
-    FIRST_GATES + ASKED + runs(2, effort) + runs(1, effort) + evidence
-}
-
-/// An equivalence needs a narrower interval than a factor. Longer runs take less time than more of them.
-fn for_innocent(effort: Effort) -> Effort {
-    Effort { metric: Metric::Cpu, measurement: 2 * effort.measurement, ..effort }
+    FIRST_GATES + ASKED + runs(2, effort) + runs(1, effort)
 }
 
 impl Report {
@@ -223,10 +189,7 @@ impl Report {
         self.gates.push(gate);
     }
 
-    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria, load: &DrawnLoad<'_>) {
-        if let Some(refused) = load.wait.as_ref().and_then(|wait| wait.refuse(record)) {
-            return self.add("speed", Err(refused));
-        }
+    fn judge_speed(&mut self, record: &CaseRecord, criteria: &Criteria) {
         self.speedup = record.speedup.of(record.metric).copied();
         self.speedups = Some(record.speedup);
         let fault = record.variant(MINE).and_then(|it| it.requests.first_fault.clone());
@@ -240,28 +203,6 @@ impl Report {
         let needed = say!("at least {least}", least = factor(criteria.speed));
         self.push(Gate { gate: "speed", mark, measured, needed });
     }
-}
-
-/// What a variant without the innocent part shows.
-fn evidence(record: &CaseRecord, innocent: &Innocent) -> String {
-    let conclusion = match record.verdict {
-        Verdict::Equivalent | Verdict::SlightlyFaster | Verdict::SlightlySlower => {
-            say!("so it costs nothing that matters here")
-        }
-        Verdict::Undecided => say!("which decides nothing; `--longer` narrows the interval"),
-        Verdict::Faster | Verdict::Slower => {
-            say!(
-                "a difference that our runs don't show: `just lab doctor` says what disturbs this machine"
-            )
-        }
-    };
-    let speedup = speedup_or(&say!("no factor"), record.speedup.cpu_per_request);
-    say!(
-        "slow without {part} against slow, CPU time: {speedup}, {conclusion}",
-        part = innocent.what,
-        speedup,
-        conclusion
-    )
 }
 
 /// Whether the whole interval is on one side of the factor that is needed.

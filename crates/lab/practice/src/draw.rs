@@ -1,5 +1,5 @@
-//! What a check draws at random, so that no server can know it: its requests, and how long the server has to
-//! wait for another one.
+//! What a check draws at random: its requests, so that kept answers don't pass for less work, and how long the server
+//! has to wait for another one.
 
 use std::{fs, time::Duration};
 
@@ -8,8 +8,6 @@ use lab_cases::Case;
 use lab_model::{Answer, Ask};
 use lab_servers::Scratch;
 use lab_stats::SplitMix64;
-
-use crate::wait::DrawnWait;
 
 /// The parts of a check. Each draws numbers of its own from the same seed.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +20,14 @@ pub(super) enum Phase {
 
 /// The length of the body of a `POST` without one, in bytes.
 const BODY: usize = 4_000;
+
+/// A wait for another service that was drawn.
+#[derive(Clone, Debug)]
+pub(super) struct DrawnWait {
+    pub time: Duration,
+    /// Who takes that long, such as `the directory`.
+    pub of: String,
+}
 
 pub(super) struct Draw {
     random: SplitMix64,
@@ -70,7 +76,7 @@ impl Draw {
                 *value = ms.to_string();
             }
         }
-        (case, Some(DrawnWait { time: Duration::from_millis(ms), declared: wait }))
+        (case, Some(DrawnWait { time: Duration::from_millis(ms), of: wait.of }))
     }
 
     /// Replaces each `{FROM..TO}` by a random number of this range, both ends included, and each `{a|b}` by one

@@ -19,7 +19,6 @@ mod shared;
 mod source;
 mod speed;
 mod told;
-mod wait;
 
 pub use check::{Gate, Mark, Report, check, length};
 pub use course::course;

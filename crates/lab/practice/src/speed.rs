@@ -15,7 +15,6 @@ use crate::{
     answers::expected,
     draw::{Draw, Phase},
     servers::Servers,
-    wait::DrawnWait,
 };
 
 /// How long `slow` is asked for the answers to the drawn requests. It answers fewer of them in a run, so a cache
@@ -30,7 +29,6 @@ const TOGETHER: (usize, usize) = (4, 8);
 pub(super) struct DrawnLoad<'a> {
     servers: &'a Servers,
     case: Case,
-    pub wait: Option<DrawnWait>,
     /// Empty if the case draws none.
     asks: Vec<Ask>,
     /// Has their bodies.
@@ -45,14 +43,14 @@ impl<'a> DrawnLoad<'a> {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let mut draw = Draw::of(seed, Phase::Speed)?;
-        let (case, wait) = draw.wait(case);
+        let (case, _) = draw.wait(case);
         let slow = servers.launch(&case, SLOW)?;
         let asks = if criteria.timed.is_empty() {
             Vec::new()
         } else {
             drawn(&slow, &criteria.timed, &mut draw).await?
         };
-        Ok(Self { servers, case, wait, asks, _draw: draw })
+        Ok(Self { servers, case, asks, _draw: draw })
     }
 
     /// Measures variants, the last one against the first; one alone gets the two runs of its control.
