@@ -8,16 +8,13 @@ use serde::Serialize;
 use super::{
     Folded, Function,
     languages::LANGUAGES,
-    stacks::{Name, hottest},
+    stacks::{JIT, Name, hottest},
 };
 
 /// Shares of fewer samples than this are too rough.
 const FEW: u64 = 200;
 /// A server that uses less than this share of one core counts as almost idle.
 const IDLE: f64 = 0.1;
-
-/// A function without a name that was compiled at run time.
-pub const JIT: &str = "[JIT]";
 
 /// A way to see where CPU time goes. Compare two pictures only if the same profiler made both: each
 /// sees something that another one misses.

@@ -6,7 +6,7 @@ use lab_model::Ask;
 use lab_report::{say, thousands};
 
 use crate::{
-    answers::learned,
+    asked::learned,
     difference::{Found, failure},
     draw::Draw,
     servers::Servers,

@@ -4,6 +4,7 @@
 //! the reader predicted and reached. [`solution`] compares it with our fix.
 
 mod answers;
+mod asked;
 mod check;
 mod commit;
 pub mod contest;

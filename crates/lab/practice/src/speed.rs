@@ -12,7 +12,7 @@ use lab_servers::{Launch, Running};
 use lab_system::Progress;
 
 use crate::{
-    answers::expected,
+    asked::expected,
     draw::{Draw, Phase},
     servers::Servers,
 };
