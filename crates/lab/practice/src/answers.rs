@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use lab_cases::{Case, Criteria};
+use lab_cases::{Case, Criteria, MINE, Otherwise, SLOW};
 use lab_load::Visitor;
 use lab_model::Ask;
 use lab_report::say;
@@ -12,7 +12,8 @@ use lab_servers::{Launch, Running, answers};
 use crate::{
     asked::{changes, first_difference},
     difference::{Found, failure},
-    draw::Draw,
+    draw::{Draw, Phase},
+    servers::Servers,
     shared,
 };
 
@@ -23,62 +24,46 @@ const LONG: usize = 6_000;
 
 /// Asks both servers the same. A failure of `mine` is a difference, one of `slow` an error.
 pub(super) async fn compare(
-    [slow, mine]: [&Launch; 2],
+    servers: &Servers,
     case: &Case,
     criteria: &Criteria,
-    draw: &mut Draw,
+    seed: u64,
 ) -> anyhow::Result<Found> {
+    let mut draw = Draw::of(seed, Phase::Answers)?;
+    let (drawn, _) = draw.wait(case);
+    let slow = servers.launch(&drawn, SLOW)?;
+    let mine = Launch::of_case(servers.of_mine(criteria), &drawn, MINE)?;
     let usual = case.asks();
     // First, because each change was seen on a fresh server.
-    let mut several = changes(slow, &criteria.state, draw).await?;
-    several.extend(odd(&usual, criteria, draw)?);
-    if let Err(error) = users_at_once(mine, &usual).await {
-        let [found, needed] = failure(error)?;
-        let found = say!("{users} users at the same time: {found}", users = AT_ONCE, found);
-        return Ok(Err([found, needed]));
+    let mut several = changes(&slow, &criteria.state, &mut draw).await?;
+    several.extend(odd(&usual, criteria, &mut draw)?);
+    if let Some(refused) = users_at_once(&mine, &usual).await? {
+        return Ok(Err(refused));
     }
-    let mut count = AT_ONCE * usual.len();
-    let mut same = async |slow: &Launch, mine: &Launch, asks: &[Ask]| {
-        // Twice from one server: what a request leaves behind may change the next answer.
-        let found = match answers(mine, asks, Duration::ZERO, false).await {
-            Ok(found) => found.concat(),
-            Err(error) => return failure(error).map(Some),
-        };
-        let right = answers(slow, asks, Duration::ZERO, false).await?.concat();
-        count += found.len();
-        Ok(first_difference(asks.iter().cycle(), &found, &right))
-    };
-    if let Some(different) = same(slow, mine, &several).await? {
+    if let Some(different) = difference_of([&slow, &mine], &several).await? {
         return Ok(Err(different));
     }
+    // Each request is sent twice.
+    let mut count = AT_ONCE * usual.len() + 2 * several.len();
     for otherwise in &criteria.otherwise {
+        let asks = draw.asks(&otherwise.odd)?;
         let args = otherwise.args.iter().map(|arg| draw.fill(arg));
         let args = args.collect::<anyhow::Result<Vec<_>>>()?;
-        let [slow, mine] = [slow, mine].map(|launch| {
-            let mut launch = launch.clone();
-            let dir = case.dir.display().to_string();
-            let env =
-                otherwise.env.iter().map(|(name, it)| (name.clone(), it.replace("{case}", &dir)));
-            launch.env.extend(env);
-            if !args.is_empty() {
-                launch.args.clone_from(&args);
-            }
-            launch
-        });
-        let asks = draw.asks(&otherwise.odd)?;
-        if let Some([found, right]) = same(&slow, &mine, &asks).await? {
+        let [slow, mine] = [&slow, &mine].map(|launch| started(launch, case, otherwise, &args));
+        if let Some([found, right]) = difference_of([&slow, &mine], &asks).await? {
             let how = &otherwise.what;
             return Ok(Err([say!("{how}, {found}", how, found), right]));
         }
+        count += 2 * asks.len();
     }
     if let Some(flag) = &criteria.shared
         && let Some(different) =
-            shared::changed_elsewhere([slow, mine], flag, &criteria.state, draw).await?
+            shared::changed_elsewhere([&slow, &mine], flag, &criteria.state, &mut draw).await?
     {
         return Ok(Err(different));
     }
     for at_once in &criteria.at_once {
-        if let Some(different) = shared::afterwards([slow, mine], at_once, draw).await? {
+        if let Some(different) = shared::afterwards([&slow, &mine], at_once, &mut draw).await? {
             return Ok(Err(different));
         }
         count += at_once.times * shared::USERS + at_once.meanwhile.len() + 1;
@@ -86,14 +71,42 @@ pub(super) async fn compare(
     Ok(Ok(say!("{count} answers as slow gives them", count)))
 }
 
-/// Several users ask what the case asks, all at the same time.
-async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<()> {
-    Running::ask(mine, async |Running { server, .. }| {
+/// How the answers to these requests differ. Each is sent twice to the same server: what a request leaves behind may
+/// change the next answer.
+async fn difference_of(
+    [slow, mine]: [&Launch; 2],
+    asks: &[Ask],
+) -> anyhow::Result<Option<[String; 2]>> {
+    let found = match answers(mine, asks, Duration::ZERO, false).await {
+        Ok(found) => found.concat(),
+        Err(error) => return failure(error).map(Some),
+    };
+    let right = answers(slow, asks, Duration::ZERO, false).await?.concat();
+    Ok(first_difference(asks.iter().cycle(), &found, &right))
+}
+
+/// A server that is started in another way.
+fn started(launch: &Launch, case: &Case, otherwise: &Otherwise, args: &[String]) -> Launch {
+    let mut launch = launch.clone();
+    let dir = case.dir.display().to_string();
+    for (name, value) in &otherwise.env {
+        launch.env.insert(name.clone(), value.replace("{case}", &dir));
+    }
+    if !args.is_empty() {
+        launch.args = args.to_vec();
+    }
+    launch
+}
+
+/// Several users ask what the case asks, all at the same time. What is wrong, if something is.
+async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<Option<[String; 2]>> {
+    let asked = Running::ask(mine, async |Running { server, .. }| {
         let visit = async || anyhow::Ok(Visitor::open(server.target(), asks).await?.visit().await?);
         try_join_all((0..AT_ONCE).map(|_| visit())).await
-    })
-    .await?;
-    Ok(())
+    });
+    let Err(error) = asked.await else { return Ok(None) };
+    let [found, needed] = failure(error)?;
+    Ok(Some([say!("{users} users at the same time: {found}", users = AT_ONCE, found), needed]))
 }
 
 /// The case's own odd requests, and those that any service gets.

@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     counts::ONE_WORKER,
     difference::{Found, failure},
-    draw::{Draw, DrawnWait},
+    draw::{Draw, DrawnWait, Phase},
 };
 
 /// How many users send the slow request, again and again.
@@ -40,8 +40,9 @@ pub(super) async fn overtaking(
     workspace: &Workspace,
     case: &Case,
     wanted: &Overtaking,
-    draw: &mut Draw,
+    seed: u64,
 ) -> anyhow::Result<Found> {
+    let mut draw = Draw::of(seed, Phase::Overtaking)?;
     let (case, wait) = draw.wait(case);
     let race = Race::new([draw.ask(&wanted.slow)?, draw.ask(&wanted.quick)?], wait);
     let mut launch = Launch::of_case(workspace, &case, MINE)?;
