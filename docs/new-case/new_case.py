@@ -61,8 +61,8 @@ EXERCISES = (
 NEXT_OF_EXERCISE = """
 `{name}` compiles and runs: `just bench {name} --quick`.
 Now write the fault in src/slow.rs, the fix in crates/exercises/solutions/{name}.rs, and the limits in case.toml. Then add
-cheats to crates/lab/cli/tests/from_outside/exercises/cheats.txt. `just lab verify {name}` names what is left to do, and
-docs/src/adding-a-case.md explains the files."""
+half fixes to crates/lab/cli/tests/from_outside/exercises/mistakes.txt. `just lab verify {name}` names what is left to do,
+and docs/src/adding-a-case.md explains the files."""
 NEXT_OF_CASE = """
 `{name}` compiles and runs: `just bench {name} --quick`.
 Now write the fault, the fix and the counter. `just lab verify {name}` names what is left to do, and docs/src/adding-a-case.md

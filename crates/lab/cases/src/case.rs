@@ -250,7 +250,7 @@ impl Case {
             !case.spans.is_empty() || !case.flame.contains(&Exhibit::Timeline),
             "`timeline` needs a table `[spans.\"NAME\"]` for each span to be drawn"
         );
-        case.check.iter().try_for_each(|check| check.ensure_valid(&case.variants, &case.args))?;
+        case.check.iter().try_for_each(|check| check.ensure_valid(&case.args))?;
         Ok(case)
     }
 }

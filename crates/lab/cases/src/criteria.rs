@@ -15,8 +15,8 @@ pub struct Criteria {
     pub suspects: Vec<String>,
     /// The factor over `slow` that is enough, of what the case promises; far below what `fixed` reaches.
     pub speed: f64,
-    /// The requests of the counted visit, such as `GET /receipts/{1..1000000}`, in place of the case's own: each
-    /// check draws others, so that no server can have their answers ready.
+    /// The requests of the counted visit, such as `GET /receipts/{1..1000000}`, in place of the case's own. Each
+    /// check draws others, so that a fix that keeps answers has to do the work, too.
     #[serde(default)]
     pub counted: Vec<String>,
     /// Requests that come before the counted visit: what a service makes once, on first use, isn't part of it.
@@ -54,11 +54,6 @@ pub struct Criteria {
     pub wait: Option<Wait>,
     /// Requests that must not wait for others.
     pub overtaking: Option<Overtaking>,
-    /// A part of `slow` that looks like the fault and costs nothing that can be measured.
-    pub innocent: Option<Innocent>,
-    /// Known fixes that don't reach this, by a word that is in their source: why not, and where to read more.
-    #[serde(default)]
-    pub weaker: BTreeMap<String, String>,
     /// From the first look to nearly the fix.
     pub hints: Vec<String>,
 }
@@ -129,11 +124,6 @@ pub struct Wait {
     pub ms: [u64; 2],
     /// Who takes that long, such as `the directory`.
     pub of: String,
-    /// How many it serves at the same time, if there is a limit.
-    pub serves: Option<u64>,
-    /// How often each request has to wait, one wait after the other.
-    #[serde(default = "once")]
-    pub in_a_row: usize,
 }
 
 /// Two requests of which the quick one must be answered while the slow one waits.
@@ -144,19 +134,6 @@ pub struct Overtaking {
     pub slow: String,
     /// Such as `PUT /clients/a/7`.
     pub quick: String,
-    /// A request that doesn't wait either once the first of two limits is gone.
-    pub half: Option<String>,
-}
-
-/// What a fix may leave as it is. The last gate shows that this was right, by CPU time per request: other
-/// programs disturb it much less than throughput. So the load has to keep the cores busy.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Innocent {
-    /// `slow` without that part: one of the case's variants.
-    pub variant: String,
-    /// The part in words, such as `the copy of the settings`.
-    pub what: String,
 }
 
 impl Criteria {
@@ -173,11 +150,10 @@ impl Criteria {
     /// The texts that become parts of sentences.
     pub(super) fn parts(&mut self) -> Vec<&mut String> {
         let parts = self.otherwise.iter_mut().map(|it| &mut it.what);
-        let parts = parts.chain(self.wait.iter_mut().map(|it| &mut it.of));
-        parts.chain(self.innocent.iter_mut().map(|it| &mut it.what)).collect()
+        parts.chain(self.wait.iter_mut().map(|it| &mut it.of)).collect()
     }
 
-    pub(super) fn ensure_valid(&self, variants: &[String], args: &[String]) -> anyhow::Result<()> {
+    pub(super) fn ensure_valid(&self, args: &[String]) -> anyhow::Result<()> {
         let unknown =
             self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));
         ensure!(
@@ -196,9 +172,6 @@ impl Criteria {
             flag.is_none_or(|flag| args.iter().rev().skip(1).any(|arg| arg == flag)),
             "`wait`: `args` lacks {flag:?} with a value"
         );
-        if let Some(Innocent { variant, .. }) = &self.innocent {
-            ensure!(variants.contains(variant), "`innocent`: `{variant}` is not in `variants`");
-        }
         Ok(())
     }
 }

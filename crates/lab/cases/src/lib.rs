@@ -19,7 +19,7 @@ mod translation;
 
 pub use case::{Case, Companion, ContestRules, FIXED, MINE, Promise, SLOW, Sweep, a_request};
 pub use counts::Reference;
-pub use criteria::{AtOnce, Change, Criteria, Innocent, Limits, Otherwise, Overtaking, Wait};
+pub use criteria::{AtOnce, Change, Criteria, Limits, Otherwise, Overtaking, Wait};
 pub use expectations::without_expectations;
 pub use nearest::{unknown, unknown_with_secrets};
 pub use overrides::Overrides;

@@ -16,7 +16,6 @@ pub struct Translation {
     pub question: Option<String>,
     pub hints: Vec<String>,
     pub wrong: BTreeMap<String, String>,
-    pub weaker: BTreeMap<String, String>,
     pub steps_note: Option<String>,
     pub solution: Option<String>,
     /// Parts of sentences, such as `the other service`, by their English words.
@@ -46,13 +45,11 @@ impl Case {
     /// The case in the words of a translation.
     pub fn translated(&self, translation: &Translation) -> Self {
         let mut case = self.clone();
-        let Translation { question, hints, wrong, weaker, steps_note, words, .. } =
-            translation.clone();
+        let Translation { question, hints, wrong, steps_note, words, .. } = translation.clone();
         case.question = question.unwrap_or(case.question);
         case.steps_note = steps_note.or(case.steps_note);
         case.predict.wrong.extend(wrong);
         let Some(check) = &mut case.check else { return case };
-        check.weaker.extend(weaker);
         for (hint, translated) in check.hints.iter_mut().zip(hints) {
             *hint = translated;
         }
@@ -75,8 +72,6 @@ impl Case {
         let mut check = self.check.clone();
         if let Some(check) = &mut check {
             texts.extend(check.hints.iter().map(|hint| named("hints", hint)));
-            let weaker = &check.weaker;
-            texts.extend(weaker.iter().map(|(word, why)| named(&format!("weaker.{word}"), why)));
             let parts = check.parts().into_iter();
             texts.extend(parts.map(|part| named(&format!("words.{part}"), part)));
         }

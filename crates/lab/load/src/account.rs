@@ -137,11 +137,6 @@ impl Account {
         self.in_flight.iter().flatten().next().is_some()
     }
 
-    /// The earliest begin of a latency among the requests in flight.
-    pub fn oldest(&self) -> Option<Instant> {
-        self.in_flight.iter().flatten().map(|request| request.since).min()
-    }
-
     /// Ends grace. Records each request in flight, and those in `queue`, at its current age: a lower
     /// bound of its latency.
     pub fn close(&mut self, queue: &[Instant]) -> Outcome {

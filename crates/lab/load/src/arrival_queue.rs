@@ -110,12 +110,6 @@ impl ArrivalQueue {
         self.account.ends(user, result.map(|_| ()));
     }
 
-    /// When the oldest arrival without an answer was due, also one of the warm-up. It is never one that
-    /// waits: those came after all that are in flight.
-    pub fn oldest(&self) -> Option<Instant> {
-        self.account.oldest()
-    }
-
     /// The due times of waiting arrivals that count.
     fn waiting(&self) -> impl Iterator<Item = Instant> {
         self.waiting.iter().filter(|arrival| arrival.counts).map(|arrival| arrival.due)

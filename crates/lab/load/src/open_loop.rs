@@ -39,7 +39,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     let start = Instant::now();
     let window = start + plan.warm_up..start + plan.warm_up + plan.measurement;
     let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone(), log)));
-    let stop = StopWatch::new(plan.stop_when, queue.clone());
+    let stop = StopWatch::new(plan.stop_when);
     let (arrived, stopping) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
     for (index, visitor) in visitors.into_iter().enumerate() {
         let user = OpenLoopUser {

@@ -80,13 +80,6 @@ impl LoadPlan {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopWhen {
-    /// The oldest arrival without an answer was due this long ago. Arrivals of the warm-up count, too.
-    #[serde(
-        rename = "behind_s",
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub behind: Option<Duration>,
     /// An answer was wrong.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wrong: bool,

@@ -20,7 +20,7 @@ const PLANS: [&str; 3] = [
         "path": "/", "headers": [], "body_file": null, "expected": {"status": 200, "answer": "any"}}}]}"#,
     r#"{"target": {"address": "127.0.0.1:80", "host": "h", "tls": null}, "server_pid": null,
         "arrivals": {"open_loop": {"rate_per_s": 50.5, "connections": 64, "doubles_every_s": 2.5}},
-        "warm_up_s": 1, "measurement_s": 2, "grace_s": 1, "stop_when": {"behind_s": 2.5, "wrong": true},
+        "warm_up_s": 1, "measurement_s": 2, "grace_s": 1, "stop_when": {"wrong": true},
         "visits": [{"name": "browse", "weight": 3.5, "alternatives": [[{"method": "GET", "path": "/",
         "headers": [], "body_file": null, "expected": {"status": 200, "answer": {"text": "6"},
         "or": {"text": "7"}}}]]}]}"#,

@@ -19,10 +19,10 @@ mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
 pub use observations::{Heap, Observation, Observations, Topic};
-pub use recording::{Inlined, JIT, Kernel, Profiler, Recording, Unwinder, Window};
+pub use recording::{ENOUGH_SAMPLES, Inlined, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Span, Spans, TracedRequest};
 pub use stacks::{
-    Folded, Function, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, inlined, top,
+    Folded, Function, JIT, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, inlined, top,
     top_inclusive,
 };
 pub use threads::{STARVED, State, Thread, ThreadStates, shares};

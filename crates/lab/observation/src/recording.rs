@@ -8,16 +8,13 @@ use serde::Serialize;
 use super::{
     Folded, Function,
     languages::LANGUAGES,
-    stacks::{Name, hottest},
+    stacks::{JIT, Name, hottest},
 };
 
-/// Shares of fewer samples than this are too rough.
-const FEW: u64 = 200;
+/// Shares of fewer samples than this are too rough: the standard error of a share of 15 % is 2.5 percentage points.
+pub const ENOUGH_SAMPLES: u64 = 200;
 /// A server that uses less than this share of one core counts as almost idle.
 const IDLE: f64 = 0.1;
-
-/// A function without a name that was compiled at run time.
-pub const JIT: &str = "[JIT]";
 
 /// A way to see where CPU time goes. Compare two pictures only if the same profiler made both: each
 /// sees something that another one misses.
@@ -157,7 +154,7 @@ impl Recording {
         let is_idle = used.as_secs_f64() < IDLE * self.window.as_secs_f64();
         // A profiler that recorded nothing can't say that there was nothing.
         let is_blank = self.samples == 0 && !(is_idle && self.system_cpu.is_some());
-        let is_enough = self.samples >= FEW;
+        let is_enough = self.samples >= ENOUGH_SAMPLES;
         let cut = self.rooted_share.map(|rooted| 1.0 - rooted).filter(|cut| *cut > 0.1);
         let nameless = self.stacks.share(|frame| frame == JIT);
         // Samples far from the system's count measure something else than the server's CPU time.

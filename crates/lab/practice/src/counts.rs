@@ -6,9 +6,9 @@ use lab_model::Ask;
 use lab_report::{say, thousands};
 
 use crate::{
-    answers::learned,
+    asked::learned,
     difference::{Found, failure},
-    draw::Draw,
+    draw::{Draw, Phase},
     servers::Servers,
 };
 
@@ -20,11 +20,12 @@ pub(super) const ONE_WORKER: [&str; 2] = ["TOKIO_WORKER_THREADS", "1"];
 /// afterwards. The case may draw the requests of that visit, so that no answer can be ready.
 pub(super) async fn counts(
     servers: &Servers,
-    counting: &Workspace,
     case: &Case,
     criteria: &Criteria,
-    draw: &mut Draw,
+    seed: u64,
 ) -> anyhow::Result<Found> {
+    let mut draw = Draw::of(seed, Phase::Counts)?;
+    let counting = servers.of_mine(criteria);
     let (mut case, _) = draw.wait(case);
     let slow = servers.launch(&case, SLOW)?;
     let before = learned(&slow, draw.asks(&criteria.before)?).await?;

@@ -1,15 +1,13 @@
-//! What a check draws at random, so that no server can know it: its requests, and how long the server has to
-//! wait for another one.
+//! What a check draws at random: its requests, so that kept answers don't pass for less work, and how long the server
+//! has to wait for another one.
 
 use std::{fs, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use lab_cases::Case;
 use lab_model::{Answer, Ask};
-use lab_servers::Scratch;
+use lab_servers::{Scratch, fill};
 use lab_stats::SplitMix64;
-
-use crate::wait::DrawnWait;
 
 /// The parts of a check. Each draws numbers of its own from the same seed.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +20,14 @@ pub(super) enum Phase {
 
 /// The length of the body of a `POST` without one, in bytes.
 const BODY: usize = 4_000;
+
+/// A wait for another service that was drawn.
+#[derive(Clone, Debug)]
+pub(super) struct DrawnWait {
+    pub time: Duration,
+    /// Who takes that long, such as `the directory`.
+    pub of: String,
+}
 
 pub(super) struct Draw {
     random: SplitMix64,
@@ -44,6 +50,7 @@ impl Draw {
             Some((path, body)) => (path, body.to_owned()),
             None => (rest, "x".repeat(BODY)),
         };
+        ensure!(!path.contains(['{', '}']), "`{path}`: a range is {{FROM..TO}}, a choice {{a|b}}");
         let body = (method == "POST").then(|| {
             let file = self.files.path().join(format!("{:08x}", crc32fast::hash(body.as_bytes())));
             fs::write(&file, body).context("cannot write a body").map(|()| file)
@@ -70,25 +77,26 @@ impl Draw {
                 *value = ms.to_string();
             }
         }
-        (case, Some(DrawnWait { time: Duration::from_millis(ms), declared: wait }))
+        (case, Some(DrawnWait { time: Duration::from_millis(ms), of: wait.of }))
     }
 
     /// Replaces each `{FROM..TO}` by a random number of this range, both ends included, and each `{a|b}` by one
-    /// of these words. The braces of JSON and of templates, `{"`, `{{` and `{%`, stay.
+    /// of these words. All other braces stay, such as those of JSON and of templates.
     pub fn fill(&mut self, text: &str) -> anyhow::Result<String> {
-        let Some((before, rest)) = text.split_once('{') else { return Ok(text.to_owned()) };
-        if let Some(literal) = rest.chars().next().filter(|it| ['"', '{', '%'].contains(it)) {
-            return Ok(format!("{before}{{{literal}{}", self.fill(&rest[1..])?));
-        }
-        let (choice, rest) = rest.split_once('}').context("a brace is not closed")?;
-        let chosen = match choice.split_once("..") {
-            Some((from, to)) => self.between([from.parse()?, to.parse()?]).to_string(),
-            None => {
-                let words: Vec<_> = choice.split('|').collect();
-                words[self.between([0, words.len() as u64 - 1]) as usize].to_owned()
+        fill(text, |choice| {
+            if choice.contains(char::is_whitespace) {
+                return Ok(None);
             }
-        };
-        Ok(format!("{before}{chosen}{}", self.fill(rest)?))
+            if let Some((from, to)) = choice.split_once("..") {
+                return Ok(Some(self.between([from.parse()?, to.parse()?]).to_string()));
+            }
+            if !choice.contains('|') {
+                return Ok(None);
+            }
+            let words: Vec<_> = choice.split('|').collect();
+            let nth = self.between([0, words.len() as u64 - 1]) as usize;
+            Ok(Some(words[nth].to_owned()))
+        })
     }
 
     fn between(&mut self, [from, to]: [u64; 2]) -> u64 {
@@ -112,11 +120,12 @@ mod tests {
         assert!(
             filled.iter().any(|it| it.ends_with('a')) && filled.iter().any(|it| it.ends_with('c'))
         );
-        assert!(draw.fill("{1").is_err() && draw.fill("{1..}").is_err());
+        assert!(draw.ask("GET /{1").is_err() && draw.ask("GET /{1..}").is_err());
         for (text, filled) in [
             (r#"{"user":"{ada|ada}"}"#, r#"{"user":"ada"}"#),
             ("{{ number }} of {7..7}", "{{ number }} of 7"),
             ("{% if it %}{1|1}{% endif %}", "{% if it %}1{% endif %}"),
+            ("{{ it.total|money }} of {7..7}", "{{ it.total|money }} of 7"),
         ] {
             assert_eq!(draw.fill(text).unwrap(), filled);
         }

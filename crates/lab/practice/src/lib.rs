@@ -4,6 +4,7 @@
 //! the reader predicted and reached. [`solution`] compares it with our fix.
 
 mod answers;
+mod asked;
 mod check;
 mod commit;
 pub mod contest;
@@ -12,19 +13,21 @@ mod course;
 mod difference;
 mod draw;
 mod guesses;
+mod in_sight;
 mod journal;
 mod overtaking;
+mod report;
 mod servers;
 mod shared;
 mod source;
 mod speed;
 mod told;
-mod wait;
 
-pub use check::{Gate, Mark, Report, check, length};
+pub use check::{check, length};
 pub use course::course;
 pub use guesses::guesses;
 pub use journal::Entry;
+pub use report::{Gate, Mark, Report};
 pub use servers::Servers;
 pub use source::{begin, begin_again, solution};
 pub use told::{in_book, in_language, page};

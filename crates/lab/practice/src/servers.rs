@@ -50,7 +50,6 @@ impl Servers {
             if is_timed {
                 variants.push(FIXED.to_owned());
             }
-            variants.extend(criteria.innocent.iter().map(|it| it.variant.clone()));
             ordinary.push((case, variants));
             if criteria.is_counted() {
                 // What slow costs says how far the fix is.

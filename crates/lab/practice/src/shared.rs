@@ -11,7 +11,7 @@ use lab_servers::{Launch, Running, Scratch};
 use tokio::time::sleep;
 
 use crate::{
-    answers::{answer, changes, first_difference, request_line},
+    asked::{answer, changes, first_difference, request_line},
     difference::{difference, failure},
     draw::Draw,
 };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -11,7 +12,7 @@ use http::Uri;
 use lab_cases::{Case, Workspace};
 use lab_model::Target;
 
-use super::shell::ensure_plain;
+use super::{braces::fill, shell::ensure_plain};
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug, Default)]
@@ -38,15 +39,16 @@ pub struct Launch {
 
 /// The values of placeholders.
 #[derive(Clone, Debug, Default)]
-pub struct Placeholders(Vec<(String, String)>);
+pub struct Placeholders(BTreeMap<String, String>);
 
 impl Placeholders {
     pub fn set(&mut self, name: &str, value: &str) {
-        self.0.push((format!("{{{name}}}"), value.to_owned()));
+        self.0.insert(name.to_owned(), value.to_owned());
     }
 
     pub fn fill(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+        let Ok(filled) = fill(text, |name| Ok::<_, Infallible>(self.0.get(name).cloned()));
+        filled
     }
 }
 

@@ -4,6 +4,7 @@ mod announcement;
 mod artifact;
 mod as_cargo_runs;
 mod behind;
+mod braces;
 mod cargo;
 mod checkout;
 pub mod current;
@@ -30,6 +31,7 @@ mod subject;
 mod with_bar;
 
 pub use artifact::Artifact;
+pub use braces::fill;
 pub use cargo::build_servers;
 pub use launch::{Address, Launch};
 pub use learn::learn_answers;

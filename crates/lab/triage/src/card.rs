@@ -9,8 +9,8 @@ use lab_report::{Table, notes_for_programs, percent, plural, significant, time_m
 use serde::Serialize;
 
 use super::{
-    Facts, Measured, Rules, Suspect, facts::ENOUGH_SAMPLES, figure::Figure, limit::TriageLimit,
-    measure,
+    Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure,
+    thresholds::ENOUGH_SAMPLES,
 };
 
 /// How many functions the card names.

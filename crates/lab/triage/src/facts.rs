@@ -15,8 +15,9 @@ use serde::Serialize;
 
 use super::{
     figure::{Figure, Word},
+    groups::Groups,
     measure::Measured,
-    rules::Groups,
+    thresholds::ENOUGH_SAMPLES,
 };
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -26,9 +27,6 @@ pub struct Facts {
     #[serde(flatten)]
     pub words: BTreeMap<Word, String>,
 }
-
-/// Shares of fewer samples than this are too rough.
-pub const ENOUGH_SAMPLES: u64 = 100;
 
 impl Facts {
     pub fn of(measured: &Measured, groups: &Groups) -> Self {

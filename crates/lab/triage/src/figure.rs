@@ -9,7 +9,7 @@ use serde::{
     de::{IntoDeserializer, value},
 };
 
-use super::measure::WATCHED;
+use super::thresholds::WATCHED;
 
 /// What a figure counts. The unit decides how a reader sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]

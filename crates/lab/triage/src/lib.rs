@@ -8,9 +8,11 @@
 mod card;
 mod facts;
 mod figure;
+mod groups;
 mod limit;
 mod measure;
 mod rules;
+mod thresholds;
 
 pub use card::Card;
 pub use facts::Facts;

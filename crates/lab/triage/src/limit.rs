@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Facts, figure::Figure, measure::WATCHED};
+use super::{Facts, figure::Figure, thresholds::WATCHED};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -27,9 +27,8 @@ use memory::MemoryLog;
 pub use memory::{MemoryLook, MemoryTrend};
 use stages::{Loaded, Profile, Stages};
 
-/// The level at which the server is watched closely: more users than most machines have cores, and
-/// few enough for a slow server.
-pub const WATCHED: usize = 16;
+pub use super::thresholds::WATCHED;
+
 /// A server, its requests, and the tools to watch it.
 #[derive(Debug)]
 pub struct Triage<'a> {

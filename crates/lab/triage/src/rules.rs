@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Facts,
     figure::{Figure, FigureUnit, Word},
+    groups::Groups,
 };
 
 #[derive(Debug)]
@@ -30,15 +31,6 @@ struct TranslatedRule {
     /// Stands for the English texts; `just docs` checks it.
     #[serde(rename = "translates", default)]
     _translates: String,
-}
-
-/// Functions that belong together.
-#[derive(Debug, Default)]
-pub struct Groups {
-    /// By the figure that says how much CPU time they take.
-    pub functions: BTreeMap<Figure, Vec<Pattern>>,
-    /// The groups that allocate for a reason of their own.
-    pub allocate: Vec<Figure>,
 }
 
 /// The file of rules.

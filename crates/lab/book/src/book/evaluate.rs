@@ -11,7 +11,13 @@ use lab_pictures::chart::Chart;
 use lab_report::NONE;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context, value::Serde};
 
-use super::{blocks, filters, page::CHINESE, sources::Sources, words::Words};
+use super::{
+    blocks, filters,
+    functions::{right_call, unknown_call},
+    page::CHINESE,
+    sources::Sources,
+    words::Words,
+};
 
 /// Expressions, with the names that they can use.
 #[derive(Debug)]
@@ -53,7 +59,7 @@ impl Book {
         let context = context! { page => page_dir.to_string_lossy() };
         let value =
             self.env.compile_expression(expression).and_then(|compiled| compiled.eval(context));
-        let value = value.map_err(|error| self.mistake(&error))?;
+        let value = value.map_err(|error| self.mistake(expression, &error))?;
         if value.as_object().is_some() {
             let names = value.try_iter()?.map(|name| name.to_string());
             bail!("it is a group of values: {}", names.collect::<Vec<_>>().join(", "));
@@ -64,9 +70,16 @@ impl Book {
         Ok(text)
     }
 
-    fn mistake(&self, error: &Error) -> anyhow::Error {
+    /// Why an expression has no value, and what to write.
+    fn mistake(&self, expression: &str, error: &Error) -> anyhow::Error {
         let detail = error.detail().unwrap_or_default();
         match error.kind() {
+            ErrorKind::UnknownFunction => {
+                unknown_call(detail.split(' ').next().unwrap_or_default())
+            }
+            ErrorKind::MissingArgument | ErrorKind::TooManyArguments => {
+                right_call(expression).unwrap_or_else(|| anyhow!("{error}"))
+            }
             ErrorKind::UndefinedError => anyhow!("{}", self.missing),
             // Every wrong value is an `InvalidOperation`, so only the words say that it is one of arithmetic.
             ErrorKind::InvalidOperation if detail.contains("unsupported types") => {

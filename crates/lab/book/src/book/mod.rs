@@ -22,8 +22,9 @@
 //! - `replications`, the JSON files below `docs/replications`.
 //!
 //! In names, `_` replaces `-`, `.` and `/`. Expressions can compute; arithmetic needs parentheses
-//! before a filter. `filters` has the filters, `blocks` the functions, and `tables` the tables. `just
-//! docs --eval EXPRESSION` prints the value of an expression, or the names that it has.
+//! before a filter. `filters` has the filters, `functions` lists the functions that `blocks` makes, and `tables` has the
+//! tables. `just docs --help` prints that list, and `just docs --eval EXPRESSION` the value of an expression, or the
+//! names that it has.
 //!
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
@@ -37,6 +38,7 @@ mod evaluate;
 mod excerpt;
 mod failed;
 mod filters;
+mod functions;
 mod links;
 mod markdown;
 mod marker;
@@ -53,11 +55,10 @@ mod translation;
 mod words;
 
 pub use evaluate::Book;
+pub use functions::help;
 pub use links::broken;
-pub use page::{CHAPTERS, Problem, pages, pictures};
+pub use page::{CHAPTERS, Page, Problem, pages, pictures};
 pub use relink::relinked;
 pub use screen::{SCREEN, unexplained};
-pub use splice::splice;
+pub use splice::{Spliced, splice};
 pub use translation::{age, translated};
-#[cfg(test)]
-pub use {page::Page, splice::Spliced};

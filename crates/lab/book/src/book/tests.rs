@@ -2,6 +2,7 @@
 
 use lab_model::Percentile;
 
+use super::functions::{self, help};
 use crate::fixture::Fixture;
 
 /// The page as it should be. `INSTA_UPDATE=always` writes it anew, to be read before it is committed.
@@ -28,12 +29,26 @@ fn a_page_is_filled_and_stays_as_it_is() {
 
 #[test]
 fn the_page_uses_every_function() {
-    let functions = include_str!("blocks.rs").split("add_function(").skip(1);
-    let names = functions.filter_map(|it| it.split('"').nth(1)).map(|name| format!("{name}("));
     // One explains all codes, and the other is for translations.
-    let names = names.filter(|name| !["codes(", "translates("].contains(&&**name));
-    let missing: Vec<_> = names.filter(|it| !PAGE.contains(it)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    for name in functions::names().filter(|name| !["codes", "translates"].contains(name)) {
+        assert!(PAGE.contains(&format!("{name}(")), "{name}");
+    }
+}
+
+#[test]
+fn the_list_has_the_functions_that_an_expression_can_call() {
+    let fixture = Fixture::new();
+    let missing = fixture.eval("nothing").unwrap_err();
+    for name in functions::names() {
+        assert_ne!(fixture.eval(name).unwrap_err(), missing, "{name}");
+    }
+    let made = include_str!("blocks.rs").matches("add_function(").count();
+    assert_eq!(functions::names().count(), made, "each has its line in the list");
+    assert!(
+        help().contains("\n  card(CASE)\n      the card at the end of a case's page\n"),
+        "{}",
+        help()
+    );
 }
 
 #[test]
@@ -71,7 +86,12 @@ fn a_mistake_in_an_expression_is_explained() {
     let fixture = Fixture::new();
     for (expression, why) in [
         ("toy.fxed.throughput_rps", "`just docs --eval CASE` lists what it has"),
-        ("shar(toy.slow, \"parse\")", "shar is unknown"),
+        ("shar(toy.slow, \"parse\")", "no function is named `shar`; did you mean `share`?"),
+        (
+            "share(toy.slow)",
+            "write `share(VARIANT, NAME, [KIND])`, which gives the share of a request",
+        ),
+        ("badges(7)", "write `badges()`"),
         ("share(toy.slow, \"prase\")", "no function is named `prase`; did you mean `parse`?"),
         ("share(toy.slow, \"parse\", \"heap\")", "no kind is named `heap`"),
         ("share(toy.slow, \"parse\", \"waits\")", "slow.waits.folded is missing: `just record`"),

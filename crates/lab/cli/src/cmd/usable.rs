@@ -1,17 +1,14 @@
 //! What `lab` needs of the system, whatever the verb. Without it, it would panic later, after all runs.
 
-use anyhow::{Context as _, ensure};
-use jiff::Timestamp;
+use anyhow::ensure;
 use lab_system::stack_limit;
-use std::time::SystemTime;
 
 /// Twice what any verb uses.
 const STACK: u64 = 2 << 20;
 
 /// Fails, saying what to do, if something is missing.
 pub fn ensure_usable() -> anyhow::Result<()> {
-    ensure_stack(stack_limit())?;
-    ensure_clock(SystemTime::now())
+    ensure_stack(stack_limit())
 }
 
 /// `None` is no limit.
@@ -26,25 +23,9 @@ fn ensure_stack(bytes: Option<u64>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A record has the time in a form that has four digits for the year.
-fn ensure_clock(now: SystemTime) -> anyhow::Result<()> {
-    Timestamp::try_from(now).context("the clock is beyond the year 9999: set it")?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    #[test]
-    fn a_clock_beyond_the_year_9999_is_an_error() {
-        ensure_clock(SystemTime::now()).unwrap();
-        let year = Duration::from_secs(366 * 24 * 60 * 60);
-        let error = ensure_clock(SystemTime::UNIX_EPOCH + year * 8_030).unwrap_err();
-        assert!(error.to_string().starts_with("the clock is beyond the year 9999"));
-    }
 
     #[test]
     fn a_small_stack_is_an_error() {

@@ -1,4 +1,4 @@
-//! The contest of the shop: our state passes every rule, and what cheats breaks one.
+//! The contest of the shop: our state passes every rule, and mistakes in good faith break one.
 
 use std::{fs, process::Output};
 
@@ -10,15 +10,15 @@ use crate::{
 };
 
 /// A state that breaks a rule: what is replaced in which file, and what the contest says.
-struct Cheat {
+struct Mistake {
     file: &'static str,
     parts: &'static [(&'static str, &'static str)],
     said: &'static str,
 }
 
-const CHEATS: [Cheat; 9] = [
+const MISTAKES: [Mistake; 7] = [
     // A page is kept, and shows the old price and the old stock.
-    Cheat {
+    Mistake {
         file: "routes/catalogue.rs",
         parts: &[(
             "    let product: Option<(String, u32, String)>",
@@ -36,7 +36,7 @@ const CHEATS: [Cheat; 9] = [
         said: "GET /products/",
     },
     // An order is answered, and then stored.
-    Cheat {
+    Mistake {
         file: "routes/checkout.rs",
         parts: &[
             (
@@ -54,18 +54,14 @@ const CHEATS: [Cheat; 9] = [
         ],
         said: "visit `checkout`",
     },
-    Cheat {
+    // Only failures are logged.
+    Mistake {
         file: "log.rs",
-        parts: &[("file.write_fmt(line)", "if false { return } else { Ok(()) }")],
+        parts: &[("let mut file =", "if status.is_success() { return; }\n let mut file =")],
         said: "shop.log has",
     },
-    Cheat {
-        file: "routes/account.rs",
-        parts: &[("if !is_right(&login.password, &hash)", "if false")],
-        said: "status 200 instead of 401",
-    },
     // All customers see the orders of the first.
-    Cheat {
+    Mistake {
         file: "routes/account.rs",
         parts: &[(
             "    let newest =",
@@ -77,7 +73,7 @@ const CHEATS: [Cheat; 9] = [
         said: "GET /orders",
     },
     // The stock service is asked once for each product, and our own orders are subtracted.
-    Cheat {
+    Mistake {
         file: "stock.rs",
         parts: &[
             (
@@ -114,14 +110,8 @@ const CHEATS: [Cheat; 9] = [
         ],
         said: "the stock service was asked",
     },
-    // Nothing is reserved.
-    Cheat {
-        file: "routes/checkout.rs",
-        parts: &[("shop.stock.reserve(&reference, items).await?", "{ let _: Vec<Item> = items; Reservation::Made }")],
-        said: "visit `checkout`",
-    },
     // After a login, the password's hash is replaced by a cheaper one.
-    Cheat {
+    Mistake {
         file: "routes/account.rs",
         parts: &[(
             "    let token = sessions::new_token()?;",
@@ -138,7 +128,7 @@ const CHEATS: [Cheat; 9] = [
         said: "passwords cost less than they did",
     },
     // Baskets are only in memory.
-    Cheat {
+    Mistake {
         file: "sessions.rs",
         parts: &[("fs::rename(&unfinished, &self.file)?;", "")],
         said: "a restart lost what a `basket` had changed",
@@ -150,7 +140,7 @@ fn contest(copy: &Copy) -> Output {
     copy.practice(&["contest", "--pairs", "1", "--seed", "7", "--json"])
 }
 
-fn write(copy: &Copy, cheat: &Cheat) {
+fn write(copy: &Copy, mistake: &Mistake) {
     let shop = copy.dir("shop").join("src");
     for file in [
         "routes/catalogue.rs",
@@ -162,14 +152,15 @@ fn write(copy: &Copy, cheat: &Cheat) {
     ] {
         fs::write(shop.join("mine").join(file), read(&shop.join("slow").join(file))).unwrap();
     }
-    let mut text = read(&shop.join("slow").join(cheat.file));
+    let mut text = read(&shop.join("slow").join(mistake.file));
     // The code is formatted, and the parts aren't.
     text = one_line_heads(&text);
-    for (from, to) in cheat.parts {
-        assert!(text.contains(from), "{} has no `{from}`", cheat.file);
+    for (from, to) in mistake.parts {
+        assert!(text.contains(from), "{} has no `{from}`", mistake.file);
         text = text.replacen(from, to, 1);
     }
-    fs::write(shop.join("mine").join(cheat.file), format!("#![allow(warnings)]\n{text}")).unwrap();
+    fs::write(shop.join("mine").join(mistake.file), format!("#![allow(warnings)]\n{text}"))
+        .unwrap();
 }
 
 /// The text, with the parameters of a function in its first line.
@@ -255,11 +246,11 @@ fn the_shop_with_our_fixes_breaks_no_rule() {
 
 #[test]
 #[ignore = "builds the shop again and again: `just practice-test`"]
-fn a_shop_that_cheats_breaks_a_rule() {
+fn a_shop_with_a_mistake_breaks_a_rule() {
     let copy = Copy::new(&["shop"]);
     ends(&copy.practice(&["try", "shop"]), 0);
-    for cheat in &CHEATS {
-        write(&copy, cheat);
-        fails(&contest(&copy), 2, cheat.said);
+    for mistake in &MISTAKES {
+        write(&copy, mistake);
+        fails(&contest(&copy), 2, mistake.said);
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::{Folded, KERNEL, names::Name, view::is_glue};
-use crate::{languages::LANGUAGES, recording::JIT};
+use super::{Folded, JIT, KERNEL, names::Name, view::is_glue};
+use crate::languages::LANGUAGES;
 
 /// From this share of the samples on, what a function of the runtime does itself is an inlined handler.
 const INLINED: f64 = 0.25;

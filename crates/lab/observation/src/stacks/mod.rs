@@ -20,4 +20,4 @@ pub use sampling::Sampling;
 pub use top::{Row, changed, top, top_inclusive};
 pub use tree::Node;
 pub use unit::Unit;
-pub use view::{KERNEL, PROCESS, UNKNOWN, View};
+pub use view::{JIT, KERNEL, PROCESS, UNKNOWN, View};

@@ -7,6 +7,8 @@ use crate::languages::LANGUAGES;
 
 /// The frame for everything the kernel did for its caller.
 pub const KERNEL: &str = "kernel";
+/// A function without a name that was compiled at run time.
+pub const JIT: &str = "[JIT]";
 /// The frame below stacks that the profiler cut.
 pub const UNKNOWN: &str = "unknown caller";
 /// The frame for what belongs to no request.

@@ -159,7 +159,7 @@ impl<'a> Contest<'a> {
         let plan = LoadPlan {
             measurement: Duration::from_secs_f64(self.course.level_s),
             grace: GRACE,
-            stop_when: Some(StopWhen { behind: None, wrong: true }),
+            stop_when: Some(StopWhen { wrong: true }),
             ..LoadPlan::of_visits(target, self.course.kinds(taken), load)
         };
         let begin = Instant::now();

@@ -147,27 +147,6 @@ fn any_wrong_verdict_of_many_candidates_is_as_rare_as_one_of_one() {
 }
 
 #[test]
-fn twice_what_matters_is_hardly_ever_called_less_than_that() {
-    println!(
-        "\nCalled equivalent or slightly faster, if truly faster by the minimum effect times 0, 1.5, 2"
-    );
-    println!("{:36}{}", "% of sessions, with 6, 10, 15 pairs", "      0     1.5       2".repeat(3));
-    for minimum in [0.1, 0.03] {
-        for machine in MACHINES {
-            let found: [f64; 9] = rates(&format!("{minimum}, {machine:?}"), |rng| {
-                let row = |pairs| {
-                    let [throughput, _] = Session::new(rng, machine, 2, pairs);
-                    let verdict = |times| throughput.with(times * minimum).verdict(minimum);
-                    [0.0, 1.5, 2.0].map(|times| columns(verdict(times))[2])
-                };
-                [6, 10, 15].map(row).concat()
-            });
-            assert!(found.chunks(3).all(|row| row[2] <= 0.2), "{machine:?}");
-        }
-    }
-}
-
-#[test]
 fn a_quick_comparison_is_right_where_it_decides() {
     println!(
         "\n--quick: 6 pairs of runs with few answers: nothing changed | 15 % | 4 times faster"

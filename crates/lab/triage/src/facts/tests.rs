@@ -160,7 +160,7 @@ fn profiled(stacks: &str, kernel: Kernel) -> Facts {
 
 #[test]
 fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
-    let stacks = "main;open;__x64_sys_openat_[k] 30\nmain;write;vfs_write_[k] 70\n";
+    let stacks = "main;open;__x64_sys_openat_[k] 60\nmain;write;vfs_write_[k] 140\n";
     let share = |kernel| profiled(stacks, kernel).get(Figure::OpenCpuShare);
     assert_eq!(share(Kernel::Frames), Some(0.3));
     assert_eq!(share(Kernel::Missing), None);
@@ -169,7 +169,7 @@ fn a_group_has_the_time_of_its_own_functions_and_none_without_their_frames() {
 #[test]
 fn what_the_kernel_allocates_for_itself_is_not_the_server_s_allocator() {
     let facts = profiled(
-        "main;statx;__x64_sys_statx_[k];__kmalloc_noprof_[k] 60\nmain;malloc;asm_exc_page_fault_[k] 40\n",
+        "main;statx;__x64_sys_statx_[k];__kmalloc_noprof_[k] 120\nmain;malloc;asm_exc_page_fault_[k] 80\n",
         Kernel::Frames,
     );
     let shares = [Figure::KernelCpuShare, Figure::AllocatorCpuShare];
@@ -234,17 +234,17 @@ fn threads_that_collect_garbage_are_no_others() {
             Some(Recording::new(profiler, stacks.parse().unwrap(), window));
         Facts::of(&watched, &crate::Rules::read().unwrap().groups).get(Figure::OtherThreads)
     };
-    assert_eq!(others("node::Start;handler 100\n"), Some(0.5));
+    assert_eq!(others("node::Start;handler 200\n"), Some(0.5));
     let helper =
         "start_thread;node::(anonymous namespace)::PlatformWorkerThread(void*);v8::Scavenger";
-    assert_eq!(others(&format!("node::Start;handler 70\n{helper} 30\n")), Some(0.0));
+    assert_eq!(others(&format!("node::Start;handler 140\n{helper} 60\n")), Some(0.0));
 }
 
 #[test]
 fn what_a_regular_expression_allocates_is_not_counted_as_a_clone() {
     let facts = profiled(
-        "main;shop::quote;malloc 30\nmain;regex_lite::string::RegexBuilder::build;malloc 50\n\
-         main;shop::quote 20\n",
+        "main;shop::quote;malloc 60\nmain;regex_lite::string::RegexBuilder::build;malloc 100\n\
+         main;shop::quote 40\n",
         Kernel::Frames,
     );
     let shares = [Figure::AllocatorCpuShare, Figure::AllocatorAloneCpuShare];

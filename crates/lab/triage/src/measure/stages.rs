@@ -24,7 +24,7 @@ use super::{
     level::{LEVELS, WATCH},
     memory::MemoryLog,
 };
-use crate::facts::ENOUGH_SAMPLES;
+use crate::thresholds::ENOUGH_SAMPLES;
 
 pub const WARM_UP: Duration = Duration::from_millis(400);
 const PROFILE: Duration = Duration::from_secs(4);

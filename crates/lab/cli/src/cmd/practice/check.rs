@@ -149,9 +149,6 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     for Gate { measured, .. } in passed.filter(|_| report.gates.len() == GATES.len()) {
         out!("{}", paragraph(&say!("Mechanism: {measured}", measured)));
     }
-    if let Some(evidence) = &report.evidence {
-        out!("{}", paragraph(&say!("Evidence: {evidence}.", evidence)));
-    }
     for note in &report.notes {
         out!("{}", paragraph(note));
     }

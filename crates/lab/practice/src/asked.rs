@@ -1,0 +1,130 @@
+//! Requests with their answers: what a server gives to them, and what `slow` says that it should be.
+
+use std::{fs, time::Duration};
+
+use anyhow::bail;
+use lab_cases::Change;
+use lab_load::{Fetched, Visitor};
+use lab_model::{Answer, Ask, Expected};
+use lab_report::say;
+use lab_servers::{Launch, Running, Server, answers};
+
+use crate::{difference::difference, draw::Draw};
+
+/// How many characters of a path or a body are shown.
+const SHOWN: usize = 60;
+/// The longest body that is compared as text, which says more about a difference than a checksum.
+const LONGEST_TEXT: usize = 2_000;
+/// How many changes may go unseen.
+const MOST_CHANGES: usize = 1_000;
+
+/// The only answer to a request.
+pub(super) async fn answer(server: &Server, ask: &Ask) -> anyhow::Result<Fetched> {
+    let asks = std::slice::from_ref(ask);
+    Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0))
+}
+
+/// These requests, each with the answer that `slow` gives to it.
+pub(super) async fn learned(slow: &Launch, mut asks: Vec<Ask>) -> anyhow::Result<Vec<Ask>> {
+    let [right, _] = answers(slow, &asks, Duration::ZERO, false).await?;
+    asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
+    Ok(asks)
+}
+
+/// What an answer must be to be the same as this one.
+pub(super) fn expected(right: Fetched) -> Expected {
+    let (bytes, crc32) = (right.body.len() as u64, crc32fast::hash(&right.body));
+    let answer = match String::from_utf8(right.body) {
+        Ok(text) if text.len() <= LONGEST_TEXT => Answer::Text(text),
+        _ => Answer::Digest { bytes, crc32 },
+    };
+    Expected::new(right.status, answer)
+}
+
+/// Asks, changes something, and asks again, until the answer of `slow` is another one; for each of these
+/// changes. So an answer that was kept is wrong in every check, and not only if the draw happens to hit it.
+pub(super) async fn changes(
+    slow: &Launch,
+    state: &[Change],
+    draw: &mut Draw,
+) -> anyhow::Result<Vec<Ask>> {
+    if state.is_empty() {
+        return Ok(Vec::new());
+    }
+    Running::with(slow, async |Running { server, .. }| {
+        let shown = async |ask: &Ask| anyhow::Ok(answer(server, ask).await?.body);
+        let mut several = Vec::new();
+        for Change { get, change } in state {
+            let get = draw.ask(get)?;
+            let before = shown(&get).await?;
+            several.push(get.clone());
+            for nth in 0.. {
+                let change = draw.ask(change)?;
+                shown(&change).await?;
+                several.push(change.clone());
+                if shown(&get).await? != before {
+                    break;
+                }
+                if nth == MOST_CHANGES {
+                    bail!("`state`: `{}` changes no answer to `{}`", change.path, get.path);
+                }
+            }
+            several.push(get);
+        }
+        Ok(several)
+    })
+    .await
+}
+
+/// The first answer that isn't the right one, with the request; and with the one before, if that changed
+/// something.
+pub(super) fn first_difference<'a>(
+    asks: impl Iterator<Item = &'a Ask>,
+    found: &[Fetched],
+    right: &[Fetched],
+) -> Option<[String; 2]> {
+    let mut before: Option<&Ask> = None;
+    for ((ask, found), right) in asks.zip(found).zip(right) {
+        if let Some([found, right]) = difference(found, right) {
+            let is_change = |it: &&Ask| {
+                it.method != ask.method && !["GET", "HEAD"].contains(&it.method.as_str())
+            };
+            let ask = request_line(ask);
+            let found = match before.filter(is_change).map(request_line) {
+                Some(change) => say!("{ask}, after {change}: {found}", ask, change, found),
+                None => say!("{ask}: {found}", ask, found),
+            };
+            return Some([found, right]);
+        }
+        before = Some(ask);
+    }
+    None
+}
+
+/// A request in a few words.
+pub(super) fn request_line(ask: &Ask) -> String {
+    let body = ask.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
+    let [path, body] =
+        [&ask.path, &body.unwrap_or_default()].map(|it| it.chars().take(SHOWN).collect::<String>());
+    format!("{} {path} {body}", ask.method).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &[u8]) -> Fetched {
+        let mut answer = Fetched::default();
+        (answer.status, answer.body) = (status, body.to_owned());
+        answer
+    }
+
+    #[test]
+    fn an_answer_of_any_size_is_expected_byte_for_byte() {
+        for body in [&b"6"[..], b"\xfe", &[b'x'; LONGEST_TEXT + 1]] {
+            let right = expected(answer(200, body));
+            assert_eq!(right.mismatch(200, body), None);
+            assert!(right.mismatch(200, &[body, b"x"].concat()).is_some());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! From where on a triage looks closely.
+
+pub use lab_observation::ENOUGH_SAMPLES;
+
+/// The level at which the server is watched closely: more users than most machines have cores, and
+/// few enough for a slow server.
+pub const WATCHED: usize = 16;
