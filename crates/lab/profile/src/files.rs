@@ -98,8 +98,10 @@ fn open(pids: &[u32]) -> BTreeSet<PathBuf> {
 fn descriptors(pid: u32) -> BTreeMap<u32, PathBuf> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    // Who looks at itself has the directory open, but no longer when all numbers are there.
+    let numbers: Vec<u32> = numbers.collect();
     let target = |number| Some((number, fs::read_link(descriptor(pid, number)).ok()?));
-    numbers.filter_map(target).collect()
+    numbers.into_iter().filter_map(target).collect()
 }
 
 fn descriptor(pid: u32, number: u32) -> PathBuf {
@@ -172,7 +174,7 @@ mod tests {
         }
         STOP.store(true, Ordering::Relaxed);
         reader.join().unwrap();
-        assert!(looks >= 50, "{looks}");
+        assert!(looks >= 20, "{looks}");
     }
 
     #[tokio::test]
