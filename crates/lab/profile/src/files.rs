@@ -14,7 +14,9 @@ use tokio::time::sleep;
 /// How long from one look to the next. A small file is open for a few hundredths of the time, under load.
 const LOOK: Duration = Duration::from_millis(1);
 /// How many looks come at a time. A file that all of them find was open once.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 50;
+/// So many of the lowest free descriptors are looked at. The system gives the lowest one to the file that is opened next.
+const FREE: usize = 4;
 /// What the system makes up when it is read, so nobody can keep it.
 const MADE_UP: [&str; 3] = ["/dev", "/proc", "/sys"];
 
@@ -37,7 +39,7 @@ pub async fn watch_files(pid: u32, window: Duration) -> Vec<OpenedFile> {
     while start.elapsed() < window {
         // After a look, which takes long for many files.
         sleep(LOOK).await;
-        let found: BTreeSet<_> = (0..AT_A_TIME).flat_map(|_| open(&pids)).collect();
+        let found = opened_at_once(&pids);
         for path in found.difference(&before) {
             *seen.entry(path.clone()).or_insert(0) += 1;
         }
@@ -69,11 +71,41 @@ fn is_kept(path: &Path) -> bool {
     !MADE_UP.iter().any(|dir| path.starts_with(dir))
 }
 
-/// The paths that these processes have open. A socket's is `socket:[NUMBER]`.
+/// The paths that these processes have open in any of several looks. Reading where all descriptors lead takes longer
+/// than a small file is open, and most of them are connections. So only the first look reads them all.
+fn opened_at_once(pids: &[u32]) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for pid in pids {
+        let open = descriptors(*pid);
+        let free = (0..).filter(|number| !open.contains_key(number)).take(FREE);
+        let free: Vec<_> = free.map(|number| descriptor(*pid, number)).collect();
+        for _ in 1..AT_A_TIME {
+            found.extend(free.iter().filter_map(|link| fs::read_link(link).ok()));
+        }
+        found.extend(open.into_values());
+    }
+    found.retain(|path| path.is_absolute());
+    found
+}
+
+/// The paths that these processes have open.
 fn open(pids: &[u32]) -> BTreeSet<PathBuf> {
-    let of = |pid: &u32| fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let all = pids.iter().flat_map(of).filter_map(|entry| fs::read_link(entry.path()).ok());
+    let all = pids.iter().flat_map(|pid| descriptors(*pid).into_values());
     all.filter(|path| path.is_absolute()).collect()
+}
+
+/// Where the open descriptors of a process lead. A socket's target is `socket:[NUMBER]`.
+fn descriptors(pid: u32) -> BTreeMap<u32, PathBuf> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    // Who looks at itself has the directory open, but no longer when all numbers are there.
+    let numbers: Vec<u32> = numbers.collect();
+    let target = |number| Some((number, fs::read_link(descriptor(pid, number)).ok()?));
+    numbers.into_iter().filter_map(target).collect()
+}
+
+fn descriptor(pid: u32, number: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/fd/{number}"))
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -115,6 +147,34 @@ mod tests {
         reader.join().unwrap();
         let found = found.unwrap();
         assert!(found.bytes == 3 && found.looks > 0, "{found:?}");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_open_for_a_moment_is_found_among_many_connections() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = |_| std::net::TcpStream::connect(address).unwrap();
+        let _connections: Vec<_> = (0..100).map(connect).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let template = dir.path().canonicalize().unwrap().join("template");
+        fs::write(&template, "<p>").unwrap();
+        let path = template.clone();
+        let reader = std::thread::spawn(move || {
+            while !STOP.load(Ordering::Relaxed) {
+                assert_eq!(fs::read(&path).unwrap(), b"<p>");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let mut looks = 0;
+        for _ in 0..50 {
+            for file in watch_files(std::process::id(), Duration::from_millis(100)).await {
+                looks += if file.path == template { file.looks } else { 0 };
+            }
+        }
+        STOP.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        assert!(looks >= 20, "{looks}");
     }
 
     #[tokio::test]

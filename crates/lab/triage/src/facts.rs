@@ -44,6 +44,7 @@ impl Facts {
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
             facts.groups(recording, groups);
             facts.helpers();
+            facts.warm_gc();
         }
         if let Some(waits) = facts.get(Figure::WaitShare) {
             // Without a profile, only the wait is known.
@@ -83,6 +84,13 @@ impl Facts {
                 && !set.iter().any(|group| groups.allocate.contains(group))
         };
         self.put(Figure::AllocatorAloneCpuShare, seen * share(&is_alone));
+    }
+
+    /// A server that has just started may compile as much as it collects.
+    fn warm_gc(&mut self) {
+        let figures = [Figure::GcCpuShare, Figure::OptimizerCpuShare];
+        let [Some(gc), optimizer] = figures.map(|figure| self.get(figure)) else { return };
+        self.put(Figure::WarmGcCpuShare, gc / (1.0 - optimizer.unwrap_or_default()));
     }
 
     pub fn get(&self, figure: Figure) -> Option<f64> {

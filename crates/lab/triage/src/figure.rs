@@ -97,6 +97,9 @@ figures! {
     /// How many of them wait at a time, rather than compute. With one, they take turns at what they wait for, even
     /// if others compute meanwhile.
     WaitingAtOnce: Number,
+    /// `AtOnce`, if a request alone takes no more CPU time than under load. A runtime that compiles while it runs is slow
+    /// at first, when one user is alone.
+    WarmAtOnce: Number,
     /// The time from one answer to the next at the peak.
     TurnMs: Milliseconds,
     /// How long a request waits for its turn.
@@ -230,6 +233,10 @@ figures! {
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),
     GcCpuShare: Share(CpuTime),
+    /// The same share, without what the runtime still compiles.
+    WarmGcCpuShare: Share(CpuTime),
+    /// Code that a runtime compiles while it runs. There is hardly any once a server is warm.
+    OptimizerCpuShare: Share(CpuTime),
     GilCpuShare: Share(CpuTime),
     HandoverCpuShare: Share(CpuTime),
     HandshakeCpuShare: Share(CpuTime),

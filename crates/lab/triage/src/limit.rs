@@ -30,7 +30,7 @@ impl TriageLimit {
             && at_least(Figure::UnusedCoreShare, 0.2)
             && at_least(Figure::Contenders, 1.2)
             && at_least(Figure::OtherThreads, 0.3)
-            && at_most(Figure::AtOnce, 3.0)
+            && at_most(Figure::WarmAtOnce, 3.0)
         {
             // Threads that wake each other want cores, and leave them unused.
             Self::Turns
@@ -126,7 +126,7 @@ mod tests {
             TriageLimit::Cpu
         );
         let turns = [
-            (Figure::AtOnce, 1.5),
+            (Figure::WarmAtOnce, 1.5),
             (Figure::WantedCoreShare, 1.0),
             (Figure::UsedCores, 1.2),
             (Figure::UnusedCoreShare, 0.37),

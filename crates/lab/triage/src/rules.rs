@@ -1,5 +1,8 @@
 //! The rules: from facts to suspects. What they say is in `rules.toml`.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
@@ -60,9 +63,8 @@ impl TryFrom<String> for Group {
 struct Rule {
     id: String,
     title: String,
-    /// Lower ranks come first, whatever they explain.
-    #[serde(default = "one")]
-    rank: u8,
+    #[serde(default)]
+    kind: RuleKind,
     when: Vec<Condition>,
     explains: Figure,
     #[serde(default)]
@@ -77,8 +79,19 @@ struct Rule {
     near_miss: BTreeMap<Figure, f64>,
 }
 
-fn one() -> u8 {
-    1
+/// What kind of suspect a rule names. Those of an earlier kind come first, whatever they explain.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+#[serde(rename_all = "kebab-case")]
+enum RuleKind {
+    /// Until it is gone, other figures say little.
+    Blocker,
+    /// Work or a wait that the program's author can change.
+    #[default]
+    Cause,
+    /// What work leads to. If a rule names that work, it is the cause.
+    Consequence,
+    /// How the runtime serves any work. It holds for the same program with less work, too.
+    Runtime,
 }
 
 /// `FIGURE >= NUMBER` or `FIGURE <= NUMBER`.
@@ -203,7 +216,7 @@ impl Rules {
         let mut suspects: Vec<_> = found.iter().filter(|rule| !is_replaced(rule)).collect();
         // The sort is stable: equal ones stay in the order of the file.
         let order = |rule: &Rule| facts.get(rule.explains).unwrap_or(0.0);
-        suspects.sort_by(|a, b| a.rank.cmp(&b.rank).then(order(b).total_cmp(&order(a))));
+        suspects.sort_by(|a, b| a.kind.cmp(&b.kind).then(order(b).total_cmp(&order(a))));
         let unknown = self.rules.iter().filter(|rule| {
             let all: Vec<_> = rule.when.iter().map(|it| it.holds(facts)).collect();
             all.contains(&None) && !all.contains(&Some(false))
@@ -244,138 +257,5 @@ impl Rule {
     fn accounts_for(&self, facts: &Facts) -> Option<String> {
         let FigureUnit::Share(whole) = self.explains.unit() else { return None };
         Some(format!("{} of {whole}", facts.text(self.explains)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn facts(figures: &BTreeMap<Figure, f64>) -> Facts {
-        Facts { figures: figures.clone(), ..Facts::default() }
-    }
-
-    fn ids(facts: &Facts) -> Vec<String> {
-        let (suspects, _) = Rules::read().unwrap().judge(facts);
-        suspects.into_iter().map(|suspect| suspect.id).collect()
-    }
-
-    #[test]
-    fn each_rule_names_its_example_and_nothing_names_its_near_miss() {
-        for rule in Rules::read().unwrap().rules {
-            assert_eq!(ids(&facts(&rule.example)), [rule.id.as_str()], "its example");
-            assert_eq!(ids(&facts(&rule.near_miss)), [""; 0], "the near miss of {}", rule.id);
-        }
-    }
-
-    /// Figures of servers with two faults, measured.
-    #[test]
-    fn two_faults_are_two_suspects_and_a_consequence_comes_last() {
-        use Figure::*;
-        let waits = [
-            (WaitMs, 2.1),
-            (QueueShare, 0.9),
-            (BusiestThreadShare, 0.6),
-            (LackedCores, 0.1),
-            (BusyCores, 1.2),
-            (AllocatorAloneCpuShare, 0.6),
-        ];
-        let lock = [
-            (AtOnce, 1.56),
-            (WaitingAtOnce, 0.93),
-            (WaitShare, 0.6),
-            (WantedCores, 0.67),
-            (IdleCoreShare, 0.59),
-        ];
-        let few = [
-            (AtOnce, 1.98),
-            (WaitingAtOnce, 0.96),
-            (WaitShare, 0.48),
-            (WantedCores, 1.24),
-            (IdleCoreShare, 0.36),
-        ];
-        let files =
-            [(GcCpuShare, 0.4), (BusyCores, 1.5), (OpensPerRequest, 10.0), (OpenCpuShare, 0.16)];
-        let regex = [(RegexCpuShare, 0.5), (AllocatorAloneCpuShare, 0.38), (BusyCores, 2.0)];
-        for (figures, suspects) in [
-            ([&waits[..], &lock].concat(), ["lock", "allocation"]),
-            ([&waits[..], &few].concat(), ["limit", "allocation"]),
-            (files.to_vec(), ["opens", "gc"]),
-            (regex.to_vec(), ["regex", "allocation"]),
-        ] {
-            assert_eq!(ids(&facts(&figures.into_iter().collect())), suspects);
-        }
-    }
-
-    /// Figures of a server that compiles a regular expression for each request, measured, and one assumed share
-    /// of others.
-    #[test]
-    fn contention_for_the_allocator_is_a_consequence_and_contention_costs_cpu_time() {
-        use Figure::*;
-        let falls = [(AfterPeakShare, 0.28), (PeakUsers, 8.0), (OthersShare, 0.02)];
-        let (costs, same) = ([(CpuGrowth, 2.2)], [(CpuGrowth, 1.0)]);
-        let work = [(RegexCpuShare, 0.5), (BusyCores, 2.0)];
-        for (figures, suspects) in [
-            ([&falls[..], &costs].concat(), &["contention"][..]),
-            ([&falls[..], &same].concat(), &[]),
-            ([&falls[..], &costs, &work].concat(), &["regex"]),
-        ] {
-            assert_eq!(ids(&facts(&figures.into_iter().collect())), suspects);
-        }
-    }
-
-    #[test]
-    fn rules_refer_to_rules_and_chapters_that_exist() {
-        let rules = Rules::read().unwrap();
-        let chapters = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src");
-        for rule in &rules.rules {
-            let is_known = |id: &String| rules.rules.iter().any(|it| it.id == *id);
-            assert!(rule.instead_of.iter().all(is_known), "{}", rule.id);
-            for book in [chapters, &chapters.replace("docs/src", "docs/zh-CN/src")] {
-                assert!(std::path::Path::new(book).join(&rule.chapter).is_file(), "{}", rule.id);
-            }
-        }
-    }
-
-    #[test]
-    fn a_name_that_no_figure_has_is_an_error_with_its_line() {
-        let right = include_str!("rules.toml");
-        for (from, to, error) in [
-            ("fault_share >= 0.005", "fault_shar >= 0.005", "no figure is called `fault_shar`"),
-            ("{fault_share} of", "{fault_shar} of", "no figure is called `fault_shar`"),
-            ("\"fault_share\"", "\"fault_shar\"", "unknown variant `fault_shar`"),
-            ("{ fault_share = 0.0 }", "{ fault_shar = 0.0 }", "unknown variant `fault_shar`"),
-            ("\nclose = ", "\nclosed = ", "no figure is called `closed_cpu_share`"),
-        ] {
-            let wrong = right.replacen(from, to, 1);
-            let changed = right.lines().zip(wrong.lines()).position(|(a, b)| a != b).unwrap();
-            let said = toml::from_str::<RulesFile>(&wrong).err().unwrap().to_string();
-            assert!(said.contains(&format!("line {}", changed + 1)), "{said}");
-            assert!(said.contains(error), "{said}");
-        }
-    }
-
-    #[test]
-    fn what_a_rule_explains_is_a_share() {
-        for rule in Rules::read().unwrap().rules {
-            assert!(matches!(rule.explains.unit(), FigureUnit::Share(_)), "{}", rule.id);
-        }
-    }
-
-    #[test]
-    fn a_rule_without_its_figures_is_reported_and_one_that_cannot_hold_is_not() {
-        let (suspects, unchecked) = Rules::read().unwrap().judge(&Facts::default());
-        assert!(suspects.is_empty() && unchecked.iter().any(|title| title.contains("disk")));
-        let known = facts(&[(Figure::FlushesPerRequest, 0.0)].into());
-        let (_, unchecked) = Rules::read().unwrap().judge(&known);
-        assert!(!unchecked.iter().any(|title| title.contains("disk")));
-    }
-
-    #[test]
-    fn evidence_shows_figures_in_their_units() {
-        let facts = facts(&[(Figure::TurnMs, 51.3), (Figure::WaitShare, 0.943)].into());
-        let text = "{turn_ms}, {wait_share} of {fault}.".to_owned();
-        let template = RuleText::try_from(text).unwrap();
-        assert_eq!(template.filled(&facts), "51.3 ms, 94 % of n/a.");
     }
 }

@@ -80,6 +80,16 @@ impl Facts {
         if let Some(us) = measured.at(WATCHED).and_then(Outcome::cpu_us_per_request) {
             self.put(Figure::CpuMs, us / 1e3 / measured.asks.max(1) as f64);
         }
+        self.warm();
+    }
+
+    fn warm(&mut self) {
+        let Some(at_once) = self.get(Figure::AtOnce) else { return };
+        let figures = [Figure::CpuMs, Figure::TurnMs, Figure::WaitingAtOnce];
+        let [Some(cpu), Some(turn), Some(waiting)] = figures.map(|figure| self.get(figure)) else {
+            return self.put(Figure::WarmAtOnce, at_once);
+        };
+        self.put(Figure::WarmAtOnce, at_once.min(waiting + cpu / turn));
     }
 
     /// Answers that are wrong, or that never come.

@@ -220,6 +220,24 @@ fn a_file_that_grows_has_its_growth_per_request_and_per_write() {
     assert_eq!(facts.words[&Word::GrownFile], "/srv/a.log");
 }
 
+/// Samples of a server in Node that had just started.
+#[test]
+fn garbage_is_a_share_of_what_remains_once_the_runtime_has_compiled() {
+    let mut young = measured(Vec::new());
+    let worker = "start_thread;node::(anonymous namespace)::PlatformWorkerThread(void*)";
+    let stacks = format!(
+        "node::Start;handler 56\n{worker};v8::internal::ScavengerCollector::JobTask::Run 17\n\
+         {worker};v8::internal::OptimizingCompileDispatcher::CompileTask::RunInternal 27\n"
+    );
+    let window = Window { length: Duration::from_secs(1), system_cpu: None };
+    let recording = Recording::new(young.profiler, stacks.parse().unwrap(), window);
+    young.observation.recording = Some(recording);
+    let facts = Facts::of(&young, &crate::Rules::read().unwrap().groups);
+    assert_eq!(facts.get(Figure::GcCpuShare), Some(0.17));
+    let warm = facts.get(Figure::WarmGcCpuShare).unwrap();
+    assert!((warm - 17.0 / 73.0).abs() < 1e-9, "{warm}");
+}
+
 #[test]
 fn threads_that_collect_garbage_are_no_others() {
     let others = |stacks: &str| {
@@ -328,6 +346,23 @@ fn cores_are_unused_if_neither_the_server_nor_others_used_them() {
     let mut pinned = measured(vec![(WATCHED, level())]);
     (pinned.levels[0].others, pinned.allowed_cores) = (Some(0.0), Some(1));
     assert_eq!(facts(&pinned).get(Figure::UnusedCoreShare), Some(0.0));
+}
+
+/// A JVM interprets the requests of the first user, and compiles what runs often.
+#[test]
+fn a_runtime_that_was_slow_at_first_does_not_work_on_more_requests_at_once() {
+    let level = |cpu_ms, answers, ms| Outcome {
+        server_cpu: Some(Duration::from_millis(cpu_ms)),
+        ..outcome(&[(ms, answers)])
+    };
+    let warm = |alone_cpu_ms| {
+        let levels = vec![(1, level(alone_cpu_ms, 250, 4)), (WATCHED, level(1000, 1000, 16))];
+        facts(&measured(levels)).get(Figure::WarmAtOnce).unwrap()
+    };
+    // A request alone takes 3.6 ms of CPU time and waits for 0.4 ms; under load it takes 1 ms.
+    assert!((warm(900) - 1.4).abs() < 1e-9);
+    // The rest is waiting, warm or not.
+    assert!((warm(250) - 4.0).abs() < 1e-9);
 }
 
 #[test]
