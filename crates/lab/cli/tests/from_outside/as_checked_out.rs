@@ -152,6 +152,19 @@ fn a_bench_finds_what_its_own_build_and_checkout_have() {
 }
 
 #[test]
+fn a_runner_of_cargos_settings_is_named_because_it_is_not_used() {
+    let toy = workspace();
+    let config = "[target.'cfg(unix)']\nrunner = \"/nonexistent/runner\"\n";
+    toy.write("repository/.cargo/config.toml", &format!("{CONFIG}{config}"));
+    git(&toy, "repository", &["commit", "--quiet", "--all", "--message=runner"]);
+    let args = ["compare", "--bench=found", "--quick", "--rev=HEAD", "--rev=HEAD"];
+    let output = lab(&toy, "repository/service", &args).output().unwrap();
+    ends(&output, 0);
+    let note = "cargo would run it by `/nonexistent/runner`, as `target.cfg(unix).runner` says";
+    assert_eq!(stderr(&output).matches(note).count(), 1, "{}", stderr(&output));
+}
+
+#[test]
 fn features_are_passed_to_cargo_and_a_server_finds_its_packages_programs() {
     let toy = workspace();
     let compare = |args: &[&str]| {
