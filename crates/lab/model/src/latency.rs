@@ -72,6 +72,13 @@ impl Latency {
         (beyond > BEYOND - 1e-6).then(|| self.quantile_ms(percent)).flatten()
     }
 
+    /// The latency that half of all requests did not exceed, in milliseconds, without an interval.
+    ///
+    /// `None` unless there are ten requests: a single slow one moves their median by one place only.
+    pub fn median_ms(&self) -> Option<f64> {
+        (self.count() as f64 >= BEYOND).then(|| self.quantile_ms(50.0)).flatten()
+    }
+
     /// The latency that `percent` of all requests did not exceed, however few there are.
     pub fn quantile_ms(&self, percent: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent) as f64 / 1e3)

@@ -25,6 +25,10 @@ pub struct Speedups {
     /// Whether that of the throughput is a bound, because the generator limited the faster side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput_at_least: bool,
+    /// Whether the latencies' factors that agree with that of the throughput are bounds, too: the latencies of the limited
+    /// side include the generator's own time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed_latency_at_least: bool,
     #[serde(flatten, with = "factors")]
     pub latency: ByPercentile<Speedup>,
 }
@@ -107,9 +111,19 @@ impl Speedups {
     pub fn is_bound(&self, metric: Metric) -> bool {
         match metric {
             Metric::Throughput => self.throughput_at_least,
-            Metric::Latency(_) => self.latency_at_least,
+            Metric::Latency(at) => {
+                self.latency_at_least || self.closed_latency_at_least && self.agrees(at)
+            }
             Metric::Cpu | Metric::PeakMemory | Metric::Time => false,
         }
+    }
+
+    /// Whether the intervals of a latency and of the throughput exclude 1 on the same side.
+    fn agrees(&self, at: Percentile) -> bool {
+        let sides = self.latency.get(at).zip(self.throughput.as_ref());
+        sides.is_some_and(|(latency, throughput)| {
+            latency.low > 1.0 && throughput.low > 1.0 || latency.high < 1.0 && throughput.high < 1.0
+        })
     }
 
     pub fn of(&self, metric: Metric) -> Option<&Speedup> {

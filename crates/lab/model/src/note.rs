@@ -82,8 +82,12 @@ pub enum Kind {
     Throttled(Taken),
     /// Of the generator: shares of a run, and not of the machine.
     Standstill(Taken),
-    /// It is not known exactly.
+    /// It is not known exactly, because no process could be found that is the server.
     NoCpuTime { why: String },
+    /// Runs whose CPU time is not known exactly, although the process of the server is known.
+    InexactCpuTime { runs: usize, of_runs: usize },
+    /// Runs in which the memory of the server's processes could not be read.
+    NoMemory { runs: usize, of_runs: usize },
     /// Benchmarks that some builds don't have. In records from before November 29, 2026.
     NotInAll { benches: Vec<String> },
     /// Benchmarks that no build has a time of, each with the reason.

@@ -114,8 +114,10 @@ pub fn reason(case: &CaseRecord) -> String {
         Reason::Sentence(_) => sentence,
         Reason::Rule(_) if case.speedup.is_bound(case.metric) => {
             let although = match case.metric {
-                Metric::Throughput => "the generator limited the faster side",
-                _ => "all lag of the generator counts against it",
+                Metric::Latency(_) if case.speedup.latency_at_least => {
+                    "all lag of the generator counts against it"
+                }
+                _ => "the generator limited the faster side",
             };
             format!("{}: {sentence}, although {although}", case.metric.name())
         }

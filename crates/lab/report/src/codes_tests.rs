@@ -39,6 +39,8 @@ fn all() -> Vec<Value> {
         Kind::LateArrivals { why: late.clone() },
         Kind::Unfinished { unfinished: 47_522, sent: 48_400, settled_ms: 153e3 },
         Kind::NoCpuTime { why: "its process cannot be seen from here".to_owned() },
+        Kind::InexactCpuTime { runs: 2, of_runs: 12 },
+        Kind::NoMemory { runs: 12, of_runs: 12 },
         Kind::TailsApart { baseline_ms: 10.0, candidate_ms: 25.0 },
         Kind::Idles { share: 0.018 },
         Kind::Complained { line: "WARN no io_uring here, falling back to epoll".to_owned() },

@@ -1,6 +1,6 @@
 //! Under which conditions a run was made: who else used the processors, and when its server or generator stood still.
 
-use lab_model::{Kind, Note, Taken};
+use lab_model::{Kind, Metric, Note, Taken};
 use lab_stats::median_of;
 use serde::{Deserialize, Serialize};
 
@@ -88,10 +88,32 @@ pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
     });
     let unmeasured = case.variants.iter().filter_map(|variant| {
         let mut runs = runs.iter().filter(|run| run.variant == variant.variant);
-        let why = runs.find_map(|run| run.server.as_ref()?.unmeasured.clone())?;
+        let why = runs.find_map(|run| Some(why_unmeasured(run)?.to_owned()))?;
         Some(Note::of(&variant.variant, Kind::NoCpuTime { why }))
     });
-    taken.chain(unmeasured).collect()
+    let unread = case.variants.iter().flat_map(|variant| unread(case, &variant.variant));
+    taken.chain(unmeasured).chain(unread).collect()
+}
+
+/// Why no process of a run is known to be the server.
+fn why_unmeasured(run: &Run) -> Option<&str> {
+    run.server.as_ref()?.unmeasured.as_deref()
+}
+
+/// What the system didn't say about a server although its process is known. The tables have CPU time and memory of the
+/// closed loop only.
+fn unread(case: &CaseRecord, variant: &str) -> impl Iterator<Item = Note> {
+    // A benchmark has neither.
+    let is_server = case.metric != Metric::Time;
+    let of_variant = case.runs.iter().filter(|run| is_server && run.variant == variant);
+    let known: Vec<_> = of_variant.filter(|run| why_unmeasured(run).is_none()).collect();
+    let of_runs = known.len();
+    let without = |figure: fn(&Run) -> bool| known.iter().filter(|run| !figure(run)).count();
+    let cpu = without(|run| run.outcome.server_cpu.is_some());
+    let memory = without(|run| run.outcome.server_peak_rss_mib.is_some());
+    let cpu = (cpu > 0).then_some(Kind::InexactCpuTime { runs: cpu, of_runs });
+    let memory = (memory > 0).then_some(Kind::NoMemory { runs: memory, of_runs });
+    cpu.into_iter().chain(memory).map(|kind| Note::of(variant, kind))
 }
 
 #[cfg(test)]
@@ -183,5 +205,47 @@ mod tests {
             Note::of(&variant, Kind::NoCpuTime { why }),
         ];
         assert_eq!(notes(&case), expected);
+    }
+
+    #[test]
+    fn a_figure_that_the_system_does_not_show_has_a_note_with_its_runs() {
+        let record = include_str!("../tests/fixtures/record.json");
+        let mut case = serde_json::from_str::<crate::Record>(record).unwrap().cases.remove(0);
+        let [one, other] = case.names().map(str::to_owned);
+        let runs_of = |case: &CaseRecord, variant: &str| {
+            case.runs.iter().filter(|run| run.variant == variant).count()
+        };
+        let of = |case: &mut CaseRecord, variant: &str, change: fn(&mut Run)| {
+            case.runs.iter_mut().filter(|run| run.variant == variant).for_each(change);
+        };
+        let (ones, others) = (runs_of(&case, &one), runs_of(&case, &other));
+        case.runs[0].outcome.server_peak_rss_mib = None;
+        let variant = case.runs[0].variant.clone();
+        let of_runs = runs_of(&case, &variant);
+        assert_eq!(notes(&case), [Note::of(&variant, Kind::NoMemory { runs: 1, of_runs })]);
+
+        of(&mut case, &one, |run| run.outcome.server_peak_rss_mib = None);
+        of(&mut case, &other, |run| {
+            run.outcome.server_cpu = None;
+            run.outcome.server_peak_rss_mib = Some(8.0);
+        });
+        let expected = [
+            Note::of(&one, Kind::NoMemory { runs: ones, of_runs: ones }),
+            Note::of(&other, Kind::InexactCpuTime { runs: others, of_runs: others }),
+        ];
+        assert_eq!(notes(&case), expected);
+
+        let why = "its process cannot be seen from here".to_owned();
+        of(&mut case, &one, |run| {
+            let address = ([127, 0, 0, 1], 80).into();
+            let unmeasured = Some("its process cannot be seen from here".to_owned());
+            run.server = Some(Listener { address, pid: None, command: None, unmeasured });
+        });
+        let [_, inexact] = expected;
+        let expected = [Note::of(&one, Kind::NoCpuTime { why }), inexact];
+        assert_eq!(notes(&case), expected, "one cause has one note");
+
+        case.metric = Metric::Time;
+        assert!(!notes(&case).iter().any(|note| crate::code(note).unwrap() == "inexact-cpu-time"));
     }
 }

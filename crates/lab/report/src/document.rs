@@ -11,7 +11,7 @@ use lab_stats::{Verdict, judge};
 use lab_system::{Build, Machine, own_command};
 use serde::{Deserialize, Serialize};
 
-use crate::{Growth, Neighbours, decline};
+use crate::{Growth, Neighbours, decline, tables::is_of_open_loop};
 
 /// The version of the document's form. It changes when an older document can no longer be read.
 pub const VERSION: u32 = 4;
@@ -364,8 +364,8 @@ impl CaseRecord {
                 let limited = sides.filter(|it| it.is_limited(&self.runs));
                 let variants = limited.map(|it| it.variant.clone()).collect();
                 let reason = match metric {
-                    Metric::Throughput => Reason::GeneratorDecides { variants },
-                    _ => Reason::LagDecides,
+                    Metric::Latency(_) if self.speedup.latency_at_least => Reason::LagDecides,
+                    _ => Reason::GeneratorDecides { variants },
                 };
                 return (Verdict::Undecided, reason);
             }
@@ -376,6 +376,9 @@ impl CaseRecord {
 
     /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the side
     /// would be at least as far from the other one. A limit of the slower side, or of both, may be all of the difference.
+    ///
+    /// So it is with the latencies of the closed loop: each one of the faster side includes the generator's own time, and
+    /// that side answered more requests.
     pub fn bound_by_generator(&mut self) {
         let is_limited = |side: &VariantRecord| side.is_limited(&self.runs);
         let baseline = self.variants.first().is_some_and(is_limited);
@@ -393,10 +396,15 @@ impl CaseRecord {
         let bounds: Vec<_> = self.variants.iter().map(of).collect();
         let of_candidate =
             self.sides().is_some_and(|(_, it)| is_bound(is_limited(it), &self.speedup));
-        self.speedup.throughput_at_least = of_candidate;
+        let is_closed = !is_of_open_loop(self);
+        let mark = |speedups: &mut Speedups, is_bound: bool| {
+            speedups.throughput_at_least = is_bound;
+            speedups.closed_latency_at_least = is_bound && is_closed;
+        };
+        mark(&mut self.speedup, of_candidate);
         for (variant, bound) in self.variants.iter_mut().zip(bounds) {
             if let Some(speedup) = &mut variant.speedup {
-                speedup.throughput_at_least = bound;
+                mark(speedup, bound);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What a comparison looks like in the terminal and as a comment, word by word.
 
 use crate::{Neighbours, Record};
-use lab_model::{Invalid, Kind, Limit, Metric, Note, Reason, Spacing};
+use lab_model::{ByPercentile, Invalid, Kind, Limit, Metric, Note, Reason, Spacing};
 use lab_stats::Speedup;
 
 use super::*;
@@ -142,6 +142,51 @@ fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
     }
     // A gain that is smaller than what matters may be larger without the limit.
     assert!(bound(1.05, &[1]).1.starts_with("undecided"), "{:?}", bound(1.05, &[1]));
+}
+
+#[test]
+fn a_latency_of_the_closed_loop_is_a_bound_if_the_generator_limited_the_faster_side() {
+    console::set_colors_enabled(false);
+    let p99 = lab_model::Percentile::P99;
+    let metric = Metric::Latency(p99);
+    let bound = |throughput: f64, latency: f64, limited: &[usize], metric: Metric| {
+        let mut case = recorded().cases.remove(0);
+        case.open_runs.clear();
+        (case.minimum_effect, case.metric) = (0.1, metric);
+        case.speedup.throughput = about(throughput);
+        case.speedup.latency = ByPercentile::of(|at| about(latency).filter(|_| at == p99));
+        let runs = case.runs.len();
+        limited.iter().for_each(|at| case.variants[*at].limited_runs = runs);
+        case.bound_by_generator();
+        (case.verdict, case.reason) = case.judged_by(metric);
+        let first = screen::verdict(&case).concat();
+        (case.speedup.is_bound(Metric::Latency(p99)), format!("{first}; {}", crate::reason(&case)))
+    };
+    let says =
+        |verdict: &str, how: &str| format!("{verdict}: {} at least 6.00× {how}", metric.name());
+    // Both orders of the same two servers.
+    let (is_bound, faster) = bound(8.0, 6.0, &[1], metric);
+    assert!(is_bound && faster.contains(&says("faster", "lower")), "{faster}");
+    assert!(faster.contains("although the generator limited the faster side"), "{faster}");
+    let (is_bound, slower) = bound(1.0 / 8.0, 1.0 / 6.0, &[0], metric);
+    assert!(is_bound && slower.contains(&says("slower", "as high")), "{slower}");
+    // So it is where the throughput decides.
+    assert!(bound(8.0, 6.0, &[1], Metric::Throughput).0);
+    for (throughput, latency, limited) in [
+        // Another percentile may go the other way, and then the generator's time is on the wrong side.
+        (8.0, 1.0 / 6.0, &[1][..]),
+        (1.0 / 8.0, 6.0, &[0]),
+        (8.0, 1.0, &[1]),
+        (1.0, 6.0, &[1]),
+        (8.0, 6.0, &[0]),
+        (8.0, 6.0, &[0, 1]),
+        (8.0, 6.0, &[]),
+    ] {
+        let (is_bound, said) = bound(throughput, latency, limited, metric);
+        assert!(!is_bound, "{throughput} {latency} {limited:?}: {said}");
+    }
+    let (_, little) = bound(1.05, 1.05, &[1], metric);
+    assert!(little.starts_with("undecided") && little.contains("generator"), "{little}");
 }
 
 #[test]

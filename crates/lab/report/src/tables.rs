@@ -5,7 +5,7 @@
 
 use crate::{CaseRecord, Latencies, OpenLoopRecord, VariantRecord};
 use lab_model::{Metric, Percentile, Spacing, Speedups};
-use lab_stats::Verdict;
+use lab_stats::{Speedup, Verdict};
 
 use crate::{
     NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
@@ -363,12 +363,13 @@ fn rate(found: Option<f64>) -> String {
 /// A factor in words, such as `≥ 7.20× (6.10–8.05)` for a bound, and `≥ 58.0× worse (57.1–59.2)`.
 pub fn factor_of(speedups: &Speedups, metric: Metric) -> String {
     let Some(found) = speedups.of(metric) else { return NONE.to_owned() };
-    let bound = match speedups.is_bound(metric) {
-        true if found.estimate > 1.0 || turned(found).is_some() => "≥ ",
-        true => "≤ ",
-        false => "",
-    };
+    let bound = if speedups.is_bound(metric) { sign_of_bound(found) } else { "" };
     format!("{bound}{}", speedup(found))
+}
+
+/// The sign before a factor that is a bound: of a gain or a loss as it is written.
+pub fn sign_of_bound(found: &Speedup) -> &'static str {
+    if found.estimate > 1.0 || turned(found).is_some() { "≥ " } else { "≤ " }
 }
 
 /// The factor of CPU time per request and its noise; for an idle baseline, that it idles.

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use lab_system::Program;
 
-use super::cargo;
+use super::{cargo, checkout::cargo_home};
 
 /// Cargo runs it in place of the program, with this script as its input: it writes down what cargo gave it.
 const RUNNER: &str = "sh -s";
@@ -72,9 +72,85 @@ fn variable(triple: &str) -> String {
     format!("CARGO_TARGET_{triple}_RUNNER")
 }
 
+/// A sentence on the program by which your settings have cargo run the programs of these targets, if they name one:
+/// `lab` starts programs itself. `dir` is where cargo looks for its settings.
+pub fn unused_runner(triples: &[String], dir: &Path) -> Option<String> {
+    let mut names = triples.iter().map(|triple| variable(triple));
+    let of_variable = names.find_map(|name| Some((env::var(&name).ok()?, name)));
+    let (runner, place) = of_variable.or_else(|| {
+        let homes = cargo_home().into_iter();
+        let dirs = dir.ancestors().map(|it| it.join(".cargo")).chain(homes);
+        // Cargo reads the first of these names.
+        let mut files = dirs.flat_map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
+        files.find_map(|file| of_settings(triples, &fs::read_to_string(file).ok()?))
+    })?;
+    Some(format!(
+        "cargo would run it by `{runner}`, as {place} says, and `lab` starts it without that: to measure both, compare \
+         commands with the runner in them instead of revisions"
+    ))
+}
+
+/// The runner in a file of settings, and the name of the setting. Only cargo knows whether a `cfg(…)` applies, so any is
+/// taken for one that does.
+fn of_settings(triples: &[String], settings: &str) -> Option<(String, String)> {
+    let settings: toml::Table = settings.parse().ok()?;
+    let targets = settings.get("target")?.as_table()?;
+    let is_one = |name: &str| name.starts_with("cfg(") || triples.iter().any(|it| it == name);
+    targets.iter().filter(|(name, _)| is_one(name)).find_map(|(name, target)| {
+        let runner = match target.get("runner")? {
+            toml::Value::String(command) => command.clone(),
+            toml::Value::Array(words) => {
+                let words = words.iter().map(|it| it.as_str());
+                shell_words::join(words.collect::<Option<Vec<_>>>()?)
+            }
+            _ => return None,
+        };
+        Some((runner, format!("`target.{name}.runner`")))
+    })
+}
+
 fn assignment(field: &OsStr) -> Option<(OsString, OsString)> {
     let bytes = field.as_encoded_bytes();
     let at = bytes.iter().position(|byte| *byte == b'=')?;
     let part = |part: &[u8]| OsString::from_vec(part.to_vec());
     Some((part(&bytes[..at]), part(&bytes[at + 1..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runner_of_the_users_settings_is_found_for_the_targets_that_are_built() {
+        let triples = ["x86_64-unknown-linux-gnu".to_owned(), "release".to_owned()];
+        let of = |settings: &str| of_settings(&triples, settings);
+        let plain = "[target.x86_64-unknown-linux-gnu]\nrunner = \"taskset -c 2\"";
+        let place = "`target.x86_64-unknown-linux-gnu.runner`";
+        assert_eq!(of(plain), Some(("taskset -c 2".to_owned(), place.to_owned())));
+        let listed = "[target.'cfg(target_os = \"linux\")']\nrunner = [\"run it\", \"-x\"]";
+        let (runner, place) = of(listed).unwrap();
+        assert_eq!(runner, "'run it' -x");
+        assert_eq!(place, "`target.cfg(target_os = \"linux\").runner`");
+        for other in [
+            "",
+            "not toml",
+            "[build]\nrunner = \"x\"",
+            "[target.aarch64-apple-darwin]\nrunner = \"x\"",
+            "[target.x86_64-unknown-linux-gnu]\nlinker = \"x\"",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_runner_is_found_in_each_directory_above() {
+        let dir = tempfile::tempdir().unwrap();
+        let below = dir.path().join("a/b");
+        fs::create_dir_all(&below).unwrap();
+        fs::create_dir_all(dir.path().join(".cargo")).unwrap();
+        let triples = ["riscv64gc-unknown-none-elf".to_owned()];
+        let settings = "[target.riscv64gc-unknown-none-elf]\nrunner = \"qemu\"";
+        fs::write(dir.path().join(".cargo/config.toml"), settings).unwrap();
+        assert!(unused_runner(&triples, &below).unwrap().contains("by `qemu`"));
+    }
 }

@@ -16,6 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub fn program(dir: &Path, args: &[&str]) -> Program {
     let mut git = Command::new("git");
     git.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]);
+    // Where git keeps a submodule, it names a worktree, and fails if that isn't there now.
+    if dir.join("HEAD").is_file() && dir.join("objects").is_dir() {
+        git.args(["--git-dir=.", "--work-tree=."]);
+    }
     git.args(args).current_dir(dir);
     let what = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     Program::new(git, PATIENCE).named(&format!("`git {what}`"))

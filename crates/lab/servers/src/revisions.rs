@@ -6,6 +6,7 @@ use std::{
     fs::{self, DirBuilder, File},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use anyhow::{Context as _, ensure};
@@ -33,6 +34,8 @@ pub struct Revisions {
     trees: PathBuf,
     /// The directory of the builds.
     kept: PathBuf,
+    /// The notes on builds that were printed: several revisions have the same settings.
+    noted: Mutex<BTreeSet<String>>,
     _lock: File,
 }
 
@@ -46,6 +49,8 @@ pub struct Built {
     /// What cargo adds to the environment, and what isn't in it.
     pub env: BTreeMap<String, String>,
     pub unset: BTreeSet<String>,
+    /// Says that your settings name a program by which cargo would run it.
+    pub unused_runner: Option<String>,
 }
 
 impl Revisions {
@@ -75,6 +80,7 @@ impl Revisions {
             top,
             trees,
             kept: here.canonicalize()?.join(results).join("revisions"),
+            noted: Mutex::default(),
             _lock: lock,
         };
         revisions.remove_trees();
@@ -113,7 +119,14 @@ impl Revisions {
         ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
         self.lend_lock_file(&tree, &dir).await?;
         let built = self.build_in(&tree, &dir, [revision, &commit], what, layouts).await;
-        built.with_context(|| format!("cannot build {} at {revision}", what.name))
+        let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
+        if let Some(sentence) = &built.unused_runner {
+            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            if noted.insert(sentence.clone()) {
+                err!("note: {sentence}");
+            }
+        }
+        Ok(built)
     }
 
     async fn build_in(

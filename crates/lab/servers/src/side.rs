@@ -61,12 +61,14 @@ impl RevisionBuild<'_> {
         let run = self.cargo(run, &self.what.option());
         // The environment may have secrets.
         let files = Scratch::new()?;
-        let ran = as_cargo_runs::ask(run, &self.triples(&plain), files.path()).await?;
+        let triples = self.triples(&plain);
+        let ran = as_cargo_runs::ask(run, &triples, files.path()).await?;
+        let unused_runner = as_cargo_runs::unused_runner(&triples, self.dir);
         let programs = match layouts {
             None => vec![ran.program],
             Some(layouts) => self.layouts(layouts, &plain.path).await?,
         };
-        Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset })
+        Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset, unused_runner })
     }
 
     /// As cargo builds it. A server gets all programs of its package, because it may start one of them.

@@ -71,7 +71,7 @@ impl Card {
         let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| LevelRow {
             users: *users,
             throughput_rps: outcome.throughput() * requests_per_visit as f64,
-            p50_ms: outcome.latency.percentile_ms(50.0),
+            p50_ms: outcome.latency.median_ms(),
             p99_ms: outcome.latency.percentile_ms(99.0),
             exact_below_ms: outcome.youngest_unfinished.map(|age| age.as_secs_f64() * 1e3),
             cpu_us_per_request: outcome

@@ -2,12 +2,27 @@
 
 use lab_model::Percentile;
 use lab_observation::Unit;
-use lab_report::{Latencies, significant, time_ms};
+use lab_report::{Latencies, significant, tables::sign_of_bound, time_ms};
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, ErrorKind, Value};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
 type Show = fn(f64) -> String;
+
+/// What the sources say of a factor.
+#[derive(Deserialize)]
+struct Factor {
+    #[serde(flatten)]
+    found: Speedup,
+    #[serde(default)]
+    is_bound: bool,
+}
+
+impl Factor {
+    fn sign(&self) -> &'static str {
+        if self.is_bound { sign_of_bound(&self.found) } else { "" }
+    }
+}
 
 /// Adds the filters to an environment. The filter of a time names the unit of its input, and chooses
 /// that of its output.
@@ -29,12 +44,17 @@ pub fn add_to(env: &mut Environment<'_>) {
         add(env, name, show);
     }
     env.add_filter("factor", |value: &Value| {
-        let number = if value.is_number() { value } else { &value.get_attr("estimate")? };
-        given(number).map(lab_report::factor)
+        if value.is_number() {
+            return given(value).map(lab_report::factor);
+        }
+        let of = given::<Factor>(value)?;
+        Ok(format!("{}{}", of.sign(), lab_report::factor(of.found.estimate)))
     });
-    add(env, "interval", |speedup: Speedup| lab_report::speedup(&speedup));
+    add(env, "interval", |of: Factor| format!("{}{}", of.sign(), lab_report::speedup(&of.found)));
     // For a sentence that says "by a factor of" or "times".
-    add(env, "times", |speedup: Speedup| lab_report::speedup(&speedup).replacen('×', "", 1));
+    add(env, "times", |of: Factor| {
+        format!("{}{}", of.sign(), lab_report::speedup(&of.found).replacen('×', "", 1))
+    });
     for at in Percentile::all() {
         let show = move |latencies: Latencies| lab_report::tables::percentile(&latencies, at);
         add(env, at.key(), show);

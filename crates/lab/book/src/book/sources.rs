@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use lab_cases::{Case, FIXED, Reference, SLOW, Sweep, Workspace, unknown};
+use lab_model::{Metric, Speedups};
 use lab_observation::{Folded, top_inclusive};
 use lab_report::{
     CaseRecord, Record,
@@ -187,11 +188,18 @@ impl Sources {
             None => json!({}),
             Some(it) => json!(CaseRecord { runs: Vec::new(), open_runs: Vec::new(), ..it.clone() }),
         };
+        if let Some(it) = measured {
+            mark_bounds(&mut names["speedup"], &it.speedup);
+        }
         let counts = self.counts(&case.name)?;
         let meta = self.meta(&case.name).unwrap_or_default();
         for name in &case.variants {
             let variant = measured.and_then(|it| it.variant(name));
+            let speedup = variant.and_then(|it| it.speedup);
             let mut variant = variant.map_or(json!({}), |variant| json!(variant));
+            if let Some(speedup) = speedup {
+                mark_bounds(&mut variant["speedup"], &speedup);
+            }
             // Late arrivals make latencies that must not be quoted.
             if let Some(open_loop) = variant["open_loop"].as_object_mut()
                 && !open_loop["invalid"].is_null()
@@ -226,6 +234,15 @@ impl Sources {
         let anew = self.anew.iter().filter(|_| case.is_empty());
         anew.for_each(|(case, (_, made))| all += &format!("; {case} by {made}"));
         Ok(all)
+    }
+}
+
+/// Says of each factor whether it is a bound: a filter sees only the factor.
+fn mark_bounds(named: &mut Json, speedups: &Speedups) {
+    for metric in Metric::all().filter(|metric| speedups.is_bound(*metric)) {
+        if let Some(factor) = named[metric.field()].as_object_mut() {
+            factor.insert("is_bound".to_owned(), true.into());
+        }
     }
 }
 

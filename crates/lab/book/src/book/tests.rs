@@ -3,7 +3,7 @@
 use lab_model::Percentile;
 
 use super::functions::{self, help};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, record};
 
 /// The page as it should be. `INSTA_UPDATE=always` writes it anew, to be read before it is committed.
 const PAGE: &str = include_str!("tests/page.md");
@@ -65,6 +65,29 @@ fn the_page_uses_every_filter_and_the_book_names_it() {
         assert!(PAGE.contains(&format!("| {name} -->")), "the page lacks {name}");
         assert!(book.contains(&format!("`{name}`")), "adding-a-case.md lacks {name}");
     }
+}
+
+#[test]
+fn a_factor_that_is_a_bound_has_its_sign() {
+    let fixture = Fixture::new();
+    let shown = |variant: &str, filter: &str| {
+        fixture.eval(&format!("toy{variant}.speedup.throughput | {filter}")).unwrap()
+    };
+    let of = |case: [&str; 3], factor: f64| {
+        let mut record = record(factor);
+        let toy = &mut record["cases"][0];
+        toy["speedup"]["throughput_at_least"] = true.into();
+        toy["variants"][1]["speedup"]["throughput_at_least"] = true.into();
+        fixture.write("docs/record/2026-11-21-a/record.json", &record.to_string());
+        for variant in ["", ".fixed"] {
+            let all = ["factor", "interval", "times"].map(|filter| shown(variant, filter));
+            assert_eq!(all, case, "{variant}");
+        }
+    };
+    assert_eq!(shown("", "times"), "280 (279–282)");
+    of(["≥ 280×", "≥ 280× (279–282)", "≥ 280 (279–282)"], 280.0);
+    let exact = fixture.eval("toy.speedup.cpu_per_request | times").unwrap();
+    assert!(!exact.contains(['≥', '≤']), "no bound: {exact}");
 }
 
 #[test]

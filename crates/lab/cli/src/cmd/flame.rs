@@ -10,17 +10,20 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
-use lab_measure::{bench::Comparison, watch::Subjects};
+use lab_measure::{
+    bench::Comparison,
+    watch::{Subjects, window},
+};
 use lab_model::{Exhibit, Kind, Note};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
-use lab_report::{Table, closing, heading};
+use lab_report::{Table, closing, heading, paragraph, time_ms};
 use lab_servers::{
     Scratch, current,
     instrumented::{self, Instrumentation},
 };
-use lab_system::{Build, Output, Progress, out};
+use lab_system::{Build, Output, Progress, err, out};
 
 use super::{
     Places,
@@ -46,9 +49,9 @@ pub struct Options {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// How many seconds to record each server
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
-    pub seconds: u64,
+    /// How many seconds to record each server [default: 5, or longer for a slow one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub seconds: Option<u64>,
     /// Use this profiler instead of the best one that works here
     #[arg(long, value_name = "NAME", value_parser = profiler())]
     pub profiler: Option<Profiler>,
@@ -84,6 +87,8 @@ fn profilers(options: &Options, has_sampler: bool) -> Profilers {
     found
 }
 
+/// How long a server is recorded that isn't slow.
+const USUAL_SECONDS: u64 = 5;
 /// What `cases` may be besides a case's name.
 const ALL: &str = "all";
 
@@ -161,6 +166,33 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await
 }
 
+/// How long each server is recorded. Says so if its answers take long.
+fn planned_window(options: &Options, comparison: &Comparison) -> Duration {
+    let usual = Duration::from_secs(options.seconds.unwrap_or(USUAL_SECONDS));
+    let visit = comparison.visit_takes;
+    let enough = window(usual, visit, comparison.load.users);
+    if enough == usual {
+        return usual;
+    }
+    let takes = time_ms(visit.as_secs_f64() * 1e3);
+    // Whole seconds, as `--seconds` has them.
+    let enough = Duration::from_secs(enough.as_secs_f64().ceil() as u64);
+    let seconds = enough.as_secs();
+    if options.seconds.is_some() {
+        let text = format!(
+            "a visit takes {takes}, so a recording of {} s sees few answers: leave out --seconds, for {seconds} s",
+            usual.as_secs()
+        );
+        err!("{}", paragraph(&text));
+        return usual;
+    }
+    err!(
+        "{}",
+        paragraph(&format!("recording {seconds} s of each server, because a visit takes {takes}"))
+    );
+    enough
+}
+
 /// Records the servers and draws their page into `dir`; returns its path.
 async fn draw(
     subjects: &Subjects,
@@ -175,7 +207,7 @@ async fn draw(
     let scratch = Scratch::within(&results)?;
     let name = options.exec.first().map_or(subjects.topic.name.clone(), |command| short(command));
     let progress = Progress::new(&name);
-    let window = Duration::from_secs(options.seconds);
+    let window = planned_window(options, subjects.comparison());
     let choice = options.profiler.as_slice();
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
     let all = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;

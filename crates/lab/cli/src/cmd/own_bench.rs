@@ -46,7 +46,7 @@ impl OwnBenches {
             let launches = match &revisions {
                 None => vec![Launch::of_command(&name, &side.given)?],
                 Some((_, built)) => {
-                    let Built { programs, dir, env, unset } = &built[at];
+                    let Built { programs, dir, env, unset, .. } = &built[at];
                     let launch = |program: &PathBuf| Launch {
                         name: name.clone(),
                         program: program.clone(),

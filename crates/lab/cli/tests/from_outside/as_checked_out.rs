@@ -152,6 +152,19 @@ fn a_bench_finds_what_its_own_build_and_checkout_have() {
 }
 
 #[test]
+fn a_runner_of_cargos_settings_is_named_because_it_is_not_used() {
+    let toy = workspace();
+    let config = "[target.'cfg(unix)']\nrunner = \"/nonexistent/runner\"\n";
+    toy.write("repository/.cargo/config.toml", &format!("{CONFIG}{config}"));
+    git(&toy, "repository", &["commit", "--quiet", "--all", "--message=runner"]);
+    let args = ["compare", "--bench=found", "--quick", "--rev=HEAD", "--rev=HEAD"];
+    let output = lab(&toy, "repository/service", &args).output().unwrap();
+    ends(&output, 0);
+    let note = "cargo would run it by `/nonexistent/runner`, as `target.cfg(unix).runner` says";
+    assert_eq!(stderr(&output).matches(note).count(), 1, "{}", stderr(&output));
+}
+
+#[test]
 fn features_are_passed_to_cargo_and_a_server_finds_its_packages_programs() {
     let toy = workspace();
     let compare = |args: &[&str]| {
@@ -210,10 +223,23 @@ fn a_worktree_has_submodules_neighbours_and_no_hooks() {
         toy.write(&format!("{path}/src/lib.rs"), text);
     };
     library("near", "pub fn answer() -> u8 { 6 }");
-    library("origin/inside", "pub fn answer() -> u8 { 6 }");
-    git(&toy, "origin/inside", &["init", "--quiet"]);
-    git(&toy, "origin/inside", &["add", "--all"]);
-    git(&toy, "origin/inside", &["commit", "--quiet", "--message=a"]);
+    library("origin/deep", "pub fn answer() -> u8 { 6 }");
+    library("origin/inside", "pub fn answer() -> u8 { deep::answer() }");
+    let manifest = toy.read("origin/inside/Cargo.toml");
+    let depends = format!("{manifest}[dependencies]\ndeep = {{ path = \"deep\" }}\n");
+    toy.write("origin/inside/Cargo.toml", &depends);
+    let submodule = ["-c", "protocol.file.allow=always", "submodule", "--quiet"];
+    let origin = |name: &str| toy.path(&format!("origin/{name}")).display().to_string();
+    // A submodule with a submodule.
+    for name in ["deep", "inside"] {
+        let dir = format!("origin/{name}");
+        git(&toy, &dir, &["init", "--quiet"]);
+        if name == "inside" {
+            git(&toy, &dir, &[&submodule[..], &["add", &origin("deep"), "deep"]].concat());
+        }
+        git(&toy, &dir, &["add", "--all"]);
+        git(&toy, &dir, &["commit", "--quiet", "--message=a"]);
+    }
     let manifest = "[package]\nname = \"tiny\"\nedition = \"2021\"\n[workspace]\nexclude = [\"vendor\"]\n\
                     [dependencies]\nnear = { path = \"../near\" }\ninside = { path = \"vendor/inside\" }\n\
                     [[bench]]\nname = \"steps\"\nharness = false\n";
@@ -224,9 +250,8 @@ fn a_worktree_has_submodules_neighbours_and_no_hooks() {
         "fn main() { println!(\"near {}\\ninside {}\", near::answer(), inside::answer()); }";
     toy.write("mine/benches/steps.rs", bench);
     git(&toy, "mine", &["init", "--quiet"]);
-    let origin = toy.path("origin/inside").display().to_string();
-    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &origin];
-    git(&toy, "mine", &[&add[..], &["vendor/inside"]].concat());
+    git(&toy, "mine", &[&submodule[..], &["add", &origin("inside"), "vendor/inside"]].concat());
+    git(&toy, "mine", &[&submodule[..], &["update", "--init", "--recursive"]].concat());
     git(&toy, "mine", &["add", "--all"]);
     git(&toy, "mine", &["commit", "--quiet", "--message=a"]);
     toy.program("mine/.git/hooks/post-checkout", "#!/bin/sh\nexit 1\n");
@@ -239,7 +264,15 @@ fn a_worktree_has_submodules_neighbours_and_no_hooks() {
     let clean = compare();
     ends(&clean, 0);
     prints(&clean, "near");
-    assert!(!stderr(&clean).contains("uncommitted"), "{}", stderr(&clean));
+    let are_filled = |it: &Output| !stderr(it).contains("stays empty");
+    assert!(!stderr(&clean).contains("uncommitted") && are_filled(&clean), "{}", stderr(&clean));
+    // Your checkout has none of them now, but git still has their commits. The build is new.
+    git(&toy, "mine", &["submodule", "--quiet", "deinit", "--all", "--force"]);
+    fs::remove_dir_all(toy.path("mine/target")).unwrap();
+    let kept = compare();
+    ends(&kept, 0);
+    assert!(are_filled(&kept), "{}", stderr(&kept));
+    says(&kept, "building steps at HEAD");
     toy.write("mine/src/lib.rs", "// changed");
     toy.write("mine/src/new.rs", "");
     // As young as before, and it is seen.

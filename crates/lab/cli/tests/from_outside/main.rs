@@ -21,6 +21,7 @@ mod records;
 mod revisions;
 mod right_server;
 mod shop;
+mod slow;
 mod supervisor;
 mod toy;
 mod triage;

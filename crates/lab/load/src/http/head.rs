@@ -12,6 +12,8 @@ pub const IN_TLS: &str = "the server answers in TLS: start it yourself and give 
      https://localhost:PORT, or let it serve plain HTTP";
 pub const IN_HTTP2: &str =
     "the server answers in HTTP/2, and `lab` speaks HTTP/1.1: let the server accept that, too";
+/// How some answers in HTTP/1.1 begin: their server copies the status line of another one's answer. `curl` reads them.
+const COPIED: &[u8] = b"HTTP/2";
 /// How many bytes of what is not HTTP a message shows.
 const SHOWN: usize = 40;
 
@@ -39,6 +41,21 @@ impl Head {
     ///
     /// `head_only`: the request was a `HEAD`, whose answer describes a body that is not sent.
     pub fn parse(bytes: &[u8], head_only: bool) -> anyhow::Result<Option<(usize, Self)>> {
+        let Some(rest) = bytes.strip_prefix(COPIED) else {
+            return Self::parse_http_1(bytes, head_only);
+        };
+        match rest.strip_prefix(b".0").unwrap_or(rest) {
+            [] | [b'.'] => Ok(None),
+            rest @ [b' ', ..] => {
+                let as_http_1 = [&b"HTTP/1.1"[..], rest].concat();
+                let parsed = Self::parse_http_1(&as_http_1, head_only)?;
+                Ok(parsed.map(|(length, head)| (length + bytes.len() - as_http_1.len(), head)))
+            }
+            _ => Self::parse_http_1(bytes, head_only),
+        }
+    }
+
+    fn parse_http_1(bytes: &[u8], head_only: bool) -> anyhow::Result<Option<(usize, Self)>> {
         let mut headers = [const { MaybeUninit::uninit() }; USUAL_HEADERS];
         match Self::parse_into(bytes, head_only, &mut headers) {
             Err(error) if error.downcast_ref() == Some(&httparse::Error::TooManyHeaders) => {}
@@ -56,9 +73,12 @@ impl Head {
         let mut response = Response::new(&mut []);
         let parsed =
             as_curl_reads().parse_response_with_uninit_headers(&mut response, bytes, headers);
-        let Status::Complete(length) = parsed.context("the answer is not HTTP")? else {
-            return Ok(None);
-        };
+        let parsed = parsed.map_err(|error| match error {
+            httparse::Error::Version | httparse::Error::Status => anyhow!(not_http(bytes)),
+            // [`Self::parse`] has to see which one it is.
+            error => anyhow::Error::new(error).context("the answer is not HTTP"),
+        })?;
+        let Status::Complete(length) = parsed else { return Ok(None) };
         let status = response.code.context("an answer has a status")?;
         ensure!(status != 101, "the server switches to another protocol");
 
@@ -105,18 +125,22 @@ pub fn other_protocol(bytes: &[u8]) -> Option<anyhow::Error> {
         [0x15 | 0x16, 3, ..] => Some(anyhow!(IN_TLS)),
         [0, _, _, 4 | 7, _, 0, 0, 0, 0, ..] => Some(anyhow!(IN_HTTP2)),
         _ if bytes.starts_with(b"HTTP/1.") => None,
-        _ => {
-            let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
-            Some(anyhow!("the answer is not HTTP/1: it begins with `{}`", begin.escape_debug()))
-        }
+        _ => Some(anyhow!(not_http(bytes))),
     }
 }
 
-/// Folded lines, a space before a colon, and characters that a header must not have: browsers and `curl` read
-/// them all.
+/// What the bytes begin with, which a reader has to see to know what is wrong.
+fn not_http(bytes: &[u8]) -> String {
+    let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
+    format!("the answer is not HTTP/1: it begins with `{}`", begin.escape_debug())
+}
+
+/// Folded lines, a space before a colon, several before a status, and characters that a header must not have: browsers
+/// and `curl` read them all.
 fn as_curl_reads() -> ParserConfig {
     let mut config = ParserConfig::default();
     config
+        .allow_multiple_spaces_in_response_status_delimiters(true)
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
         .ignore_invalid_headers_in_responses(true);
@@ -211,6 +235,34 @@ mod tests {
                 assert_eq!((found.status, found.framing), (status, wanted), "{headers}");
                 assert_eq!(found.described, framing, "{status}");
             }
+        }
+    }
+
+    #[test]
+    fn status_lines_are_read_as_curl_reads_them() {
+        for line in [
+            "HTTP/1.1 200 OK",
+            "HTTP/1.1 200",
+            "HTTP/1.1  200 OK",
+            "HTTP/2 200",
+            "HTTP/2 200 ",
+            "HTTP/2.0 200 OK",
+        ] {
+            let text = format!("{line}\r\ncontent-length: 5\r\n\r\n");
+            let found = head(&text);
+            assert!((found.status, found.keep_alive) == (200, true), "{line}");
+            assert_eq!(found.framing, Framing::Length(5), "{line}");
+            for end in 0..text.len() {
+                let begin = &text[..end];
+                assert_eq!(Head::parse(begin.as_bytes(), false).unwrap(), None, "{begin}");
+            }
+        }
+        for line in
+            ["HTTP/1.2 200 OK", "HTTP/2.5 200 OK", "HTTP/22 200", "HTTP/3 200", "HTTP/1.1 20"]
+        {
+            let text = format!("{line}\r\ncontent-length: 5\r\n\r\n");
+            let error = Head::parse(text.as_bytes(), false).unwrap_err().to_string();
+            assert!(error.contains(&format!("it begins with `{line}")), "{error}");
         }
     }
 

@@ -279,6 +279,7 @@ fn of_all<'a>(runs: impl Iterator<Item = &'a Latency>) -> Latencies {
 
 #[cfg(test)]
 mod tests {
+    use lab_model::Percentile;
     use lab_report::Record;
 
     use super::*;
@@ -305,5 +306,40 @@ mod tests {
                 (Verdict::Undecided, Reason::GeneratorDecides { variants })
             );
         }
+    }
+
+    #[test]
+    fn it_leaves_the_verdict_on_a_latency_of_the_closed_loop_too() {
+        let record = include_str!("../../../report/tests/fixtures/record.json");
+        let mut case = serde_json::from_str::<Record>(record).unwrap().cases.remove(0);
+        case.metric = Metric::Latency(Percentile::P99);
+        case.open_runs.clear();
+        let [_, candidate] = case.names().map(str::to_owned);
+        let of = |speedup: Option<lab_stats::Speedup>| {
+            ByPercentile::of(|at| speedup.filter(|_| at == Percentile::P99))
+        };
+        case.control.speedup.latency = of(case.control.speedup.throughput);
+        let (gain, loss) = (case.speedup.throughput, case.speedup.throughput.map(inverse));
+        // Which side is faster, and which one the generator limited.
+        for (factor, limited, verdict) in [
+            (gain, 1, Verdict::Faster),
+            (loss, 0, Verdict::Slower),
+            (gain, 0, Verdict::Undecided),
+            (loss, 1, Verdict::Undecided),
+        ] {
+            let mut case = case.clone();
+            case.speedup.throughput = factor;
+            case.speedup.latency = of(factor);
+            case.variants[limited].limited_runs = case.runs.len();
+            case.bound_by_generator();
+            let (found, reason) = super::verdict(&case, &candidate);
+            assert_eq!(found, verdict, "{limited}: {reason:?}");
+        }
+    }
+
+    fn inverse(it: lab_stats::Speedup) -> lab_stats::Speedup {
+        let (estimate, low, high) = (1.0 / it.estimate, 1.0 / it.high, 1.0 / it.low);
+        let inner = it.inner.map(|[low, high]| [1.0 / high, 1.0 / low]);
+        lab_stats::Speedup { estimate, low, high, inner, ..it }
     }
 }

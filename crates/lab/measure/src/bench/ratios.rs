@@ -77,6 +77,7 @@ impl Pairs<'_> {
             time: self.factor(|before, after| Some(before.time_ns? / after.time_ns?)),
             latency_at_least: is_late,
             throughput_at_least: false,
+            closed_latency_at_least: false,
             latency: ByPercentile::of(|at| {
                 if is_late {
                     self.latency_at_least(at)

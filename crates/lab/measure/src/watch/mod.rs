@@ -4,5 +4,5 @@ mod heap;
 mod observe;
 mod subjects;
 
-pub use observe::{Instruments, Watch, first_that_works};
+pub use observe::{Instruments, Watch, first_that_works, window};
 pub use subjects::Subjects;

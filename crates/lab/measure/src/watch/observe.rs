@@ -19,10 +19,20 @@ const WARM_UP: Duration = Duration::from_millis(1500);
 /// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
 /// takes a moment to attach and must not see an idle server.
 const MARGIN: Duration = Duration::from_secs(1);
+/// A recording sees so many answers of all users together, and so many of each.
+const OF_ALL: u32 = 10;
+const OF_EACH: u32 = 3;
 /// How long the last requests may take. Nothing depends on their answers.
 const GRACE: Duration = Duration::from_millis(500);
 /// Where a server answers with the spans of the last two seconds.
 const SPANS: &str = "/.lab/spans?last_ms=2000";
+
+/// How long a server is recorded that usually is for so long, if a visit takes `visit`: whatever a slow server does for
+/// a request has to be in it.
+pub fn window(usual: Duration, visit: Duration, users: usize) -> Duration {
+    let users = u32::try_from(users.max(1)).unwrap_or(u32::MAX);
+    usual.max(visit * OF_ALL.div_ceil(users).max(OF_EACH))
+}
 
 /// What the first profiler yields that does not fail; `note` gets the obstacles of the others.
 pub async fn first_that_works<T>(
@@ -168,4 +178,24 @@ async fn spans(url: &Uri) -> anyhow::Result<Spans> {
     let answer =
         lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
     serde_json::from_str(&answer).context("the server's spans cannot be parsed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_server_is_recorded_for_ten_answers_and_three_of_each_user() {
+        let usual = Duration::from_secs(5);
+        for ms in [0, 1, 300, 400, 1500, 3000, 20_000] {
+            let visit = Duration::from_millis(ms);
+            for users in [1, 2, 8, 10, 1000] {
+                let window = window(usual, visit, users);
+                let of_each = window.as_millis() / u128::from(ms.max(1));
+                assert!(of_each >= 3 && of_each * users as u128 >= 10, "{ms} {users}: {window:?}");
+                let is_fast = ms * 10 <= 5000;
+                assert!(!is_fast || window == usual, "{ms} {users}: {window:?}");
+            }
+        }
+    }
 }

@@ -61,13 +61,15 @@ impl Level {
     /// How long a level takes about, of a server that answers many as fast as one.
     pub fn expected(users: usize, visit: Duration) -> Duration {
         let least = if users == WATCHED { WATCH } else { LEVEL };
-        // What is planned for a level expects the pace of the one before, with half of the users.
-        let twice = if users == 1 { Duration::ZERO } else { 4 * visit };
+        // What is planned for a level expects the pace of the one before, with half of the users. That is a bit too low,
+        // since the last half of a visit has no answer.
+        let twice = if users == 1 { Duration::ZERO } else { 5 * visit };
         least.max(twice).max(Self::fewest(users, visit))
     }
 
+    /// Half a visit longer than the answers take, so that the last one comes in time.
     fn fewest(users: usize, visit: Duration) -> Duration {
-        visit * OF_ALL.div_ceil(users as u32).max(OF_EACH)
+        visit * OF_ALL.div_ceil(users as u32).max(OF_EACH) + visit / 2
     }
 }
 
