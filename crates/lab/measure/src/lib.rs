@@ -5,3 +5,6 @@ pub mod bench;
 pub mod count;
 pub mod micro;
 pub mod watch;
+mod workload;
+
+pub use workload::Workload;

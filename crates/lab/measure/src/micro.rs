@@ -22,8 +22,7 @@ use lab_system::{Program, Progress, load_average};
 use tokio::time::timeout;
 
 use crate::bench::{
-    Effort,
-    neighbours::Before,
+    Effort, NeighbourMeter,
     ratios::{control, control_pairs_of, of_sides, over},
     verdict,
 };
@@ -143,7 +142,7 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
         command.current_dir(dir);
     }
     let load_average = load_average();
-    let (before, start) = (Before::look_at_children(), Instant::now());
+    let (meter, start) = (NeighbourMeter::begin_with_children(), Instant::now());
     let (mut of_lines, left_out) = (Times::default(), RefCell::new(Times::default()));
     let line = |line: &str| {
         of_lines.read_line(line);
@@ -154,7 +153,7 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let program = Program::of_user(command, LONGEST).named(&launch.name);
     let ran = timeout(LONGEST, program.lines_and_messages(line, &message)).await;
     ran.with_context(|| format!("{} takes longer than {} s", launch.name, LONGEST.as_secs()))??;
-    let (neighbours, measured) = (before.until_now(), start.elapsed());
+    let (neighbours, measured) = (meter.end(), start.elapsed());
     let mut times = Times::of_criterion(home.path());
     if times.is_empty() {
         times = of_lines;

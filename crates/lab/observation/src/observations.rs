@@ -78,6 +78,11 @@ impl Observation {
 }
 
 impl Observations {
+    /// What was seen of one server, without its allocations.
+    pub fn of_one(profiler: Profiler, server: Observation) -> Self {
+        Self { profiler, servers: vec![server], heaps: Vec::new(), notes: Vec::new() }
+    }
+
     /// The profiler, and how it found the callers.
     pub fn made_by(&self) -> String {
         let unwinder = self.servers.first().and_then(|it| it.recording.as_ref()?.unwinder);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::try_join_all;
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW};
 use lab_load::Visitor;
-use lab_measure::bench::{Comparison, Effort};
+use lab_measure::bench::{Effort, Experiment, Runs, assess, run};
 use lab_model::Ask;
 use lab_report::{CaseRecord, Run, factor, say, speedup_or};
 use lab_servers::{Launch, Running};
@@ -143,16 +143,18 @@ impl<'a> DrawnLoad<'a> {
         effort: Effort,
     ) -> anyhow::Result<CaseRecord> {
         let names = variants.map(str::to_owned);
-        let mut comparison = Comparison::of_case(self.servers.workspace(), &self.case, &names)?;
-        for subject in &mut comparison.subjects {
+        let workspace = self.servers.workspace();
+        let mut experiment = Experiment::of_case(workspace, &self.case, &names, effort)?;
+        for subject in &mut experiment.subjects {
             subject.launch = self.servers.launch(&self.case, &subject.name)?;
             if !self.asks.is_empty() {
                 subject.asks.clone_from(&self.asks);
             }
         }
-        comparison.engine.options.in_turn = !self.asks.is_empty();
-        let progress = Progress::planned(comparison.length(effort));
-        comparison.record(variants[N - 1], effort, &progress).await
+        experiment.engine.options.in_turn = !self.asks.is_empty();
+        let mut runs = Runs::default();
+        run(&experiment, &Progress::planned(experiment.length()), &mut runs).await?;
+        assess(&experiment, &runs, variants[N - 1])
     }
 }
 

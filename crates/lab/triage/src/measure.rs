@@ -10,8 +10,7 @@ mod stages;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use anyhow::Context as _;
-use lab_measure::bench::Comparison;
+use lab_measure::watch::ServerUnderLoad;
 use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
@@ -32,7 +31,7 @@ pub use super::thresholds::WATCHED;
 /// A server, its requests, and the tools to watch it.
 #[derive(Debug)]
 pub struct Triage<'a> {
-    pub comparison: &'a Comparison,
+    pub server: &'a ServerUnderLoad,
     pub profilers: &'a Profilers,
     pub scratch: &'a Path,
     pub progress: &'a Progress,
@@ -99,12 +98,11 @@ impl Triage<'_> {
 
     /// How long it takes about.
     pub fn length(&self) -> Duration {
-        stages::expected(self.comparison.visit_takes)
+        stages::expected(self.server.visit_takes)
     }
 
     pub async fn run(&self) -> anyhow::Result<Measured> {
-        let subject = self.comparison.subjects.first().context("there is a server")?;
-        let stages = Running::with(&subject.launch, async |Running { server, .. }| {
+        let stages = Running::with(&self.server.launch, async |Running { server, .. }| {
             server.ensure_it_can_be_timed()?;
             let pid = server.studied_pid()?;
             let on = Loaded { triage: self, server, pid, memory: MemoryLog::begin(pid) };
@@ -125,7 +123,7 @@ impl Triage<'_> {
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            asks: self.comparison.asks().len(),
+            asks: self.server.asks.len(),
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
-use lab_measure::bench::Comparison;
+use lab_measure::bench::{Experiment, Runs, assess, run as run_experiment};
 use lab_practice::Entry;
 use lab_report::{CaseRecord, QUICK, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
@@ -11,9 +11,9 @@ use lab_system::{Build, Progress, err, out};
 
 use super::{
     Places,
+    bench_output::{self, Form},
     effort::EffortOptions,
     interrupted, interruptible, practice, report,
-    shown::{self, Form},
 };
 
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,10 @@ fn print(
     } else {
         // One case has been shown, with nearly all that the overview says.
         if options.verbose || options.criterion || record.cases.len() > 1 {
-            out!("{}", shown::overview(workspace, cases, record, options.criterion).trim_end());
+            out!(
+                "{}",
+                bench_output::overview(workspace, cases, record, options.criterion).trim_end()
+            );
         } else if record.quick {
             out!("{QUICK}");
         }
@@ -134,17 +137,19 @@ async fn measure(
     records: &mut Vec<CaseRecord>,
 ) -> anyhow::Result<()> {
     // Prepare all cases first, so that a missing file is an error at once.
-    let mut comparisons = Vec::new();
+    let mut experiments = Vec::new();
     for case in cases {
         let variants = options.variants(case);
         let effort = options.effort.effort(case.decides, 1);
-        comparisons.push((case, effort, Comparison::of_case(workspace, case, &variants)?));
+        experiments.push((case, Experiment::of_case(workspace, case, &variants, effort)?));
     }
-    let length = comparisons.iter().map(|(_, effort, it)| it.length(*effort)).sum();
+    let length = experiments.iter().map(|(_, experiment)| experiment.length()).sum();
     err!("{}", paragraph(&format!("measuring for about {}", planned(length))));
     let progress = Progress::planned(length);
-    for (case, effort, comparison) in &comparisons {
-        let mut record = comparison.record(FIXED, *effort, &progress).await?;
+    for (case, experiment) in &experiments {
+        let mut runs = Runs::default();
+        run_experiment(experiment, &progress, &mut runs).await?;
+        let mut record = assess(experiment, &runs, FIXED)?;
         record.case.clone_from(&case.name);
         if !options.json {
             let form = match cases.len() {
@@ -153,7 +158,7 @@ async fn measure(
                 _ => Form::Line,
             };
             let noted = Entry::keep_measured(workspace, case, &record.speedup);
-            let shown = noted.and_then(|()| shown::case(workspace, case, &record, form));
+            let shown = noted.and_then(|()| bench_output::case(workspace, case, &record, form));
             // Kept, whatever the journal of predictions contains.
             records.push(record);
             let shown = shown?;

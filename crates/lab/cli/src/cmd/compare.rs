@@ -4,16 +4,18 @@ use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
 use lab_cases::{Workspace, unknown};
-use lab_load::Fault;
-use lab_measure::{bench::Engine, count, micro};
-use lab_model::{EngineOptions, Kind, Metric, Note};
+use lab_measure::{
+    bench::{Engine, Experiment, Runs, assess_each, find_warm_up, run as run_experiment, watching},
+    micro,
+};
+use lab_model::{EngineOptions, Load, Metric, Note};
 use lab_report::{
     CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
     paragraph, planned, time_ms, worst,
 };
-use lab_servers::{Scratch, Subject};
+use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
-use lab_system::{Build, Progress, err, out};
+use lab_system::{Build, Progress, allow_connections, err, out};
 use serde_json::{Value, json};
 
 use super::{
@@ -21,7 +23,7 @@ use super::{
     effort::EffortOptions,
     interrupted, interruptible,
     own_bench::OwnBenches,
-    own_server::{OwnLoad, OwnServer, comparison_of},
+    server_options::{OwnLoad, OwnServer},
     sides::SideOptions,
 };
 
@@ -107,7 +109,11 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
-    let end = interruptible(measure(places, options, &mut record.cases));
+    let mut measured = None;
+    let end = interruptible(measure(places, options, &mut record.cases, &mut measured));
+    if let Some((experiment, runs)) = measured.filter(|(_, runs)| runs.is_complete()) {
+        record.cases = assess_each(&experiment, &runs)?;
+    }
     // Print and keep a comparison that was complete before an error or Ctrl-C.
     let cases = &record.cases[..];
     if cases.is_empty() {
@@ -125,11 +131,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit_code(worst(cases.iter()))))
 }
 
-/// Adds the records of the comparison as soon as its runs are done.
+/// Measures servers into `measured`, and benches into `records`.
 async fn measure(
     places: &Places,
     options: &Options,
     records: &mut Vec<CaseRecord>,
+    measured: &mut Option<(Experiment, Runs)>,
 ) -> anyhow::Result<()> {
     if options.sides.is_of_benches() {
         let effort = &options.effort;
@@ -145,64 +152,44 @@ async fn measure(
     let Options { server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
     let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
-    let mut comparison = comparison_of("compare", *load, sides.subjects, &server.requests).await?;
-    comparison.notes().iter().for_each(|note| err!("{}", noted(note)));
-    comparison.load.think_ms = comparison.load.think_ms.max(sides.pause_ms);
+    let mut subjects = sides.subjects;
+    // Before a server starts.
+    allow_connections(load.users as usize)?;
+    let (notes, visit_takes) = learn_answers(&mut subjects, &server.requests).await?;
+    notes.iter().for_each(|note| err!("{}", noted(note)));
     let effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
-    let mut effort = options.effort.chosen(effort.for_visits(comparison.visit_takes));
-    let (visit, runs) = (comparison.visit_takes, effort.measurement);
+    let effort = options.effort.chosen(effort.for_visits(visit_takes));
+    let runs = effort.measurement;
     ensure!(
-        visit < SECONDS || runs >= FEWEST * visit || effort.allow_unfinished,
+        visit_takes < SECONDS || runs >= FEWEST * visit_takes || effort.allow_unfinished,
         "a visit takes {}, so runs of {} s have no figures: leave out --measurement, or give {:.0} s or more",
-        time_ms(visit.as_secs_f64() * 1e3),
+        time_ms(visit_takes.as_secs_f64() * 1e3),
         runs.as_secs_f64(),
-        (FEWEST * visit).as_secs_f64().ceil()
+        (FEWEST * visit_takes).as_secs_f64().ceil()
     );
+    let load = load.load();
+    let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
+    let experiment = Experiment::new("compare", load, subjects, effort)?;
+    let mut experiment = Experiment { notes, visit_takes, counts_system_calls: true, ..experiment };
     if let Some(engine) = engine {
-        effort.open_loop = Duration::ZERO;
-        effort.start = Engine::start_time(comparison.load.users);
-        comparison.engine = engine;
+        experiment.effort.open_loop = Duration::ZERO;
+        experiment.effort.start = Engine::start_time(load.users);
+        experiment.engine = engine;
     }
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
     let is_fixed = is_chosen || options.generator.engine != "lab" || options.sides.is_running();
-    let counting = count::LONGEST * comparison.subjects.len() as u32;
-    let watching = if is_fixed { Duration::ZERO } else { comparison.watching(effort) };
-    let length = watching + comparison.length(effort) + counting;
-    let why = why_long(comparison.visit_takes, options.effort.quick);
+    let watching = if is_fixed { Duration::ZERO } else { watching(&experiment) };
+    let length = watching + experiment.length();
+    let why = why_long(visit_takes, options.effort.quick);
     err!("{}", paragraph(&format!("measuring for about {}{why}", planned(length))));
-    if !is_fixed && let Some(note) = comparison.warm_up(&mut effort).await? {
-        comparison.note(note);
+    if !is_fixed && let Some(found) = find_warm_up(&experiment).await? {
+        err!("{}", noted(&found.note));
+        experiment.effort.warm_up = found.length;
+        experiment.notes.push(found.note);
     }
-    let progress = Progress::planned(comparison.length(effort) + counting);
-    records.extend(comparison.records(effort, &progress).await?);
-    for Subject { name, launch, asks, .. } in &comparison.subjects {
-        progress.run("system calls", name, count::LONGEST);
-        let counted = count::system_calls(launch, asks).await;
-        for case in records.iter_mut() {
-            let Some(at) = case.variants.iter().position(|it| it.variant == *name) else {
-                continue;
-            };
-            match &counted {
-                Ok([least, most]) => {
-                    let (side, name) = (&mut case.variants[at], "system_calls".to_owned());
-                    if least == most {
-                        side.exact.insert(name, *least);
-                    } else {
-                        side.ranges.insert(name, [*least, *most]);
-                    }
-                }
-                // A fault is one whenever it comes, unless requests may go without an answer.
-                Err(error) if is_fault(error, effort.allow_unfinished) => {
-                    case.spoil(at, format!("{error:#}"));
-                }
-                Err(error) => {
-                    let why = format!("{error:#}");
-                    case.notes.push(Note::of(name, Kind::NotCounted { why }));
-                }
-            }
-        }
-    }
-    Ok(())
+    let progress = Progress::planned(experiment.length());
+    let (experiment, runs) = &mut *measured.insert((experiment, Runs::default()));
+    run_experiment(experiment, &progress, runs).await
 }
 
 /// Why a measurement takes long, and what makes it shorter.
@@ -213,14 +200,6 @@ fn why_long(visit: Duration, is_quick: bool) -> String {
     let takes = time_ms(visit.as_secs_f64() * 1e3);
     let less = if is_quick { "" } else { "; --quick takes less than half of it" };
     format!(", because a visit takes {takes}{less}")
-}
-
-fn is_fault(error: &anyhow::Error, may_lack_answers: bool) -> bool {
-    match error.downcast_ref() {
-        Some(Fault::Mismatch(_)) => true,
-        Some(Fault::Failure(_)) => !may_lack_answers,
-        None => false,
-    }
 }
 
 /// What makes the load, if it is not `lab` itself.
@@ -341,6 +320,8 @@ fn exit_code(verdict: Verdict) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use lab_model::Kind;
+
     use super::*;
 
     #[test]

@@ -10,10 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
-use lab_measure::{
-    bench::Comparison,
-    watch::{Subjects, window},
-};
+use lab_measure::watch::{FlameSession, ServerUnderLoad};
 use lab_model::{Exhibit, Kind, Note};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
@@ -28,9 +25,8 @@ use lab_system::{Build, Output, Progress, err, out};
 use super::{
     Places,
     command_name::{directory, short, title},
-    interrupted, interruptible,
-    own_server::{OwnLoad, OwnServer},
-    seen,
+    flame_summary, interrupted, interruptible,
+    server_options::{OwnLoad, OwnServer},
 };
 
 #[derive(Debug, clap::Args)]
@@ -136,12 +132,14 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
         let has_mine = case.variants.iter().any(|it| it == MINE);
         let variants = [SLOW, if has_mine { MINE } else { FIXED }].map(str::to_owned);
-        let comparison = Comparison::of_case(&workspace, case, &variants)?;
-        let built = built.clone();
-        let subjects = Subjects::of_case(case, comparison, sampling, built)?;
+        let mut servers = Vec::new();
+        for variant in &variants {
+            servers.push(ServerUnderLoad::of_case(&workspace, case, variant)?);
+        }
+        let session = FlameSession::of_case(case, servers, sampling, built.clone())?;
         // Published pages are those of the case's own variants.
         let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
-        pages.push(draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await?);
+        pages.push(draw(&session, &[], &profilers, flamegraph.as_deref(), options, dir).await?);
     }
     Ok(pages)
 }
@@ -157,20 +155,22 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
         names.iter().copied().zip(options.exec.iter().map(String::as_str)).collect();
     let command = &options.exec[0];
     let (title, files) = (title(command), Scratch::new()?);
-    let comparison = options.server.comparison(&title, options.load, &commands, files.path());
-    let comparison = comparison.await?;
+    let OwnServer { requests, .. } = &options.server;
+    let subjects = options.server.subjects(&commands, files.path())?;
+    let (servers, notes) =
+        ServerUnderLoad::with_answers(subjects, options.load.load(), requests).await?;
     let dir = places.results()?.join("flame").join(directory(command));
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
-    let subjects = Subjects::own(comparison, options.spans.clone())?;
-    draw(&subjects, &profilers, flamegraph.as_deref(), options, dir).await
+    let session = FlameSession::own(&title, servers, options.spans.clone())?;
+    draw(&session, &notes, &profilers, flamegraph.as_deref(), options, dir).await
 }
 
 /// How long each server is recorded. Says so if its answers take long.
-fn planned_window(options: &Options, comparison: &Comparison) -> Duration {
+fn planned_window(options: &Options, session: &FlameSession) -> Duration {
     let usual = Duration::from_secs(options.seconds.unwrap_or(USUAL_SECONDS));
-    let visit = comparison.visit_takes;
-    let enough = window(usual, visit, comparison.load.users);
+    let visit = session.visit_takes();
+    let enough = session.enough(usual);
     if enough == usual {
         return usual;
     }
@@ -193,9 +193,10 @@ fn planned_window(options: &Options, comparison: &Comparison) -> Duration {
     enough
 }
 
-/// Records the servers and draws their page into `dir`; returns its path.
+/// Records the servers and draws their page into `dir`; returns its path. `of_servers` are the notes on their answers.
 async fn draw(
-    subjects: &Subjects,
+    session: &FlameSession,
+    of_servers: &[Note],
     profilers: &Profilers,
     flamegraph: Option<&Path>,
     options: &Options,
@@ -205,20 +206,20 @@ async fn draw(
     let output = Output::begin(dir)?;
     // Recordings are large, and nobody needs them afterwards.
     let scratch = Scratch::within(&results)?;
-    let name = options.exec.first().map_or(subjects.topic.name.clone(), |command| short(command));
+    let name = options.exec.first().map_or(session.topic.name.clone(), |command| short(command));
     let progress = Progress::new(&name);
-    let window = planned_window(options, subjects.comparison());
+    let window = planned_window(options, session);
     let choice = options.profiler.as_slice();
     let choice = if choice.is_empty() { profilers.usable() } else { choice };
-    let all = subjects.see(profilers, choice, window, scratch.path(), &progress).await?;
+    let all = session.see(profilers, choice, window, scratch.path(), &progress).await?;
     progress.step("drawing");
-    let page = draw_page(&subjects.topic, &all, &output, flamegraph)?;
-    let meta = meta(&subjects.topic, &all);
+    let page = draw_page(&session.topic, &all, &output, flamegraph)?;
+    let meta = meta(&session.topic, &all);
     output.write("meta.json", &(serde_json::to_string_pretty(&meta)? + "\n"))?;
     output.write("index.html", &page.html())?;
     drop(progress);
     let path = output.finish()?.join("index.html");
-    let notes = subjects.comparison().notes().iter().chain(&page.notes);
+    let notes = of_servers.iter().chain(&page.notes);
     // A line of the screen says by itself that a server is almost idle.
     let is_said = |note: &&Note| {
         !options.verbose && matches!(note, Note::Known { kind: Kind::AlmostIdle { .. }, .. })
@@ -230,7 +231,7 @@ async fn draw(
         out!("  Profiler    {}", all.made_by());
     } else {
         out!("");
-        seen::lines(&subjects.topic, &all).iter().for_each(|line| out!("{line}"));
+        flame_summary::lines(&session.topic, &all).iter().for_each(|line| out!("{line}"));
         out!("\n{}", closing(notes, "-v, or the page").trim_end());
     }
     out!("  Page        {}", lab_report::path(&path));

@@ -1,6 +1,7 @@
 //! The verbs of `lab`, a file each.
 
 mod bench;
+mod bench_output;
 mod command_name;
 mod compare;
 mod count;
@@ -8,20 +9,19 @@ mod doctor;
 mod effort;
 mod explain;
 mod flame;
+mod flame_summary;
 mod generate;
 mod interrupt;
 mod load;
 mod own_bench;
-mod own_server;
 mod places;
 mod practice;
+mod preflight;
 mod report;
-mod seen;
-mod shown;
+mod server_options;
 mod sides;
 mod supervise;
 mod triage;
-mod usable;
 mod verify;
 
 use std::{
@@ -95,7 +95,7 @@ enum Command {
 
 pub fn run() -> ExitCode {
     // Parsing takes more than a small stack has.
-    if let Err(error) = usable::ensure_usable() {
+    if let Err(error) = preflight::ensure_usable() {
         complain(&error);
         return ExitCode::from(2);
     }

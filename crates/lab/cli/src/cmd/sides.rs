@@ -9,7 +9,7 @@ use lab_report::plural;
 use lab_servers::{Artifact, Built, Launch, Requests, Revisions, Subject};
 use lab_system::{err, without_secrets};
 
-use super::{Places, own_server::OwnServer};
+use super::{Places, server_options::OwnServer};
 
 /// Options that say nothing about a bench.
 const OF_SERVERS: [&str; 19] = [

@@ -7,8 +7,9 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use http::Uri;
-use lab_measure::{bench::Comparison, watch::Subjects};
-use lab_observation::Observations;
+use lab_measure::watch::{ServerUnderLoad, topic};
+use lab_model::Load;
+use lab_observation::{Observations, Topic};
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
 use lab_report::{noted, paragraph, planned};
@@ -21,7 +22,7 @@ use super::{
     Places,
     command_name::{directory, short, title},
     interrupted, interruptible,
-    own_server::{OwnLoad, OwnServer, comparison_of},
+    server_options::OwnServer,
     sides::asks_below,
 };
 
@@ -57,7 +58,7 @@ pub struct Options {
 }
 
 /// The triage chooses its own loads.
-const ALONE: OwnLoad = OwnLoad { users: 1, think_ms: 0 };
+const ALONE: Load = Load { users: 1, think_ms: 0, connections: 1 };
 
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let Some(page) = interruptible(examine(places, options))? else {
@@ -78,41 +79,34 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let output = Output::begin(results.join(directory(&server)))?;
     let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&url.clone().unwrap_or_else(|| short(&server)));
-    let comparison = match (&options.url, of_case(places, &server).await?) {
-        (Some(url), _) => of_running(&name, url, options, scratch.path()).await?,
-        (None, Some(comparison)) => {
-            ensure!(
-                options.server.requests.is_empty(),
-                "{server} has the requests of its case: leave out yours"
-            );
-            comparison
+    let requests = &options.server.requests;
+    let (servers, notes) = match (&options.url, of_case(places, &server).await?) {
+        (Some(url), _) => {
+            let server = running(&name, url, options, scratch.path()).await?;
+            ServerUnderLoad::with_answers(vec![server], ALONE, requests).await?
+        }
+        (None, Some(of_case)) => {
+            ensure!(requests.is_empty(), "{server} has the requests of its case: leave out yours");
+            (vec![of_case], Vec::new())
         }
         (None, None) => {
             let servers = [("server", server.as_str())];
-            options.server.comparison(&name, ALONE, &servers, scratch.path()).await?
+            let subjects = options.server.subjects(&servers, scratch.path())?;
+            ServerUnderLoad::with_answers(subjects, ALONE, requests).await?
         }
     };
+    let topic = Topic { load: Triage::load(), ..topic(&name, &servers)? };
+    let server = servers.first().context("there is a server")?;
     let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
-    let mut subjects = Subjects::own(comparison, None)?;
-    subjects.topic.load = Triage::load();
-    let triage = Triage {
-        comparison: subjects.comparison(),
-        profilers: &profilers,
-        scratch: scratch.path(),
-        progress: &progress,
-    };
+    let triage =
+        Triage { server, profilers: &profilers, scratch: scratch.path(), progress: &progress };
     err!("{}", paragraph(&format!("measuring for about {}", planned(triage.length()))));
     let measured = triage.run().await?;
     progress.step("drawing");
-    let card = Card::new(&name, subjects.comparison().asks().len(), &measured, &Rules::read()?);
-    let seen = Observations {
-        profiler: measured.profiler,
-        servers: vec![measured.observation],
-        heaps: Vec::new(),
-        notes: Vec::new(),
-    };
-    let mut page = draw_page(&subjects.topic, &seen, &output, flamegraph.as_deref())?;
+    let card = Card::new(&name, server.asks.len(), &measured, &Rules::read()?);
+    let seen = Observations::of_one(measured.profiler, measured.observation);
+    let mut page = draw_page(&topic, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What limits {name}?");
     card.add_to(&mut page);
     output.write("triage.json", &(serde_json::to_string_pretty(&card)? + "\n"))?;
@@ -120,14 +114,13 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     output.write("index.html", &page.html())?;
     drop(progress);
     let path = output.finish()?.join("index.html");
-    let notes = subjects.comparison().notes();
     if options.json {
         notes.iter().for_each(|note| err!("{}", noted(note)));
         let mut document = json!(card);
         document["page"] = json!(path);
         out!("{document}");
     } else {
-        let card = card.with_notes(notes);
+        let card = card.with_notes(&notes);
         let width = usize::from(console::Term::stdout().size().1);
         out!("{}", if options.verbose { card.text(width) } else { card.screen() });
     }
@@ -136,12 +129,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
 }
 
 /// A server that runs already. It has to be on this machine, where its process can be watched.
-async fn of_running(
-    name: &str,
-    url: &Uri,
-    options: &Options,
-    dir: &Path,
-) -> anyhow::Result<Comparison> {
+async fn running(name: &str, url: &Uri, options: &Options, dir: &Path) -> anyhow::Result<Subject> {
     let target = lab_load::resolve(url).await?;
     ensure!(
         target.address.ip().is_loopback(),
@@ -151,16 +139,14 @@ async fn of_running(
     let asks = asks_below(url, requests, &[], dir)?;
     let patience = Some(options.server.patience());
     let launch = Launch { patience, ..Launch::running("server", url.clone(), target) };
-    let server = Subject::new("server", launch, asks);
-    comparison_of(name, ALONE, vec![server], requests).await
+    Ok(Subject::new("server", launch, asks))
 }
 
 /// The server of a case with this name, and the case's requests.
-async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<Comparison>> {
+async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<ServerUnderLoad>> {
     let Ok(workspace) = places.workspace() else { return Ok(None) };
     let Some((case, variant)) = workspace.server_named(server)? else { return Ok(None) };
-    let wanted = [(&case, vec![variant])];
+    let wanted = [(&case, vec![variant.clone()])];
     places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
-    let [(_, variants)] = wanted;
-    Comparison::of_case(&workspace, &case, &variants).map(Some)
+    ServerUnderLoad::of_case(&workspace, &case, &variant).map(Some)
 }

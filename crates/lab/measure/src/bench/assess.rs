@@ -1,7 +1,7 @@
-//! From runs to a record: medians, ratios of pairs, and the verdict on them.
+//! From runs to a record: medians, ratios of pairs, and the verdict on them. Nothing is started or read here.
 
 use anyhow::Context as _;
-use lab_model::{ByPercentile, Latency, Metric, OpenLoop, Outcome, Reason, Speedups};
+use lab_model::{ByPercentile, Kind, Latency, Metric, Note, OpenLoop, Outcome, Reason, Speedups};
 use lab_report::{
     CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord, growth,
 };
@@ -9,147 +9,140 @@ use lab_servers::Subject;
 use lab_stats::{Verdict, median_of};
 
 use super::{
-    Comparison, Effort,
+    Experiment, Runs,
     ratios::{control, control_pairs_of, is_late, of_sides, outcomes_of, over},
+    run::{SystemCalls, Uncounted},
 };
-use lab_system::Progress;
 
-/// All runs of a comparison.
-struct AllRuns {
-    closed: Vec<Run>,
-    /// The arrivals of the open loop; `None` without one.
-    arrivals: Option<OpenLoop>,
-    open: Vec<Run>,
+/// The record of all servers of an experiment. Its verdict is about `candidate`.
+///
+/// # Errors
+///
+/// If a server has no run.
+pub fn assess(experiment: &Experiment, runs: &Runs, candidate: &str) -> anyhow::Result<CaseRecord> {
+    let assessment = Assessment::new(experiment, runs)?;
+    assessment.record(candidate, &experiment.subjects, runs.clone(), experiment.effort.family)
+}
+
+/// The same with a record for each candidate, of its own runs and those of the baseline that they are paired with.
+/// The error rates of their verdicts hold for all of them together.
+///
+/// # Errors
+///
+/// If a server has no run.
+pub fn assess_each(experiment: &Experiment, runs: &Runs) -> anyhow::Result<Vec<CaseRecord>> {
+    let assessment = Assessment::new(experiment, runs)?;
+    let (baseline, candidates) =
+        experiment.subjects.split_first().context("there is a baseline")?;
+    let mut records = Vec::new();
+    for candidate in candidates {
+        let own = runs.of_sides([&baseline.name, &candidate.name]);
+        let sides = [baseline.clone(), candidate.clone()];
+        let mut record = assessment.record(&candidate.name, &sides, own, candidates.len())?;
+        if candidates.len() > 1 {
+            record.case.clone_from(&candidate.name);
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+impl Runs {
+    fn of_sides(&self, sides: [&str; 2]) -> Self {
+        let [closed, open] = [&self.closed, &self.open].map(|runs| of_sides(sides, runs));
+        let mut system_calls = self.system_calls.clone();
+        system_calls.retain(|of| sides.contains(&&*of.subject));
+        Self { closed, open, system_calls, ..*self }
+    }
+}
+
+/// What the records of an experiment have in common.
+struct Assessment<'a> {
+    experiment: &'a Experiment,
+    baseline: &'a str,
+    /// Of the whole session: its runs are as far apart as those of a pair.
+    control: Control,
     /// Whether the latencies that have factors are those of the open loop, because it ran in pairs.
     is_open_in_pairs: bool,
 }
 
-impl AllRuns {
+impl<'a> Assessment<'a> {
+    fn new(experiment: &'a Experiment, runs: &Runs) -> anyhow::Result<Self> {
+        let baseline = &*experiment.subjects.first().context("there is a baseline")?.name;
+        let is_open_in_pairs = runs.arrivals.is_some() && experiment.effort.decides_in_open_loop();
+        let mut assessment =
+            Self { experiment, baseline, control: Control::default(), is_open_in_pairs };
+        let of_loop = if is_open_in_pairs { &runs.open } else { &runs.closed };
+        assessment.control.pairs = control_pairs_of(baseline, of_loop).len();
+        assessment.control.speedup = assessment.speedups(runs, |runs| control(baseline, runs));
+        Ok(assessment)
+    }
+
     /// The factors that `of` takes from runs of one loop, each from the loop that ran in pairs.
-    fn speedups(&self, of: impl Fn(&[Run]) -> Speedups) -> Speedups {
-        let closed = of(&self.closed);
+    fn speedups(&self, runs: &Runs, of: impl Fn(&[Run]) -> Speedups) -> Speedups {
+        let closed = of(&runs.closed);
         if !self.is_open_in_pairs {
             return closed;
         }
-        let Speedups { latency, latency_at_least, .. } = of(&self.open);
+        let Speedups { latency, latency_at_least, .. } = of(&runs.open);
         Speedups { latency, latency_at_least, ..closed }
     }
 
-    fn control(&self, baseline: &str) -> Control {
-        let runs = if self.is_open_in_pairs { &self.open } else { &self.closed };
-        Control {
-            pairs: control_pairs_of(baseline, runs).len(),
-            speedup: self.speedups(|runs| control(baseline, runs)),
-            ..Control::default()
-        }
-    }
-
-    fn of_sides(&self, sides: [&str; 2]) -> Self {
-        let [closed, open] = [&self.closed, &self.open].map(|runs| of_sides(sides, runs));
-        Self { closed, open, ..*self }
-    }
-}
-
-impl Comparison {
-    /// Measures all servers, in the closed loop and then in the open one. The verdict is about
-    /// `candidate`.
-    pub async fn record(
-        &self,
-        candidate: &str,
-        effort: Effort,
-        progress: &Progress,
-    ) -> anyhow::Result<CaseRecord> {
-        let measured = self.measure_all(effort, progress).await?;
-        let baseline = self.subjects.first().context("there is a baseline")?;
-        let control = measured.control(&baseline.name);
-        self.assess(candidate, &self.subjects, measured, control, effort)
-    }
-
-    /// The same with a record for each candidate, of its own runs and those of the baseline that they are paired with.
-    /// The error rates of their verdicts hold for all of them together.
-    pub async fn records(
-        &self,
-        effort: Effort,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<CaseRecord>> {
-        let measured = self.measure_all(effort, progress).await?;
-        let (baseline, candidates) = self.subjects.split_first().context("there is a baseline")?;
-        // Of the whole session: its runs are as far apart as those of a pair.
-        let control = measured.control(&baseline.name);
-        let effort = Effort { family: candidates.len(), ..effort };
-        let record = |candidate: &Subject| {
-            let own = measured.of_sides([&baseline.name, &candidate.name]);
-            let sides = [baseline.clone(), candidate.clone()];
-            let mut record = self.assess(&candidate.name, &sides, own, control.clone(), effort)?;
-            if candidates.len() > 1 {
-                record.case.clone_from(&candidate.name);
-            }
-            Ok(record)
-        };
-        candidates.iter().map(record).collect()
-    }
-
-    async fn measure_all(&self, effort: Effort, progress: &Progress) -> anyhow::Result<AllRuns> {
-        let closed = self.measure(effort, progress).await?;
-        // Without an answer there is no rate for the arrivals.
-        let capacity = self.arrivals_per_s.or_else(|| self.slowest_capacity(&closed));
-        let capacity = capacity.filter(|_| !effort.open_loop.is_zero());
-        let arrivals = capacity.map(|capacity| self.open_loop(capacity, effort.spacing));
-        let open = match arrivals {
-            None => Vec::new(),
-            Some(open) => self.measure_open_loop(open, effort, progress).await?,
-        };
-        let is_open_in_pairs = arrivals.is_some() && effort.decides_in_open_loop();
-        Ok(AllRuns { closed, arrivals, open, is_open_in_pairs })
-    }
-
-    fn assess(
+    /// The record of these subjects, of which `family` candidates are judged together.
+    fn record(
         &self,
         candidate: &str,
         subjects: &[Subject],
-        measured: AllRuns,
-        control: Control,
-        effort: Effort,
+        measured: Runs,
+        family: usize,
     ) -> anyhow::Result<CaseRecord> {
-        let baseline = &subjects.first().context("there is a baseline")?.name;
+        let Self { experiment, baseline, .. } = *self;
+        let Experiment { workload, effort, .. } = experiment;
         let over_baseline =
-            |variant: &str| measured.speedups(|runs| over(baseline, variant, runs, effort.family));
-        let AllRuns { closed: runs, arrivals: open, open: open_runs, .. } = &measured;
+            |variant: &str| self.speedups(&measured, |runs| over(baseline, variant, runs, family));
         let mut variants = Vec::new();
         for Subject { name: variant, given, .. } in subjects {
-            let outcomes = outcomes_of(variant, open_runs);
-            let exact = self.exact.of(variant).into_iter();
+            let outcomes = outcomes_of(variant, &measured.open);
+            let exact = experiment.exact.of(variant).into_iter();
             variants.push(VariantRecord {
                 given: given.clone(),
                 exact: exact.map(|(name, count)| (name, count as f64)).collect(),
-                open_loop: open.and_then(|open| open_loop(open, &outcomes)),
+                open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
                 speedup: (variant != baseline).then(|| over_baseline(variant)),
-                ..variant_record(variant, runs).with_context(|| self.name.clone())?
+                ..variant_record(variant, &measured.closed)
+                    .with_context(|| experiment.name.clone())?
             });
         }
-        let load = self.describe_load();
-        let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
+        let mut notes = experiment.notes.clone();
+        for counted in &measured.system_calls {
+            if let Some(variant) = variants.iter_mut().find(|it| it.variant == counted.subject) {
+                notes.extend(add_system_calls(variant, counted));
+            }
+        }
+        let load = workload.describe(experiment.asks().len());
+        let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
+        let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
         let mut record = CaseRecord {
-            case: self.name.clone(),
-            visit: self.visit.clone(),
+            case: experiment.name.clone(),
+            visit: workload.visit.clone(),
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
-            users: self.load.users,
-            think_ms: self.load.think_ms,
+            users: workload.load.users,
+            think_ms: workload.load.think_ms,
             pairs: effort.pairs,
             seed: Some(effort.seed),
             layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
-            warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
-            notes: self.notes().to_vec(),
+            warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),
+            notes,
             measurement_s: effort.measurement.as_secs_f64(),
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,
             variants,
             candidate: Some(candidate.to_owned()),
-            family: effort.family,
+            family,
             speedup: over_baseline(candidate),
-            control,
-            promised: self.promise.filter(|it| it.metric == effort.metric).map(|it| it.factor),
-            steps_note: self.steps_note.clone(),
+            control: self.control.clone(),
+            promised: promise.map(|promise| promise.factor),
+            steps_note: experiment.steps_note.clone(),
             runs: measured.closed,
             open_runs: measured.open,
             ..CaseRecord::default()
@@ -159,6 +152,25 @@ impl Comparison {
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
     }
+}
+
+/// Adds what was counted of a variant, or the fault that came meanwhile. Returns why nothing was counted, if that is
+/// no fault.
+fn add_system_calls(variant: &mut VariantRecord, counted: &SystemCalls) -> Option<Note> {
+    let name = "system_calls".to_owned();
+    match &counted.per_visit {
+        Ok([least, most]) if least == most => drop(variant.exact.insert(name, *least)),
+        Ok(range) => drop(variant.ranges.insert(name, *range)),
+        Err(Uncounted { why, is_fault: true }) => {
+            variant.requests.sent += 1;
+            variant.requests.wrong += 1;
+            variant.requests.first_fault.get_or_insert(why.clone());
+        }
+        Err(Uncounted { why, is_fault: false }) => {
+            return Some(Note::of(&variant.variant, Kind::NotCounted { why: why.clone() }));
+        }
+    }
+    None
 }
 
 /// The verdict on the metric that was chosen before the runs, unless these runs cannot have one.

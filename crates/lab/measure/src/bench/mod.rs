@@ -1,14 +1,19 @@
-//! Comparing servers: interleaved runs, each of a fresh process, and the record of them.
+//! Comparing servers: an [`Experiment`] says what is measured, [`run`] measures it, and [`assess`] judges the runs.
 
 mod assess;
 mod effort;
 mod engine;
-pub mod neighbours;
+mod experiment;
+mod neighbours;
 pub(crate) mod ratios;
 mod run;
 mod warm_up;
 
 pub(crate) use assess::verdict;
+pub use assess::{assess, assess_each};
 pub use effort::{Effort, SHORTEST_OPEN_LOOP};
 pub use engine::Engine;
-pub use run::{Comparison, generate, visit_once};
+pub use experiment::Experiment;
+pub use neighbours::NeighbourMeter;
+pub use run::{Runs, SystemCalls, Uncounted, generate, run, visit_once};
+pub use warm_up::{LongWarmUp, find_warm_up, watching};

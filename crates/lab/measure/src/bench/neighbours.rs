@@ -10,8 +10,8 @@ use lab_system::{
     quota,
 };
 
-/// The look before the run.
-pub struct Before {
+/// What was read before a run.
+pub struct NeighbourMeter {
     processors: Option<Processors>,
     /// The control groups of `lab`, and the others in which the server is, with how long they were stopped.
     groups: [(BTreeSet<PathBuf>, f64); 2],
@@ -19,8 +19,8 @@ pub struct Before {
     ours: Option<Vec<(u32, CpuTime)>>,
 }
 
-impl Before {
-    pub fn look(server: &Server) -> Self {
+impl NeighbourMeter {
+    pub fn begin(server: &Server) -> Self {
         let pid = server.studied_pid().ok();
         let ours = pid.and_then(|pid| {
             // Servers and generator are children of this process, unless the server has run before.
@@ -29,8 +29,8 @@ impl Before {
         Self::of(ours, pid.map(process::pids).unwrap_or_default())
     }
 
-    /// Before a run that needs no other process than what this one starts.
-    pub fn look_at_children() -> Self {
+    /// For a run that needs no other process than what this one starts.
+    pub fn begin_with_children() -> Self {
         Self::of(used([Some(std::process::id()), None]), Vec::new())
     }
 
@@ -47,7 +47,7 @@ impl Before {
     }
 
     /// Looks again, and compares.
-    pub fn until_now(self) -> Option<Neighbours> {
+    pub fn end(self) -> Option<Neighbours> {
         let (before, now) = (self.processors?, read()?);
         let all = now.all - before.all;
         let share = |seconds: f64| (seconds / all).clamp(0.0, 1.0);

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use lab_model::{Arrivals, Kind, Note, Outcome};
 use lab_servers::Subject;
-
-use super::{Comparison, Effort};
 use lab_system::Progress;
+
+use super::{Effort, Experiment, run::Runner};
 
 /// How long a server is watched after the usual warm-up, at least, and how many visits of a user that is.
 const WATCHED: Duration = Duration::from_secs(5);
@@ -31,59 +31,69 @@ struct Slow {
     is_settled: bool,
 }
 
-impl Comparison {
-    /// How long all servers are watched, if they are warm.
-    pub fn watching(&self, effort: Effort) -> Duration {
-        let watching = Effort { measurement: self.watched(), ..effort };
-        watching.run() * self.subjects.len() as u32
-    }
+/// What was found about the warm-up of an experiment's servers.
+#[derive(Clone, Debug)]
+pub struct LongWarmUp {
+    pub length: Duration,
+    pub note: Note,
+}
 
-    /// A fifth of it has two answers for each user.
-    fn watched(&self) -> Duration {
-        WATCHED.max(VISITS * self.visit_takes)
-    }
+/// How long all servers are watched, if they are warm.
+pub fn watching(experiment: &Experiment) -> Duration {
+    let watching = Effort { measurement: watched(experiment), ..experiment.effort };
+    watching.run() * experiment.subjects.len() as u32
+}
 
-    /// Makes the warm-up as long as the slowest server needs; returns why, if it had to.
-    pub async fn warm_up(&self, effort: &mut Effort) -> anyhow::Result<Option<Note>> {
-        let progress = Progress::planned(self.watching(*effort));
-        let mut note = None;
-        for (subject, Subject { name, .. }) in self.subjects.iter().enumerate() {
-            let Some(slow) = self.watch_it_warm_up(subject, *effort, &progress).await? else {
-                continue;
-            };
-            if slow.warm_up <= effort.warm_up {
-                continue;
-            }
-            effort.warm_up = slow.warm_up;
-            let (warm_up_s, gain) = (slow.warm_up.as_secs_f64(), slow.gain);
-            let kind = if slow.is_settled {
-                Kind::LongWarmUp { warm_up_s, gain }
-            } else {
-                Kind::StillWarming { warm_up_s, gain }
-            };
-            note = Some(Note::of(name, kind));
+/// A fifth of it has two answers for each user.
+fn watched(experiment: &Experiment) -> Duration {
+    WATCHED.max(VISITS * experiment.visit_takes)
+}
+
+/// How long the slowest server needs to become warm, and why; `None` if the experiment's warm-up is long enough.
+///
+/// # Errors
+///
+/// If a server or the generator can't be started.
+pub async fn find_warm_up(experiment: &Experiment) -> anyhow::Result<Option<LongWarmUp>> {
+    let progress = &Progress::planned(watching(experiment));
+    let runner = Runner { experiment, progress };
+    let mut found: Option<LongWarmUp> = None;
+    for (subject, Subject { name, .. }) in experiment.subjects.iter().enumerate() {
+        let planned = found.as_ref().map_or(experiment.effort.warm_up, |found| found.length);
+        let Some(slow) = runner.watch_it_warm_up(subject, planned).await? else { continue };
+        if slow.warm_up <= planned {
+            continue;
         }
-        Ok(note)
+        let (warm_up_s, gain) = (slow.warm_up.as_secs_f64(), slow.gain);
+        let kind = if slow.is_settled {
+            Kind::LongWarmUp { warm_up_s, gain }
+        } else {
+            Kind::StillWarming { warm_up_s, gain }
+        };
+        found = Some(LongWarmUp { length: slow.warm_up, note: Note::of(name, kind) });
     }
+    Ok(found)
+}
 
+impl Runner<'_> {
     /// Watches the server of a subject for some seconds after the planned warm-up; `None` if that
     /// was long enough. A longer one is found twice, so that a neighbour's pause is not taken for it.
     async fn watch_it_warm_up(
         &self,
         subject: usize,
-        effort: Effort,
-        progress: &Progress,
+        warm_up: Duration,
     ) -> anyhow::Result<Option<Slow>> {
+        let Experiment { name, subjects, workload, effort, .. } = self.experiment;
         let mut found: Option<Slow> = None;
-        let mut watched = self.watched();
+        let mut watched = watched(self.experiment);
         let longest = LONGEST.max(2 * watched);
         loop {
-            let effort = Effort { measurement: watched, ..effort };
-            let which = format!("is it warm?  {}", self.subjects[subject].name);
-            progress.run(&self.name, &which, effort.run());
-            let arrivals = Arrivals::ClosedLoop(self.load);
-            let run = self.run(subject, 0, effort, arrivals, progress).await?;
-            let Some(slow) = slow(&run.outcome, effort.warm_up, watched) else { return Ok(None) };
+            let effort = Effort { warm_up, measurement: watched, ..*effort };
+            let which = format!("is it warm?  {}", subjects[subject].name);
+            self.progress.run(name, &which, effort.run());
+            let arrivals = Arrivals::ClosedLoop(workload.load);
+            let run = self.run(subject, 0, effort, arrivals).await?;
+            let Some(slow) = slow(&run.outcome, warm_up, watched) else { return Ok(None) };
             if slow.is_settled || watched >= longest {
                 match found {
                     Some(first) if first.warm_up >= slow.warm_up => return Ok(Some(first)),

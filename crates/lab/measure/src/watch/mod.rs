@@ -2,7 +2,9 @@
 
 mod heap;
 mod observe;
-mod subjects;
+mod server;
+mod session;
 
-pub use observe::{Instruments, Watch, first_that_works, window};
-pub use subjects::Subjects;
+pub use observe::{Instruments, Watch, first_that_works};
+pub use server::ServerUnderLoad;
+pub use session::{FlameSession, topic};

@@ -10,9 +10,10 @@ use http::Uri;
 use lab_model::{Arrivals, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
-use lab_servers::{Running, Subject};
+use lab_servers::Running;
 
-use crate::bench::{Comparison, generate};
+use super::ServerUnderLoad;
+use crate::bench::generate;
 
 /// How long the load runs before the recording.
 const WARM_UP: Duration = Duration::from_millis(1500);
@@ -73,7 +74,7 @@ pub enum SpanSource<'a> {
 
 #[derive(Debug)]
 pub struct Watch<'a> {
-    pub comparison: &'a Comparison,
+    pub server: &'a ServerUnderLoad,
     pub profilers: &'a Profilers,
     pub instruments: Instruments<'a>,
     pub window: Duration,
@@ -81,15 +82,12 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Watches a server under its load.
-    pub async fn observe(
-        &self,
-        profiler: Profiler,
-        Subject { name, launch, .. }: &Subject,
-    ) -> Result<Observation, Failure> {
+    /// Starts the server, and watches it under its load.
+    pub async fn observe(&self, profiler: Profiler) -> Result<Observation, Failure> {
+        let ServerUnderLoad { name, launch, workload, .. } = self.server;
         let start = SystemTime::now();
         let watched = async |Running { server, .. }: &Running| {
-            let arrivals = self.comparison.arrivals();
+            let arrivals = workload.arrivals();
             let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
             self.under_load(profiler, name, server.url(), plan).await
         };
@@ -109,8 +107,8 @@ impl Watch<'_> {
             warm_up: WARM_UP,
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
-            background: self.comparison.background(Spacing::default()),
-            ..LoadPlan::new(target, self.comparison.asks().to_vec(), arrivals)
+            background: self.server.workload.background(Spacing::default()),
+            ..LoadPlan::new(target, self.server.asks.clone(), arrivals)
         }
     }
 
@@ -143,7 +141,7 @@ impl Watch<'_> {
             recording: reading.await?,
             measured: outcome.measured,
             // The CPU time is that of all of them.
-            answered: outcome.ok_in_time * self.comparison.asks().len() as u64
+            answered: outcome.ok_in_time * self.server.asks.len() as u64
                 + outcome.background_in_time,
             cpu: outcome.server_cpu,
             spans,

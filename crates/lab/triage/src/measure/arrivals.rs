@@ -47,7 +47,7 @@ impl Loaded<'_> {
         let kind = VisitKind {
             name: "request".to_owned(),
             weight: 1.0,
-            alternatives: vec![self.triage.comparison.asks().to_vec()],
+            alternatives: vec![self.triage.server.asks.clone()],
         };
         let load = LoadPlan {
             server_pid: Some(self.pid),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use lab_measure::{
-    bench::{generate, neighbours::Before},
+    bench::{NeighbourMeter, generate},
     count::{Counter, SYSTEM_CALLS},
     watch::{Instruments, Watch, first_that_works},
 };
@@ -153,13 +153,13 @@ impl Loaded<'_> {
         let refused_before = process::refused_connections(self.pid);
         let mut climb = Climb::default();
         for users in LEVELS {
-            let visit = self.triage.comparison.visit_takes;
+            let visit = self.triage.server.visit_takes;
             let Some(length) = Level::length(users, &climb.levels, visit) else { break };
             self.triage.progress.step(&format!("{users} of {} users", LEVELS[LEVELS.len() - 1]));
             let load = self.load(users, warm_up(visit), length);
             let answered = climb.levels.last().map(|level| level.users);
             let limited = || too_many(users, answered);
-            let before = Before::look(self.server);
+            let meter = NeighbourMeter::begin(self.server);
             let loaded = async {
                 if users == WATCHED {
                     let watch = self.watch(length);
@@ -176,7 +176,7 @@ impl Loaded<'_> {
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
             ensure!(is_answered, "no right answer: {first_fault}");
-            let others = before.until_now();
+            let others = meter.end();
             climb.levels.push(Level::new(users, outcome, others, &climb.levels));
         }
         if climb.levels.is_empty() {
@@ -191,7 +191,7 @@ impl Loaded<'_> {
     /// The threads, and the connections to other servers, while a load of this length runs.
     async fn watch(&self, length: Duration) -> anyhow::Result<(Option<ThreadStates>, Outbound)> {
         // Not its beginning, and not its end.
-        let visit = self.triage.comparison.visit_takes;
+        let visit = self.triage.server.visit_takes;
         tokio::time::sleep(warm_up(visit) + visit).await;
         let (before, start) = (process::round_trips(self.pid), Instant::now());
         let states = watch_threads(self.pid, length - GRACE).await;
@@ -239,11 +239,11 @@ impl Loaded<'_> {
 
     /// By the first profiler that works.
     async fn record(&self) -> anyhow::Result<Profile> {
-        let Triage { comparison, profilers, scratch, progress } = *self.triage;
+        let Triage { server, profilers, scratch, progress } = *self.triage;
         let instruments = Instruments::default();
-        let window = PROFILE.max(ENOUGH * comparison.visit_takes);
-        let watch = Watch { comparison, profilers, instruments, window, scratch };
-        let load = Load { users: WATCHED, think_ms: 0, ..comparison.load };
+        let window = PROFILE.max(ENOUGH * server.visit_takes);
+        let watch = Watch { server, profilers, instruments, window, scratch };
+        let load = Load { users: WATCHED, think_ms: 0, ..server.workload.load };
         let mut notes = Vec::new();
         let record = async |profiler| {
             progress.step("recording a profile");
@@ -259,7 +259,7 @@ impl Loaded<'_> {
 
     async fn count(&self) -> anyhow::Result<Counting> {
         let mut counter = Counter::attach(self.pid, EVENTS).await?;
-        let length = counting(self.triage.comparison.visit_takes);
+        let length = counting(self.triage.server.visit_takes);
         let load = self.load(WATCHED, Duration::ZERO, length);
         let before = open_files(self.pid);
         let watched = async {
@@ -268,19 +268,19 @@ impl Loaded<'_> {
         };
         let (outcome, opened) = counter.during(watched).await?;
         let visits = outcome.ok + outcome.wrong + outcome.unfinished;
-        let files = Files::of(self.pid, opened, &before, self.triage.comparison.asks(), visits);
+        let files = Files::of(self.pid, opened, &before, &self.triage.server.asks, visits);
         Ok(Counting { counter, visits, files })
     }
 
     pub(super) fn load(&self, users: usize, warm_up: Duration, measurement: Duration) -> LoadPlan {
-        let comparison = self.triage.comparison;
-        let arrivals = Arrivals::ClosedLoop(Load { users, think_ms: 0, ..comparison.load });
+        let server = self.triage.server;
+        let arrivals = Arrivals::ClosedLoop(Load { users, think_ms: 0, ..server.workload.load });
         LoadPlan {
             server_pid: Some(self.pid),
             warm_up,
             measurement,
-            grace: GRACE.max(2 * comparison.visit_takes),
-            ..LoadPlan::new(self.server.target(), comparison.asks().to_vec(), arrivals)
+            grace: GRACE.max(2 * server.visit_takes),
+            ..LoadPlan::new(self.server.target(), server.asks.clone(), arrivals)
         }
     }
 }

@@ -4,10 +4,7 @@ use std::{path::Path, time::Duration};
 
 use lab_load::PATIENCE;
 use lab_model::Load;
-use lab_servers::{Address, Launch, Requests, Subject, learn_answers};
-use lab_system::allow_connections;
-
-use lab_measure::bench::Comparison;
+use lab_servers::{Address, Launch, Requests, Subject};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Finding a server")]
@@ -46,21 +43,15 @@ pub struct OwnLoad {
 }
 
 impl OwnServer {
-    /// A comparison of servers, each given as a name and a command. The first server's answers are the
-    /// right answers for the others. `dir` is for the bodies of requests, as long as the comparison is used.
-    pub async fn comparison(
-        &self,
-        name: &str,
-        load: OwnLoad,
-        commands: &[(&str, &str)],
-        dir: &Path,
-    ) -> anyhow::Result<Comparison> {
+    /// Servers, each given as a name and a command, and what they are asked. `dir` is for the bodies of requests, as long
+    /// as the servers are used.
+    pub fn subjects(&self, commands: &[(&str, &str)], dir: &Path) -> anyhow::Result<Vec<Subject>> {
         let asks = self.requests.asks_and(&[], dir)?;
-        let subject = |(name, command): &(&str, &str)| {
-            Ok(Subject::new(name, self.launch(name, command, None)?, asks.clone()))
-        };
-        let subjects = commands.iter().map(subject).collect::<anyhow::Result<_>>()?;
-        comparison_of(name, load, subjects, &self.requests).await
+        let mut subjects = Vec::new();
+        for (name, command) in commands {
+            subjects.push(Subject::new(name, self.launch(name, command, None)?, asks.clone()));
+        }
+        Ok(subjects)
     }
 
     pub fn patience(&self) -> Duration {
@@ -87,20 +78,8 @@ impl OwnServer {
     }
 }
 
-/// A comparison of servers, of which the first one's answers are the right answers for the others. It keeps notes on
-/// them, and prints none.
-pub async fn comparison_of(
-    name: &str,
-    load: OwnLoad,
-    mut subjects: Vec<Subject>,
-    requests: &Requests,
-) -> anyhow::Result<Comparison> {
-    let load = Load { users: load.users as usize, think_ms: load.think_ms, connections: 1 };
-    // Before a server starts.
-    allow_connections(load.users)?;
-    let (notes, visit_takes) = learn_answers(&mut subjects, requests).await?;
-    let mut comparison = Comparison::new(name, load, subjects)?;
-    comparison.visit_takes = visit_takes;
-    notes.into_iter().for_each(|note| comparison.keep(note));
-    Ok(comparison)
+impl OwnLoad {
+    pub fn load(self) -> Load {
+        Load { users: self.users as usize, think_ms: self.think_ms, connections: 1 }
+    }
 }

@@ -1,32 +1,31 @@
-//! The servers of a page: started, loaded and watched, one after the other.
+//! The servers of a page of pictures: started, loaded and watched, one after the other.
 
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
 use lab_model::{Exhibit, Kind, Note, usual};
 use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
-use lab_profile::{Failure, Profilers};
+use lab_profile::Profilers;
 use lab_servers::Launch;
 use lab_system::{Build, Progress, own_command};
 
 use super::{
-    heap,
-    observe::{Instruments, SpanSource, Watch, first_that_works},
+    ServerUnderLoad, heap,
+    observe::{Instruments, SpanSource, Watch, first_that_works, window},
 };
-use crate::bench::Comparison;
 
 /// Threads that wanted fewer cores say nothing by waiting for them.
 const WANTED: f64 = 0.1;
 
 /// What a page shows, and the servers it shows.
 #[derive(Debug)]
-pub struct Subjects {
+pub struct FlameSession {
     pub topic: Topic,
-    comparison: Comparison,
+    servers: Vec<ServerUnderLoad>,
     /// The builds of the same servers that sample their allocations; empty if no exhibit needs them.
     sampling: Vec<Launch>,
     /// Whether the servers have the in-process sampler.
@@ -35,19 +34,19 @@ pub struct Subjects {
     spans: Option<PathBuf>,
 }
 
-impl Subjects {
+impl FlameSession {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
     /// sample their allocations, if an exhibit shows any.
     pub fn of_case(
         case: &Case,
-        comparison: Comparison,
+        servers: Vec<ServerUnderLoad>,
         sampling: Option<&Workspace>,
         build: Build,
     ) -> anyhow::Result<Self> {
         let mut launches = Vec::new();
         if let Some(workspace) = sampling {
-            for subject in &comparison.subjects {
-                launches.push(Launch::of_case(workspace, case, &subject.name)?);
+            for server in &servers {
+                launches.push(Launch::of_case(workspace, case, &server.name)?);
             }
         }
         let snake = |name: &String| name.replace('-', "_");
@@ -63,22 +62,33 @@ impl Subjects {
             commands: ["flame", "bench"].map(|verb| format!("just {verb} {}", case.shown)).to_vec(),
             build,
             instrumented: true,
-            ..topic(&comparison)?
+            ..topic(&case.shown, &servers)?
         };
-        Ok(Self { topic, comparison, sampling: launches, has_sampler: true, spans: None })
+        Ok(Self { topic, servers, sampling: launches, has_sampler: true, spans: None })
     }
 
     /// One or two servers of your own, which may write their spans to a file.
-    pub fn own(comparison: Comparison, spans: Option<PathBuf>) -> anyhow::Result<Self> {
-        let mut topic = topic(&comparison)?;
+    pub fn own(
+        name: &str,
+        servers: Vec<ServerUnderLoad>,
+        spans: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let mut topic = topic(name, &servers)?;
         if spans.is_some() {
             topic.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
         }
-        Ok(Self { topic, comparison, sampling: Vec::new(), has_sampler: false, spans })
+        Ok(Self { topic, servers, sampling: Vec::new(), has_sampler: false, spans })
     }
 
-    pub fn comparison(&self) -> &Comparison {
-        &self.comparison
+    /// How long a visit to the slowest server takes that meets no other; zero if nobody knows.
+    pub fn visit_takes(&self) -> Duration {
+        self.servers.iter().map(|server| server.visit_takes).max().unwrap_or_default()
+    }
+
+    /// How long each server has to be recorded at least, if it usually is for so long.
+    pub fn enough(&self, usual: Duration) -> Duration {
+        let users = self.servers.first().map_or(1, |server| server.workload.load.users);
+        window(usual, self.visit_takes(), users)
     }
 
     /// Watches all servers through the first of these profilers that does not fail. `scratch` is for
@@ -104,8 +114,15 @@ impl Subjects {
         };
         let threads = self.shows(Exhibit::Threads);
         let instruments = Instruments { sampler: self.has_sampler, threads, spans };
-        let watch = Watch { comparison: &self.comparison, profilers, instruments, window, scratch };
-        let observe = async |profiler| self.observe(&watch, profiler, progress).await;
+        let observe = async |profiler| {
+            let mut observations = Vec::new();
+            for server in &self.servers {
+                progress.step(&format!("recording {}", server.name));
+                let watch = Watch { server, profilers, instruments, window, scratch };
+                observations.push(watch.observe(profiler).await?);
+            }
+            Ok(observations)
+        };
         let note = |sentence| {
             progress.note(&format!("note: {sentence}"));
             notes.push(Note::Sentence(sentence));
@@ -119,26 +136,12 @@ impl Subjects {
             }
         }
         let mut heaps = Vec::new();
-        for launch in &self.sampling {
+        for (launch, server) in self.sampling.iter().zip(&self.servers) {
             progress.step(&format!("sampling the allocations of {}", launch.name));
-            let heap = heap::sample(launch, self.comparison.asks()).await;
+            let heap = heap::sample(launch, &server.asks).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
         Ok(Observations { profiler, servers, heaps, notes })
-    }
-
-    async fn observe(
-        &self,
-        watch: &Watch<'_>,
-        profiler: Profiler,
-        progress: &Progress,
-    ) -> Result<Vec<Observation>, Failure> {
-        let mut observations = Vec::new();
-        for subject in &self.comparison.subjects {
-            progress.step(&format!("recording {}", subject.name));
-            observations.push(watch.observe(profiler, subject).await?);
-        }
-        Ok(observations)
     }
 
     fn shows(&self, exhibit: Exhibit) -> bool {
@@ -147,19 +150,23 @@ impl Subjects {
 }
 
 /// The page of servers that no case describes.
-fn topic(comparison: &Comparison) -> anyhow::Result<Topic> {
-    ensure!(!comparison.subjects.is_empty(), "there is no server to watch");
-    let title = match comparison.subjects.len() {
+///
+/// # Errors
+///
+/// If there is no server.
+pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
+    let first = servers.first().context("there is no server to watch")?;
+    let title = match servers.len() {
         1 => "Where the CPU time goes",
         _ => "Where the CPU time goes, in two builds",
     };
     Ok(Topic {
-        name: comparison.name.clone(),
+        name: name.to_owned(),
         title: title.to_owned(),
-        question: format!("What does {} do with its CPU time?", comparison.name),
+        question: format!("What does {name} do with its CPU time?"),
         exhibits: usual(),
-        servers: comparison.subjects.iter().map(|it| it.name.clone()).collect(),
-        load: comparison.describe_load(),
+        servers: servers.iter().map(|server| server.name.clone()).collect(),
+        load: first.workload.describe(first.asks.len()),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),

@@ -1,0 +1,106 @@
+//! An experiment as plain data: which servers, asked for what, under which load, and how much is measured.
+
+use std::time::Duration;
+
+use lab_cases::{Case, Promise, Reference, Workspace};
+use lab_model::{Ask, Load, Note};
+use lab_servers::{Launch, Subject};
+
+use super::{Effort, Engine};
+use crate::{Workload, count};
+
+#[derive(Debug)]
+pub struct Experiment {
+    /// The name in progress and messages.
+    pub name: String,
+    /// The servers; the first is the baseline.
+    pub subjects: Vec<Subject>,
+    pub workload: Workload,
+    pub engine: Engine,
+    pub effort: Effort,
+    /// How long a visit takes that meets no other, to the slowest server; zero if nobody knows.
+    pub visit_takes: Duration,
+    /// Whether the system calls of a visit are counted after the runs.
+    pub counts_system_calls: bool,
+    /// What was found before the runs and limits what they show.
+    pub notes: Vec<Note>,
+    /// What the case file promises, of the load that it names.
+    pub promise: Option<Promise>,
+    /// What its steps have in common.
+    pub steps_note: Option<String>,
+    /// The exact counts of each server's visit, as the case's file has them.
+    pub exact: Reference,
+}
+
+impl Experiment {
+    /// # Errors
+    ///
+    /// If this program can't be started as the generator.
+    pub fn new(
+        name: &str,
+        load: Load,
+        subjects: Vec<Subject>,
+        effort: Effort,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            name: name.to_owned(),
+            subjects,
+            workload: Workload::of_users(load),
+            engine: Engine::lab()?,
+            effort,
+            visit_takes: Duration::ZERO,
+            counts_system_calls: false,
+            notes: Vec::new(),
+            promise: None,
+            steps_note: None,
+            exact: Reference::default(),
+        })
+    }
+
+    /// The variants of a case, under its own load.
+    ///
+    /// # Errors
+    ///
+    /// If the system doesn't allow as many connections, if a variant has no server, or if this program can't be
+    /// started as the generator.
+    pub fn of_case(
+        workspace: &Workspace,
+        case: &Case,
+        variants: &[String],
+        effort: Effort,
+    ) -> anyhow::Result<Self> {
+        let (own, workload) = Workload::of_case(case)?;
+        let mut subjects = Vec::new();
+        for variant in variants {
+            let launch = Launch::of_case(workspace, case, variant)?;
+            let may_outlast = case.allow_unfinished.contains(variant);
+            let subject = Subject::new(variant, launch, own.clone());
+            subjects.push(Subject { may_outlast, ..subject });
+        }
+        Ok(Self {
+            workload,
+            promise: case.promise,
+            steps_note: case.steps_note.clone(),
+            exact: workspace.counts(case).unwrap_or_default(),
+            ..Self::new(&case.shown, case.load, subjects, effort)?
+        })
+    }
+
+    /// The requests of a visit to the baseline. Those of the others may have other paths.
+    pub fn asks(&self) -> &[Ask] {
+        self.subjects.first().map_or(&[], |baseline| &baseline.asks)
+    }
+
+    /// The expected length of all runs and counts.
+    pub fn length(&self) -> Duration {
+        let has_rate = self.workload.arrivals_per_s.is_some();
+        let runs = self.effort.length(self.subjects.len(), self.workload.load, has_rate);
+        let counts = if self.counts_system_calls { self.subjects.len() as u32 } else { 0 };
+        runs + count::LONGEST * counts
+    }
+
+    /// This effort for the closed loop.
+    pub(super) fn closed_loop(&self) -> Effort {
+        self.effort.closed_loop(self.workload.load)
+    }
+}

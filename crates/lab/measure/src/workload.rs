@@ -1,0 +1,103 @@
+//! What is sent to each server of an experiment: users, arrivals, and the requests of other clients.
+
+use lab_cases::{Case, Request};
+use lab_model::{Arrivals, Ask, Background, Load, OpenLoop, Spacing};
+use lab_report::plural;
+
+/// The rate of the open loop, as a share of the slowest server's capacity.
+const SHARE_OF_CAPACITY: f64 = 0.5;
+/// The minimum and maximum number of users in the open loop: enough that arrivals do not wait for a
+/// server that keeps up, and few enough that no server is overrun.
+const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
+
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// What the tables call a visit.
+    pub visit: String,
+    pub load: Load,
+    /// The arrivals per second of the open loop, if that is fixed.
+    pub arrivals_per_s: Option<f64>,
+    /// Requests of other clients next to the load, each with its rate per second.
+    pub background: Vec<(f64, Ask)>,
+}
+
+impl Workload {
+    /// Requests of these users alone.
+    pub fn of_users(load: Load) -> Self {
+        Self { visit: "request".to_owned(), load, arrivals_per_s: None, background: Vec::new() }
+    }
+
+    /// The requests of a visit to the servers of a case, and what is sent besides.
+    ///
+    /// # Errors
+    ///
+    /// If the system doesn't allow as many connections.
+    pub fn of_case(case: &Case) -> anyhow::Result<(Vec<Ask>, Self)> {
+        let connections = case.load.users * case.load.connections;
+        lab_system::allow_connections(connections + OPEN_LOOP_USERS.1 * case.requests.len())?;
+        let (mut own, mut background) = (Vec::new(), Vec::new());
+        for Request { ask, rate_per_s } in case.requests.iter().cloned() {
+            match rate_per_s {
+                None => own.push(ask),
+                Some(rate) => background.push((rate, ask)),
+            }
+        }
+        let (visit, arrivals_per_s) = (case.visit.clone(), case.arrivals_per_s);
+        Ok((own, Self { visit, load: case.load, arrivals_per_s, background }))
+    }
+
+    /// The load in words, such as `3,000 users, 0.5 s between requests`. A visit has so many requests.
+    pub fn describe(&self, requests: usize) -> String {
+        let users = plural(self.load.users, "user");
+        let connections = match self.load.connections {
+            1 => String::new(),
+            connections => format!(" with {}", plural(connections, "connection")),
+        };
+        let pause = match self.load.think_ms {
+            0 => "without a pause".to_owned(),
+            pause => format!("{} s between requests", pause as f64 / 1e3),
+        };
+        let visit = match requests {
+            1 => String::new(),
+            requests => format!(", {} per visit", plural(requests, "request")),
+        };
+        let next_to = |(rate, ask): &(f64, Ask)| {
+            format!(", next to {rate} {} {} per second", ask.method, ask.path)
+        };
+        let others: String = self.background.iter().map(next_to).collect();
+        let closed = format!("{users}{connections}, {pause}{visit}");
+        match self.arrivals_per_s {
+            None => format!("{closed}{others}"),
+            Some(rate) => format!("{rate} arrivals per second (closed loop: {closed}){others}"),
+        }
+    }
+
+    /// The load under which servers are watched.
+    pub fn arrivals(&self) -> Arrivals {
+        match self.arrivals_per_s {
+            Some(rate) => Arrivals::OpenLoop(self.open_loop(rate, Spacing::default())),
+            None => Arrivals::ClosedLoop(self.load),
+        }
+    }
+
+    /// Arrivals at half of this capacity, so that every server keeps up and their latencies are
+    /// comparable; or at the rate that is given.
+    pub fn open_loop(&self, capacity: f64, spacing: Spacing) -> OpenLoop {
+        let users = self.load.users.clamp(OPEN_LOOP_USERS.0, OPEN_LOOP_USERS.1);
+        let rate_per_s = self.arrivals_per_s.unwrap_or(capacity * SHARE_OF_CAPACITY);
+        let connections_per_user = self.load.connections;
+        let load = OpenLoop::new(rate_per_s, users * connections_per_user);
+        OpenLoop { connections_per_user, spacing, ..load }
+    }
+
+    /// The requests of other clients: not at the moments of the open loop, which has this spacing.
+    pub fn background(&self, spacing: Spacing) -> Vec<Background> {
+        let mut background = Vec::new();
+        for (nth, (rate_per_s, ask)) in self.background.iter().enumerate() {
+            let arrivals = OpenLoop::new(*rate_per_s, OPEN_LOOP_USERS.1);
+            let arrivals = OpenLoop { spacing: spacing.nth(nth), ..arrivals };
+            background.push(Background { arrivals, ask: ask.clone() });
+        }
+        background
+    }
+}
