@@ -23,13 +23,13 @@ _list:
 bench-all *FLAGS:
     .ci/build cases
     {{ if FLAGS =~ '--quick|--help|-h' { '' } else { '.ci/build criterion' } }}
-    {{ lab }} bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
+    {{ lab }} practice bench {{ if FLAGS =~ '--quick' { '' } else { '--criterion' } }} {{ FLAGS }}
 
 # Measure one case (--steps: each change alone)
 [group('measure')]
 [no-exit-message]
 bench *CASE: _lab
-    {{ lab }} bench "$@"
+    {{ lab }} practice bench "$@"
 
 # Draw where the time goes, before and after
 [group('measure')]

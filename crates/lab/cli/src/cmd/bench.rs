@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::{Experiment, Runs, assess, run as run_experiment};
-use lab_practice::Entry;
 use lab_report::{CaseRecord, QUICK, Record, Store, document, paragraph, planned, plural};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
@@ -13,7 +12,7 @@ use super::{
     Places,
     bench_output::{self, Form},
     effort::EffortOptions,
-    interrupted, interruptible, practice, report,
+    interrupted, interruptible, report,
 };
 
 #[derive(Debug, clap::Args)]
@@ -48,8 +47,19 @@ impl Options {
     }
 }
 
-/// Measures, prints, and keeps the record.
+/// What else is said of a case that was measured, a paragraph each.
+pub type Remarks<'a> = &'a dyn Fn(&Case, &CaseRecord) -> anyhow::Result<Vec<String>>;
+
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    run_with(places, options, &|_, _| Ok(Vec::new()))
+}
+
+/// Measures, prints, and keeps the record. Unless it is printed for a program, each case is printed with its remarks.
+pub fn run_with(
+    places: &Places,
+    options: &Options,
+    remarks: Remarks<'_>,
+) -> anyhow::Result<ExitCode> {
     let workspace = places.workspace()?;
     let mut cases = workspace.cases_with_mine(&options.cases)?;
     for case in &mut cases {
@@ -64,17 +74,12 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     }
 
     Store::new(&workspace.results()).ensure_writable()?;
-    if let [case] = &cases[..]
-        && !options.json
-    {
-        practice::predict::ask_if_none(&workspace, case)?;
-    }
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
         let wanted: Vec<_> = cases.iter().map(|case| (case, options.variants(case))).collect();
         let build = current::build(&workspace, &wanted);
         record.build = places.build_unless_given(Build::unknown(), build).await?;
-        measure(&workspace, &cases, options, &mut record.cases).await
+        measure(&workspace, &cases, options, remarks, &mut record.cases).await
     });
     // Print and keep what was measured before an error or Ctrl-C.
     let whole = options.cases.is_empty() && record.cases.len() == cases.len();
@@ -134,6 +139,7 @@ async fn measure(
     workspace: &Workspace,
     cases: &[Case],
     options: &Options,
+    remarks: Remarks<'_>,
     records: &mut Vec<CaseRecord>,
 ) -> anyhow::Result<()> {
     // Prepare all cases first, so that a missing file is an error at once.
@@ -157,9 +163,9 @@ async fn measure(
                 1 => Form::Screen,
                 _ => Form::Line,
             };
-            let noted = Entry::keep_measured(workspace, case, &record.speedup);
-            let shown = noted.and_then(|()| bench_output::case(workspace, case, &record, form));
-            // Kept, whatever the journal of predictions contains.
+            let remarks = remarks(case, &record);
+            let shown = remarks.map(|remarks| bench_output::case(case, &record, form, &remarks));
+            // Kept, whatever becomes of the remarks.
             records.push(record);
             let shown = shown?;
             progress.aside(|| out!("{shown}"));

@@ -1,7 +1,6 @@
 //! What the terminal shows of a case's record: not its name, if that gives the fault away.
 
 use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
-use lab_practice::Entry;
 use lab_report::{CaseRecord, Record, answer, comparison, paragraph, screen};
 
 /// How much is shown of a case.
@@ -14,24 +13,18 @@ pub enum Form {
     Tables,
 }
 
-/// One case, and what its reader predicted.
-pub fn case(
-    workspace: &Workspace,
-    case: &Case,
-    record: &CaseRecord,
-    form: Form,
-) -> anyhow::Result<String> {
+/// One case, and a paragraph for each remark unless it has only a line.
+pub fn case(case: &Case, record: &CaseRecord, form: Form, remarks: &[String]) -> String {
     let masked = masked(case, record.clone());
     let mut text = match form {
-        Form::Line => return Ok(answer(&case.shown, &masked)),
+        Form::Line => return answer(&case.shown, &masked),
         Form::Screen => screen(&case.shown, &masked, "-v, or a page: just lab report --open"),
         Form::Tables => comparison(&case.question, &masked),
     };
-    let entry = Entry::of(workspace, case)?;
-    for said in [entry.compare(case, &record.speedup), entry.test(case)].into_iter().flatten() {
-        text += &format!("\n{}\n", paragraph(&said));
+    for remark in remarks {
+        text += &format!("\n{}\n", paragraph(remark));
     }
-    Ok(text)
+    text
 }
 
 /// All cases; with the newest factors of Criterion, if they are wanted.

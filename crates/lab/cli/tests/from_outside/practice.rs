@@ -6,7 +6,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-use crate::toy::{Toy, ends, fails, json, prints, says, stderr, stdout};
+use crate::toy::{SHORT, Toy, ends, fails, json, prints, says, stderr, stdout};
 
 /// What the reader predicted and did.
 const JOURNAL: &str = ".practice/journal.toml";
@@ -69,9 +69,12 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
     assert!(toy.read("old").contains("\nfactor = 4.0\nhints = 0\n"), "{}", toy.read("old"));
     assert!(toy.read(JOURNAL).contains("\nfactor = 4.0\nhints = 2\n"), "{}", toy.read(JOURNAL));
     assert!(stdout(&practice(&toy, &["try"])).contains("  predicted\n"));
-    let bench = toy.bench(&["toy"]);
+    let bench = toy.run(&[&["practice", "bench", "toy"], &SHORT[..]].concat());
     prints(&bench, "you said 4.00×, measured ");
     prints(&bench, "you suspect `lock` in toy, which would show in the timeline");
+    assert!(toy.read(JOURNAL).contains("\nmeasured = "), "{}", toy.read(JOURNAL));
+    let alone = stdout(&toy.bench(&["toy"]));
+    assert!(!alone.contains("you said") && alone.contains("toy"), "{alone}");
 }
 
 #[test]

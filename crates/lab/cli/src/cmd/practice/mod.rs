@@ -1,11 +1,12 @@
 //! `lab practice`: the reader writes the fix of a case, and the laboratory judges it. A file for each verb.
 
 mod ask;
+mod bench;
 mod check;
 mod contest;
 mod hint;
 mod list;
-pub mod predict;
+mod predict;
 mod prepare;
 mod serve;
 mod solution;
@@ -31,6 +32,7 @@ impl Options {
     /// The language that the reader asks for. Programs read the same words everywhere.
     pub fn language(&self) -> Option<SpokenLanguage> {
         let is_json = match &self.verb {
+            Verb::Bench(options) => options.json,
             Verb::Check(options) => options.json,
             Verb::Contest(options) => options.json,
             _ => false,
@@ -41,6 +43,8 @@ impl Options {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
+    /// Measure cases as `lab bench` does, next to what you predicted
+    Bench(super::bench::Options),
     /// Build everything that the course needs
     Prepare,
     /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list all
@@ -79,6 +83,7 @@ fn find(workspace: &Workspace, name: &String) -> anyhow::Result<Case> {
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = &places.workspace()?;
     match &options.verb {
+        Verb::Bench(options) => return bench::run(places, workspace, options),
         Verb::Check(options) => return check::run(places, workspace, options),
         Verb::Contest(options) => return contest::run(places, workspace, options),
         Verb::Serve(options) => return serve::run(places, workspace, options),
