@@ -8,8 +8,8 @@ use lab_load::Fault;
 use lab_measure::{bench::Engine, count, micro};
 use lab_model::{EngineOptions, Kind, Metric, Note};
 use lab_report::{
-    CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
-    paragraph, planned, time_ms, worst,
+    Answer, CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, for_programs, noted, notes,
+    paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, Subject};
 use lab_stats::Verdict;
@@ -251,7 +251,7 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
 /// Prints and keeps the record.
 fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
-    let kept = store.keep(record.created, &document(record)?);
+    let kept = store.keep(record.created, &to_json(record)?);
     let more = "-v, or a page: lab report --open";
     match &record.cases[..] {
         cases if options.json => {
@@ -260,11 +260,10 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
         }
         cases if options.verbose => {
             for case in cases {
-                out!("{}", lab_report::comparison(&given(case), case));
+                out!("{}", render_tables(&given(case), case));
             }
         }
-        [case] => out!("{}", lab_report::screen("", case, more)),
-        cases => out!("{}", lab_report::screen_of_candidates(cases, more)),
+        _ => out!("{}", render_screen("", &Answer::of(record), more)),
     }
     err!("  Results    {}", kept?.display());
     Ok(())
