@@ -110,8 +110,6 @@ pub fn sentence(of: &impl Serialize) -> String {
 pub fn reason(case: &CaseRecord) -> String {
     let sentence = sentence(&case.reason);
     match &case.reason {
-        // Older records have the metric in it.
-        Reason::Sentence(_) => sentence,
         Reason::Rule(_) if case.speedup.is_bound(case.metric) => {
             let although = match case.metric {
                 Metric::Throughput => "the generator limited the faster side",

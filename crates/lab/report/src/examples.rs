@@ -43,7 +43,7 @@ pub(crate) fn troubled() -> Record {
     open.requests.lost = 1;
     case.notes = vec![
         Note::of("slow", Kind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
-        Note::Sentence("an older sentence".to_owned()),
+        Note::Sentence("a sentence of an engine".to_owned()),
     ];
     case.promised = Some(99.0);
     record.cases.push(case);
@@ -77,10 +77,10 @@ pub(crate) fn candidates() -> Record {
     record.command =
         ["lab", "compare", "./old", "./new", "./other", "./odd"].map(str::to_owned).into();
     for (case, name) in record.cases.iter_mut().zip(["new", "other", "odd"]) {
-        case.case = name.to_owned();
+        case.case = name.into();
         case.variants[0].variant = "baseline".to_owned();
         case.variants[1].variant = name.to_owned();
-        case.candidate = Some(name.to_owned());
+        case.candidate = name.to_owned();
     }
     record.cases[1].verdict = Verdict::Slower;
     (record.cases[2].verdict, record.cases[2].reason) = (Verdict::Undecided, Reason::LagDecides);

@@ -10,7 +10,6 @@ mod cell;
 mod codes;
 mod conditions;
 mod decline;
-mod document;
 #[cfg(test)]
 mod examples;
 mod growth;
@@ -19,6 +18,7 @@ mod language;
 mod markdown;
 mod notes;
 pub mod origin;
+mod record;
 mod store;
 mod table;
 pub mod tables;
@@ -34,14 +34,14 @@ pub use codes::{
     reason, sentence, to_json,
 };
 pub use conditions::Neighbours;
-pub use document::{
-    CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
-    VariantRecord,
-};
 pub use growth::{Growth, growth};
 pub use language::{SpokenLanguage, chinese, filled, listed, told};
 pub use markdown::render_comment;
 pub use notes::notes;
+pub use record::{
+    CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
+    VariantRecord,
+};
 pub use store::{Store, read};
 pub use table::{Table, count_table};
 pub use template::Template;

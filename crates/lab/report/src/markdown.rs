@@ -22,7 +22,7 @@ pub fn render_comment(record: &Record) -> String {
             break;
         }
         let of = if record.cases.len() > 1 {
-            format!(" of {}", inert(&shortened(&case.case)))
+            format!(" of {}", inert(&shortened(case.case.as_str())))
         } else {
             String::new()
         };
@@ -42,12 +42,12 @@ pub fn render_comment(record: &Record) -> String {
 /// The headline, the table and the first notes.
 fn first(answer: &Answer) -> String {
     let mut text = match &answer.headline {
-        Headline::Case { before, verdict, after } => {
+        headline @ Headline::Case { .. } => {
             let undecided = answer.reasons.iter().find(|reason| !reason.is_decided());
             let why = undecided.map_or(String::new(), |it| format!(": {}", inert(&it.sentence)));
-            format!("**{}**{why}.\n\n", inert(&format!("{before}{verdict}{after}")))
+            format!("**{}**{why}.\n\n", inert(&headline.text()))
         }
-        Headline::Candidates(groups) | Headline::Cases(groups) => {
+        Headline::Candidates(groups) | Headline::Cases { groups, .. } => {
             let mut all = Vec::new();
             for group in groups {
                 all.push(format!("**{}**: {}", group.verdict, inert(&group.in_words())));
@@ -184,7 +184,7 @@ mod tests {
         let mut record: Record = serde_json::from_str(record).unwrap();
         let evil = "<img src=x>\n\n# @org";
         let case = &mut record.cases[0];
-        case.reason = lab_model::Reason::Sentence(evil.to_owned());
+        case.reason = lab_model::Reason::NotMeasured { why: evil.to_owned() };
         for text in [&mut case.load, &mut case.variants[0].variant] {
             *text = evil.to_owned();
         }

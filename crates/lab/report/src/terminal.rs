@@ -48,7 +48,7 @@ pub fn render_line(label: &str, answer: &Answer) -> String {
             }
             text
         }
-        Headline::Candidates(groups) | Headline::Cases(groups) => {
+        Headline::Candidates(groups) | Headline::Cases { groups, .. } => {
             let of = |group: &VerdictGroup| {
                 let verdict = coloured(Meaning::Verdict(group.verdict), &group.verdict.to_string());
                 format!("{verdict}: {}", style(group.in_words()).bold())
@@ -111,7 +111,7 @@ pub fn render_overview(answer: &Answer) -> String {
 
 /// One case in full: its variants layer by layer, then the verdict and the notes.
 pub fn render_tables(title: &str, case: &CaseRecord) -> String {
-    let mut text = format!("{}\n{}\n\n", heading(&case.case, title), how_measured(case));
+    let mut text = format!("{}\n{}\n\n", heading(case.case.as_str(), title), how_measured(case));
     for table in tables(case) {
         let _ = writeln!(text, "{}\n", table.text());
     }

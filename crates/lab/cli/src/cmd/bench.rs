@@ -145,7 +145,7 @@ async fn measure(
     let progress = Progress::planned(length);
     for (case, effort, comparison) in &comparisons {
         let mut record = comparison.record(FIXED, *effort, &progress).await?;
-        record.case.clone_from(&case.name);
+        record.case = case.name.as_str().into();
         if !options.json {
             let form = match cases.len() {
                 _ if options.verbose => Form::Tables,

@@ -263,7 +263,8 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
                 out!("{}", render_tables(&given(case), case));
             }
         }
-        _ => out!("{}", render_screen("", &Answer::of(record), more)),
+        [case] => out!("{}", render_screen("", &Answer::of_case(case), more)),
+        cases => out!("{}", render_screen("", &Answer::of_candidates(cases), more)),
     }
     err!("  Results    {}", kept?.display());
     Ok(())
@@ -300,7 +301,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
     let mut document = match cases {
         [case] => one(case)?,
         several => {
-            let each = |case: &CaseRecord| anyhow::Ok((case.case.clone(), one(case)?));
+            let each = |case: &CaseRecord| anyhow::Ok((case.case.to_string(), one(case)?));
             let each: serde_json::Map<_, _> = several.iter().map(each).collect::<Result<_, _>>()?;
             json!({ "verdict": worst(several.iter()), "candidates": each })
         }

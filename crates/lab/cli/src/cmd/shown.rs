@@ -49,7 +49,7 @@ pub fn overview(
 ) -> String {
     let mut shown = record.cases.clone();
     for measured in &mut shown {
-        if let Some(case) = cases.iter().find(|case| case.name == measured.case) {
+        if let Some(case) = cases.iter().find(|case| measured.case == case.name) {
             *measured = masked(case, measured.clone());
         }
     }
@@ -63,7 +63,7 @@ pub fn overview(
 /// A column with Criterion's factor for each case, if one has such a factor.
 fn add_criterion(answer: &mut Answer, workspace: &Workspace, cases: &[CaseRecord]) {
     let dir = workspace.criterion();
-    let micro = |case: &CaseRecord| criterion::speedup(&dir, &case.case, SLOW, FIXED);
+    let micro = |case: &CaseRecord| criterion::speedup(&dir, case.case.as_str(), SLOW, FIXED);
     let micros: Vec<_> = cases.iter().map(micro).collect();
     if micros.iter().all(Option::is_none) {
         return;
@@ -77,7 +77,7 @@ fn add_criterion(answer: &mut Answer, workspace: &Workspace, cases: &[CaseRecord
 /// Under the case's alias, without counts that name the fault, such as those of connections.
 fn masked(case: &Case, mut record: CaseRecord) -> CaseRecord {
     if case.shown != case.name {
-        record.case.clone_from(&case.shown);
+        record.case = case.shown.as_str().into();
         record.variants.iter_mut().for_each(|variant| variant.exact.clear());
     }
     record

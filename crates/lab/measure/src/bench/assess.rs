@@ -82,7 +82,7 @@ impl Comparison {
             let sides = [baseline.clone(), candidate.clone()];
             let mut record = self.assess(&candidate.name, &sides, own, control.clone(), effort)?;
             if candidates.len() > 1 {
-                record.case.clone_from(&candidate.name);
+                record.case = candidate.name.as_str().into();
             }
             Ok(record)
         };
@@ -130,13 +130,13 @@ impl Comparison {
         let load = self.describe_load();
         let engine = runs.iter().find_map(|run| run.outcome.engine.as_ref());
         let mut record = CaseRecord {
-            case: self.name.clone(),
+            case: self.name.as_str().into(),
             visit: self.visit.clone(),
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
             users: self.load.users,
             think_ms: self.load.think_ms,
             pairs: effort.pairs,
-            seed: Some(effort.seed),
+            seed: effort.seed,
             layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
             warm_up_s: self.closed_loop(effort).warm_up.as_secs_f64(),
             notes: self.notes().to_vec(),
@@ -144,7 +144,7 @@ impl Comparison {
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,
             variants,
-            candidate: Some(candidate.to_owned()),
+            candidate: candidate.to_owned(),
             family: effort.family,
             speedup: over_baseline(candidate),
             control,

@@ -9,16 +9,15 @@ mod tests;
 use std::path::Path;
 
 use anyhow::Context as _;
-use lab_cases::{Case, FIXED};
+use lab_cases::Case;
 use lab_model::{Metric, Note};
 use lab_report::{
-    Answer, CaseRecord, Cell, Headline, Meaning, NoteLine, Record, VerdictGroup, code, notes,
+    Answer, CaseRecord, Cell, Headline, Meaning, NoteLine, Record, code, notes,
     origin::{command_line, day, relative},
     plural, reason,
     tables::{details, how_measured, requests},
     thousands,
 };
-use lab_stats::Verdict;
 use lab_system::write_whole;
 use maud::{Markup, PreEscaped, html};
 
@@ -41,16 +40,16 @@ pub fn write(record: &Record, cases: &[Case], flame: &Path, path: &Path) -> anyh
 }
 
 fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>) -> String {
-    let about = |case: &CaseRecord| cases.iter().find(|about| about.name == case.case);
+    let about = |case: &CaseRecord| cases.iter().find(|about| case.case == about.name);
     let answer = Answer::of(record);
-    let title = title(record, &answer.headline);
+    let title = answer.headline.text();
     let body = match &record.cases[..] {
-        [case] => one(record, case, &answer, about(case), flame(&case.case)),
+        [case] => one(record, case, &answer, about(case), flame(case.case.as_str())),
         several => html! {
             (header(&in_short(record), html! { (title) }, None))
             (overview(&answer))
             (note_list(&doubts(record)))
-            @for case in several { (section(case, about(case), flame(&case.case))) }
+            @for case in several { (section(case, about(case), flame(case.case.as_str()))) }
         },
     };
     let body = html! {
@@ -58,24 +57,6 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
         section { (made(&origin(record), &[command_line(&record.command)])) }
     };
     document(&title, body)
-}
-
-/// `fixed is faster: 7.26× the throughput (6.92–7.68)`, `fixed is faster in 5 of 6 cases`, or
-/// `faster: mimalloc and jemalloc; undecided: musl`
-fn title(record: &Record, headline: &Headline) -> String {
-    match headline {
-        Headline::Case { before, verdict, after } => format!("{before}{verdict}{after}"),
-        Headline::Candidates(groups) => {
-            let group = |it: &VerdictGroup| format!("{}: {}", it.verdict, it.in_words());
-            groups.iter().map(group).collect::<Vec<_>>().join("; ")
-        }
-        Headline::Cases(groups) => {
-            let faster = groups.iter().find(|group| group.verdict == Verdict::Faster);
-            let faster = faster.map_or(0, |group| group.names.len());
-            let candidate = record.cases.first().map_or(FIXED, |case| case.names()[1]);
-            format!("{candidate} is faster in {faster} of {} cases", record.cases.len())
-        }
-    }
 }
 
 /// A single comparison: its answer is the title.
@@ -111,16 +92,16 @@ fn given(case: &CaseRecord) -> Option<Markup> {
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
     let answer = Answer::of_case(case);
     html! {
-        section id=(case.case) {
-            @if about.is_some() { p class="case" { (case.case) } }
-            h2 { (about.map_or(&case.case, |about| &about.title)) }
+        section id=(case.case.as_str()) {
+            @if about.is_some() { p class="case" { (case.case.as_str()) } }
+            h2 { (about.map_or(case.case.as_str(), |about| about.title.as_str())) }
             @if let Some(about) = about { p { (about.question) } }
             @if let Some(given) = given(case) { p { (given) } }
             p class="verdict" { (in_colour(&answer.headline)) }
             (first_screen(&answer, Vec::new()))
             (chart(case))
             details {
-                summary { "All figures of " (case.case) }
+                summary { "All figures of " (case.case.as_str()) }
                 (figures(case, flame))
             }
         }
@@ -175,7 +156,7 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
         @if case.metric != Metric::Time { (requests(case).html()) }
         (note_list(&notes))
         @if let Some(flame) = flame {
-            p class="onward" { a href=(flame) { "Where the time of " (case.case) " goes: its flame graphs" } }
+            p class="onward" { a href=(flame) { "Where the time of " (case.case.as_str()) " goes: its flame graphs" } }
         }
     }
 }
@@ -215,7 +196,7 @@ fn capital(clause: &str) -> String {
 fn in_short(record: &Record) -> String {
     let cases = match &record.cases[..] {
         [_] if record.is_of_own_servers() => "lab compare".to_owned(),
-        [one] => one.case.clone(),
+        [one] => one.case.to_string(),
         several if record.is_of_own_servers() => {
             format!("lab compare, {}", plural(several.len(), "candidate"))
         }

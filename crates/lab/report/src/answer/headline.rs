@@ -18,7 +18,11 @@ pub enum Headline {
         after: String,
     },
     Candidates(Vec<VerdictGroup>),
-    Cases(Vec<VerdictGroup>),
+    /// With the name that their candidates share.
+    Cases {
+        candidate: String,
+        groups: Vec<VerdictGroup>,
+    },
 }
 
 /// The candidates or the cases that have a verdict.
@@ -49,7 +53,7 @@ pub(super) fn by_verdict(cases: &[CaseRecord]) -> Vec<VerdictGroup> {
     let mut groups = Vec::new();
     for verdict in verdicts {
         let cases = cases.iter().filter(|case| case.verdict == verdict);
-        let names: Vec<_> = cases.map(|case| case.case.clone()).collect();
+        let names: Vec<_> = cases.map(|case| case.case.to_string()).collect();
         if !names.is_empty() {
             groups.push(VerdictGroup { verdict, names });
         }
@@ -71,6 +75,34 @@ pub fn worst<'a>(cases: impl Iterator<Item = &'a CaseRecord>) -> Verdict {
 }
 
 impl Headline {
+    /// `fixed is faster: 7.26× the throughput (6.92–7.68)`, `faster: mimalloc and jemalloc; undecided: musl`, or `fixed is
+    /// faster in 5 of 6 cases`
+    pub fn text(&self) -> String {
+        match self {
+            Self::Case { before, verdict, after } => format!("{before}{verdict}{after}"),
+            Self::Candidates(groups) => {
+                let text =
+                    |group: &VerdictGroup| format!("{}: {}", group.verdict, group.in_words());
+                groups.iter().map(text).collect::<Vec<_>>().join("; ")
+            }
+            Self::Cases { candidate, groups } => {
+                let (mut faster, mut all) = (0, 0);
+                for group in groups {
+                    all += group.names.len();
+                    if group.verdict == Verdict::Faster {
+                        faster = group.names.len();
+                    }
+                }
+                format!("{candidate} is faster in {faster} of {all} cases")
+            }
+        }
+    }
+
+    pub(super) fn of_cases(cases: &[CaseRecord]) -> Self {
+        let [_, candidate] = cases.first().map(CaseRecord::names).unwrap_or_default();
+        Self::Cases { candidate: candidate.to_owned(), groups: by_verdict(cases) }
+    }
+
     pub(super) fn of_case(case: &CaseRecord) -> Self {
         let [_, candidate] = case.names();
         let metric = case.metric;

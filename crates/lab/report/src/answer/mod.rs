@@ -44,7 +44,7 @@ pub struct VerdictReason {
 impl VerdictReason {
     fn of(case: &CaseRecord) -> Self {
         Self {
-            case: case.case.clone(),
+            case: case.case.to_string(),
             verdict: case.verdict,
             sentence: sentence(&case.reason),
             of_metric: reason(case),
@@ -97,7 +97,7 @@ impl Answer {
     pub fn of_cases(cases: &[CaseRecord]) -> Self {
         let table = rows::of_cases(cases);
         Self {
-            headline: Headline::Cases(headline::by_verdict(cases)),
+            headline: Headline::of_cases(cases),
             reasons: cases.iter().map(VerdictReason::of).collect(),
             // At 80 columns, wide intervals leave no room for the figures.
             spare_columns: table.head.get(rows::FIGURES).cloned().into_iter().collect(),

@@ -146,7 +146,7 @@ pub(super) fn of_cases(cases: &[CaseRecord]) -> Table {
             metric => format!(" {}", case.short(metric)),
         };
         vec![
-            Cell::new(&*case.case, Meaning::Case),
+            Cell::new(case.case.as_str(), Meaning::Case),
             Cell::new(case.verdict.to_string(), Meaning::Verdict(case.verdict)),
             factor_of(&case.speedup, case.metric).into(),
             format!("{from} → {to}{unit}").into(),
