@@ -53,7 +53,7 @@ pub fn publish(
     if !only.is_empty() {
         let is_named = |name: &str| only.iter().any(|it| it == name);
         cases.retain(|case| is_named(&case.name));
-        record.cases.retain(|case| is_named(&case.case));
+        record.cases.retain(|case| is_named(case.case.as_str()));
         ensure!(cases.len() == only.len(), "--case takes names of cases, such as `lock-scope`");
     }
     let is_whole = cases.iter().all(|case| record.cases.iter().any(|it| it.case == case.name));

@@ -91,8 +91,8 @@ pub async fn compare(
             let why = missing(id, baseline).or_else(|| missing(id, candidate));
             let mut record = record(&of_id, [baseline, candidate], effort);
             record.case = match sides.len() {
-                2 => id.clone(),
-                _ => format!("{id}, {}", candidate.name),
+                2 => id.as_str().into(),
+                _ => format!("{id}, {}", candidate.name).into(),
             };
             record.load = what.to_owned();
             record.control.noise = record.noises();
@@ -211,13 +211,13 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         visit: "iteration".to_owned(),
         pairs: effort.pairs,
         family: effort.family,
-        seed: Some(effort.seed),
+        seed: effort.seed,
         layouts: Some(baseline.launches.len()).filter(|layouts| *layouts > 1),
         measurement_s: median_of(lengths).map_or(0.0, |it| (it * 100.0).round() / 100.0),
         minimum_effect: effort.minimum_effect,
         metric: Metric::Time,
         variants,
-        candidate: Some(candidate.name.clone()),
+        candidate: candidate.name.clone(),
         speedup,
         control,
         runs,

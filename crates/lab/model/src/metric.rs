@@ -12,7 +12,6 @@ use super::percentile::{ByPercentile, Percentile, factors};
 pub struct Speedups {
     pub throughput: Option<Speedup>,
     pub cpu_per_request: Option<Speedup>,
-    /// `None` in records from before November 25, 2026.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<Speedup>,
     /// Of a benchmark.

@@ -1,6 +1,6 @@
 //! What a reader has to know about figures, as data: each kind has a code and its figures.
 //!
-//! `lab-report` has the sentences. A sentence of an older record, or of an engine, stays one.
+//! `lab-report` has the sentences. A sentence of an engine stays one.
 
 use lab_stats::Verdict;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum Note {
         #[serde(flatten)]
         kind: Kind,
     },
-    /// A sentence of somebody else: an engine, a case file, an older record.
+    /// A sentence of somebody else: an engine or a case file.
     Sentence(String),
 }
 
@@ -183,9 +183,6 @@ pub enum Reason {
     LagDecides,
     #[serde(untagged)]
     Rule(lab_stats::VerdictRule),
-    /// Of an older record.
-    #[serde(untagged)]
-    Sentence(String),
 }
 
 /// Why a run measured the generator's limit rather than the server's. Shares of the run in which it used a
@@ -207,7 +204,7 @@ pub enum Limit {
 pub enum Invalid {
     /// So much of the p99 is the generator's own lag.
     GeneratorLate { p99_ms: f64, lag_ms: f64 },
-    /// Of an engine or of an older record.
+    /// Of an engine.
     #[serde(untagged)]
     Sentence(String),
 }

@@ -110,8 +110,6 @@ pub fn sentence(of: &impl Serialize) -> String {
 pub fn reason(case: &CaseRecord) -> String {
     let sentence = sentence(&case.reason);
     match &case.reason {
-        // Older records have the metric in it.
-        Reason::Sentence(_) => sentence,
         Reason::Rule(_) if case.speedup.is_bound(case.metric) => {
             let although = match case.metric {
                 Metric::Latency(_) if case.speedup.latency_at_least => {
@@ -151,7 +149,7 @@ fn with_sentence(result: Value, sentence: String) -> Value {
 }
 
 /// The record as a file has it: every code next to its sentence.
-pub fn document(record: &Record) -> serde_json::Result<Value> {
+pub fn to_json(record: &Record) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(record)?;
     let shown = document["cases"].as_array_mut().into_iter().flatten();
     for (case, shown) in record.cases.iter().zip(shown) {

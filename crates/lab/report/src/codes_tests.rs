@@ -158,7 +158,7 @@ fn codes_of<T: DeserializeOwned + Debug>() -> Vec<String> {
     names.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()
 }
 
-/// All codes of an enum that has sentences of older records, too, so that serde doesn't name them: from its source.
+/// All codes of an enum that has other forms, too, so that serde doesn't name them: from its source.
 fn codes_in_source(name: &str) -> Vec<String> {
     let (_, text) =
         include_str!("../../model/src/note.rs").split_once(&format!("enum {name} {{\n")).unwrap();

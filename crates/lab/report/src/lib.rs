@@ -5,43 +5,48 @@
 //! results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal and
 //! as a comment. Functions say in their names which unit they expect.
 
-mod candidates;
+mod answer;
+mod cell;
 mod codes;
-mod comment;
 mod conditions;
 mod decline;
-mod document;
+#[cfg(test)]
+mod examples;
 mod growth;
+mod html;
 mod language;
+mod markdown;
 mod notes;
 pub mod origin;
-pub mod screen;
+mod record;
 mod store;
-mod summary;
 mod table;
 pub mod tables;
 mod template;
+mod terminal;
 mod weight;
 mod words;
 
-pub use candidates::{rows, screen_of_candidates, tally, worst};
+pub use answer::{Answer, FirstNotes, Headline, NoteLine, VerdictGroup, VerdictReason, worst};
+pub use cell::{Cell, Meaning};
 pub use codes::{
-    EXPLANATIONS, Explanation, NOISE, code, document, explained, for_programs, noted,
-    notes_for_programs, reason, sentence,
+    EXPLANATIONS, Explanation, NOISE, code, explained, for_programs, noted, notes_for_programs,
+    reason, sentence, to_json,
 };
-pub use comment::comment;
 pub use conditions::Neighbours;
-pub use document::{
-    CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
-    VariantRecord,
-};
 pub use growth::{Growth, growth};
 pub use language::{SpokenLanguage, chinese, filled, listed, told};
+pub use markdown::render_comment;
 pub use notes::notes;
-pub use screen::{answer, closing, screen};
+pub use record::{
+    CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
+    VariantRecord,
+};
 pub use store::{Store, read};
-pub use summary::{QUICK, cases, comparison, overview};
 pub use table::{Table, count_table};
 pub use template::Template;
+pub use terminal::{
+    QUICK, render_line, render_notes, render_overview, render_screen, render_tables,
+};
 pub use weight::{per_request, weight};
 pub use words::*;

@@ -113,8 +113,15 @@ pub fn read(path: &Path) -> anyhow::Result<Record> {
     );
     let mut record: Record = serde_json::from_str(&text)
         .with_context(|| format!("{} is damaged; it was left as it is", path.display()))?;
-    // Records from before November 28, 2026 have no noise.
     for case in &mut record.cases {
+        let [baseline, candidate] = case.names();
+        ensure!(
+            case.sides().is_some(),
+            "{} is damaged: `{}` compares `{baseline}` with `{candidate}`, and lacks one; it was left as it is",
+            path.display(),
+            case.case
+        );
+        // Records from before November 28, 2026 have no noise.
         case.control.noise = case.noises();
     }
     Ok(record)
@@ -137,5 +144,20 @@ mod tests {
         assert_eq!(store.find("latest").unwrap(), kept);
         let second = store.keep(record.created, &record).unwrap();
         assert_eq!(store.paths().unwrap(), [kept, second], "none is lost");
+    }
+
+    #[test]
+    fn a_comparison_without_one_of_its_sides_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("record.json");
+        let mut record = crate::examples::recorded();
+        let read = |record: &Record| {
+            std::fs::write(&path, serde_json::to_string(record).unwrap()).unwrap();
+            read(&path).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&record).unwrap().cases[0].names(), ["slow", "fixed"]);
+        record.cases[0].candidate = "other".to_owned();
+        let error = read(&record).unwrap_err();
+        assert!(error.contains("`double-parse` compares `slow` with `other`"), "{error}");
     }
 }

@@ -135,9 +135,9 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["ladder", "cpu"].map(|kind| (kind, &case.case)));
-    let sweeps =
-        sources.cases.iter().flat_map(|case| case.sweeps.keys()).map(|name| ("sweep", name));
+    let pairs = pairs.flat_map(|case| ["ladder", "cpu"].map(|kind| (kind, case.case.as_str())));
+    let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys());
+    let sweeps = sweeps.map(|name| ("sweep", name.as_str()));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }

@@ -57,18 +57,13 @@ impl Sources {
             }
             let made = origin(&newer.command, &newer.machine, newer.created);
             for case in newer.cases {
-                anew.insert(case.case.clone(), (dir.clone(), made.clone()));
+                anew.insert(case.case.to_string(), (dir.clone(), made.clone()));
                 record.cases.retain(|it| it.case != case.case);
                 record.cases.push(case);
             }
             record.cases.sort_by(|one, other| one.case.cmp(&other.case));
         }
         let cases = workspace.cases()?;
-        // Older records don't say it.
-        for measured in record.iter_mut().flat_map(|record| &mut record.cases) {
-            let case = cases.iter().find(|case| case.name == measured.case);
-            case.iter().for_each(|case| measured.visit.clone_from(&case.visit));
-        }
         let benches = dir.clone().and_then(|dir| read(&dir.join("benches.json")).map_err(why));
         Ok(Self { root, cases, dir, record, benches, anew })
     }
@@ -85,8 +80,8 @@ impl Sources {
     pub fn pair(&self, case: &CaseRecord) -> CaseRecord {
         let mut pair = case.clone();
         pair.variants.retain(|it| [SLOW, FIXED].contains(&it.variant.as_str()));
-        if let Some(case) = self.cases.iter().find(|it| it.name == case.case) {
-            pair.case = case.masked().shown;
+        if let Some(case) = self.cases.iter().find(|it| case.case == it.name) {
+            pair.case = case.masked().shown.into();
         }
         pair
     }

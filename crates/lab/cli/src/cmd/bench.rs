@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::{Experiment, Runs, assess, run as run_experiment};
-use lab_report::{CaseRecord, QUICK, Record, Store, document, paragraph, planned, plural};
+use lab_report::{CaseRecord, QUICK, Record, Store, paragraph, planned, plural, to_json};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
@@ -108,7 +108,7 @@ fn print(
     whole: bool,
 ) -> anyhow::Result<()> {
     if options.json {
-        out!("{}", document(record)?);
+        out!("{}", to_json(record)?);
     } else {
         // One case has been shown, with nearly all that the overview says.
         if options.verbose || options.criterion || record.cases.len() > 1 {
@@ -121,7 +121,7 @@ fn print(
         }
     }
     let results = workspace.results();
-    let kept = Store::new(&results).keep(record.created, &document(record)?)?;
+    let kept = Store::new(&results).keep(record.created, &to_json(record)?)?;
     err!("\n  Results    {}", lab_report::path(&kept));
     // The report of all cases is not replaced by one of some cases.
     if whole {
@@ -156,7 +156,7 @@ async fn measure(
         let mut runs = Runs::default();
         run_experiment(experiment, &progress, &mut runs).await?;
         let mut record = assess(experiment, &runs, FIXED)?;
-        record.case.clone_from(&case.name);
+        record.case = case.name.as_str().into();
         if !options.json {
             let form = match cases.len() {
                 _ if options.verbose => Form::Tables,

@@ -1,7 +1,10 @@
 //! What the terminal shows of a case's record: not its name, if that gives the fault away.
 
 use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
-use lab_report::{CaseRecord, Record, answer, comparison, paragraph, screen};
+use lab_report::{
+    Answer, CaseRecord, Cell, NONE, Record, factor, paragraph, render_line, render_overview,
+    render_screen, render_tables,
+};
 
 /// How much is shown of a case.
 #[derive(Clone, Copy, PartialEq)]
@@ -17,9 +20,12 @@ pub enum Form {
 pub fn case(case: &Case, record: &CaseRecord, form: Form, remarks: &[String]) -> String {
     let masked = masked(case, record.clone());
     let mut text = match form {
-        Form::Line => return answer(&case.shown, &masked),
-        Form::Screen => screen(&case.shown, &masked, "-v, or a page: just lab report --open"),
-        Form::Tables => comparison(&case.question, &masked),
+        Form::Line => return render_line(&case.shown, &Answer::of_case(&masked)),
+        Form::Screen => {
+            let more = "-v, or a page: just lab report --open";
+            render_screen(&case.shown, &Answer::of_case(&masked), more)
+        }
+        Form::Tables => render_tables(&case.question, &masked),
     };
     for remark in remarks {
         text += &format!("\n{}\n", paragraph(remark));
@@ -34,22 +40,37 @@ pub fn overview(
     record: &Record,
     with_criterion: bool,
 ) -> String {
-    let dir = workspace.criterion();
-    let micro = |it: &CaseRecord| criterion::speedup(&dir, &it.case, SLOW, FIXED);
-    let micros = record.cases.iter().map(|it| micro(it).filter(|_| with_criterion)).collect();
-    let mut record = record.clone();
-    for shown in &mut record.cases {
-        if let Some(case) = cases.iter().find(|case| case.name == shown.case) {
-            *shown = masked(case, shown.clone());
+    let mut shown = record.cases.clone();
+    for measured in &mut shown {
+        if let Some(case) = cases.iter().find(|case| measured.case == case.name) {
+            *measured = masked(case, measured.clone());
         }
     }
-    lab_report::overview(&record, micros)
+    let mut answer = Answer { is_quick: record.quick, ..Answer::of_cases(&shown) };
+    if with_criterion {
+        add_criterion(&mut answer, workspace, &record.cases);
+    }
+    render_overview(&answer)
+}
+
+/// A column with Criterion's factor for each case, if one has such a factor.
+fn add_criterion(answer: &mut Answer, workspace: &Workspace, cases: &[CaseRecord]) {
+    let dir = workspace.criterion();
+    let micro = |case: &CaseRecord| criterion::speedup(&dir, case.case.as_str(), SLOW, FIXED);
+    let micros: Vec<_> = cases.iter().map(micro).collect();
+    if micros.iter().all(Option::is_none) {
+        return;
+    }
+    answer.table.head.push("Criterion".to_owned());
+    for (row, micro) in answer.table.rows.iter_mut().zip(micros) {
+        row.push(Cell::from(micro.map_or(NONE.to_owned(), factor)));
+    }
 }
 
 /// Under the case's alias, without counts that name the fault, such as those of connections.
 fn masked(case: &Case, mut record: CaseRecord) -> CaseRecord {
     if case.shown != case.name {
-        record.case.clone_from(&case.shown);
+        record.case = case.shown.as_str().into();
         record.variants.iter_mut().for_each(|variant| variant.exact.clear());
     }
     record

@@ -10,8 +10,8 @@ use lab_measure::{
 };
 use lab_model::{EngineOptions, Load, Metric, Note};
 use lab_report::{
-    CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, document, for_programs, noted, notes,
-    paragraph, planned, time_ms, worst,
+    Answer, CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, for_programs, noted, notes,
+    paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -230,7 +230,7 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
 /// Prints and keeps the record.
 fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
-    let kept = store.keep(record.created, &document(record)?);
+    let kept = store.keep(record.created, &to_json(record)?);
     let more = "-v, or a page: lab report --open";
     match &record.cases[..] {
         cases if options.json => {
@@ -239,11 +239,11 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
         }
         cases if options.verbose => {
             for case in cases {
-                out!("{}", lab_report::comparison(&given(case), case));
+                out!("{}", render_tables(&given(case), case));
             }
         }
-        [case] => out!("{}", lab_report::screen("", case, more)),
-        cases => out!("{}", lab_report::screen_of_candidates(cases, more)),
+        [case] => out!("{}", render_screen("", &Answer::of_case(case), more)),
+        cases => out!("{}", render_screen("", &Answer::of_candidates(cases), more)),
     }
     err!("  Results    {}", kept?.display());
     Ok(())
@@ -280,7 +280,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
     let mut document = match cases {
         [case] => one(case)?,
         several => {
-            let each = |case: &CaseRecord| anyhow::Ok((case.case.clone(), one(case)?));
+            let each = |case: &CaseRecord| anyhow::Ok((case.case.to_string(), one(case)?));
             let each: serde_json::Map<_, _> = several.iter().map(each).collect::<Result<_, _>>()?;
             json!({ "verdict": worst(several.iter()), "candidates": each })
         }

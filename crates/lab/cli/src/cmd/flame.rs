@@ -15,7 +15,7 @@ use lab_model::{Exhibit, Kind, Note};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
-use lab_report::{Table, closing, heading, paragraph, time_ms};
+use lab_report::{Cell, Table, heading, paragraph, render_notes, time_ms};
 use lab_servers::{
     Scratch, current,
     instrumented::{self, Instrumentation},
@@ -232,7 +232,7 @@ async fn draw(
     } else {
         out!("");
         flame_summary::lines(&session.topic, &all).iter().for_each(|line| out!("{line}"));
-        out!("\n{}", closing(notes, "-v, or the page").trim_end());
+        out!("\n{}", render_notes(notes, "-v, or the page").trim_end());
     }
     out!("  Page        {}", lab_report::path(&path));
     Ok(path)
@@ -258,7 +258,7 @@ fn tables(page: &PicturePage, notes: &[Note]) {
 /// How many rows of a table are printed; the page has all.
 const ROWS: usize = 6;
 /// A row whose name leaves room for the figures in 80 columns.
-fn fit(row: &[String]) -> Vec<String> {
+fn fit(row: &[Cell]) -> Vec<String> {
     let longest = if row.len() > 4 { 25 } else { 36 };
-    row.iter().map(|cell| console::truncate_str(cell, longest, "…").into_owned()).collect()
+    row.iter().map(|cell| console::truncate_str(&cell.text, longest, "…").into_owned()).collect()
 }

@@ -58,7 +58,7 @@ fn comment(record: &Record) -> anyhow::Result<String> {
             case.verdict
         );
     }
-    Ok(lab_report::comment(record))
+    Ok(lab_report::render_comment(record))
 }
 
 /// Writes the page to `output`, or next to the runs; returns its path.

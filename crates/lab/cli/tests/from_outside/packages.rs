@@ -58,7 +58,7 @@ fn what_measures_is_built_without_a_crate_that_shows_results() {
         for below in [package, "lab-model", "lab-stats"] {
             assert!(names.contains(&below), "{tree}");
         }
-        for shows in ["lab-report", "comfy-table", "maud", "textwrap", "console"] {
+        for shows in ["lab-report", "maud", "textwrap", "console"] {
             assert!(!names.contains(&shows), "{shows} in {tree}");
         }
     }

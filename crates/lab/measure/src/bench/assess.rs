@@ -40,7 +40,7 @@ pub fn assess_each(experiment: &Experiment, runs: &Runs) -> anyhow::Result<Vec<C
         let sides = [baseline.clone(), candidate.clone()];
         let mut record = assessment.record(&candidate.name, &sides, own, candidates.len())?;
         if candidates.len() > 1 {
-            record.case.clone_from(&candidate.name);
+            record.case = candidate.name.as_str().into();
         }
         records.push(record);
     }
@@ -123,13 +123,13 @@ impl<'a> Assessment<'a> {
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
         let mut record = CaseRecord {
-            case: experiment.name.clone(),
+            case: experiment.name.as_str().into(),
             visit: workload.visit.clone(),
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
             users: workload.load.users,
             think_ms: workload.load.think_ms,
             pairs: effort.pairs,
-            seed: Some(effort.seed),
+            seed: effort.seed,
             layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
             warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),
             notes,
@@ -137,7 +137,7 @@ impl<'a> Assessment<'a> {
             minimum_effect: effort.minimum_effect,
             metric: effort.metric,
             variants,
-            candidate: Some(candidate.to_owned()),
+            candidate: candidate.to_owned(),
             family,
             speedup: over_baseline(candidate),
             control: self.control.clone(),

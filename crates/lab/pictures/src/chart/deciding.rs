@@ -39,8 +39,7 @@ pub fn deciding(case: &CaseRecord) -> Chart {
         metric => metric.name(),
     };
     let name_first = capitalized(&name);
-    // The servers of a `lab compare` say what it is about.
-    let case_name = Some(&case.case).filter(|name| *name != "compare");
+    let case_name = case.case.named();
     let title = case_name.map_or(name_first.clone(), |case| format!("{name_first}: {case}"));
     let title = fit(&title, FIGURE_WIDTH);
     let what = match runs(case).filter(|run| run.pair.is_some()).count() {

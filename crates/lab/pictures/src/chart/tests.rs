@@ -44,8 +44,8 @@ fn drawn(of: &[(f64, f64, f64)]) -> Chart {
 #[test]
 fn names_are_escaped_and_nothing_has_no_place() {
     let mut case = recorded().cases.remove(0);
-    case.case = "<b>a case with a name that is much longer than any chart is wide</b>".to_owned();
-    case.variants[0].variant.clone_from(&case.case);
+    case.case = "<b>a case with a name that is much longer than any chart is wide</b>".into();
+    case.variants[0].variant = case.case.to_string();
     for chart in [drawn(CROSSING), drawn(FROM_ZERO), drawn(&[]), deciding(&case)] {
         let faults = ["NaN", "inf", "<b>", "<lookup>"];
         assert!(!faults.iter().any(|it| chart.svg.contains(it)), "{}", chart.svg);

@@ -12,14 +12,12 @@ use anyhow::Context as _;
 use lab_cases::Case;
 use lab_model::{Metric, Note};
 use lab_report::{
-    CaseRecord, Record, code, notes,
+    Answer, CaseRecord, Cell, Headline, Meaning, NoteLine, Record, code, notes,
     origin::{command_line, day, relative},
-    plural, reason, rows,
-    screen::{self, NoteLine},
+    plural, reason,
     tables::{details, how_measured, requests},
-    tally, thousands,
+    thousands,
 };
-use lab_stats::Verdict;
 use lab_system::write_whole;
 use maud::{Markup, PreEscaped, html};
 
@@ -42,23 +40,17 @@ pub fn write(record: &Record, cases: &[Case], flame: &Path, path: &Path) -> anyh
 }
 
 fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>) -> String {
-    let about = |case: &CaseRecord| cases.iter().find(|about| about.name == case.case);
-    let (title, body) = match &record.cases[..] {
-        [case] => {
-            let title = screen::verdict(case).concat();
-            (title, one(record, case, about(case), flame(&case.case)))
-        }
-        several => {
-            let title =
-                if record.is_of_own_servers() { tallied(several) } else { in_how_many(several) };
-            let body = html! {
-                (header(&in_short(record), html! { (title) }, None))
-                (overview(record))
-                (note_list(&doubts(record)))
-                @for case in several { (section(case, about(case), flame(&case.case))) }
-            };
-            (title, body)
-        }
+    let about = |case: &CaseRecord| cases.iter().find(|about| case.case == about.name);
+    let answer = Answer::of(record);
+    let title = answer.headline.text();
+    let body = match &record.cases[..] {
+        [case] => one(record, case, &answer, about(case), flame(case.case.as_str())),
+        several => html! {
+            (header(&in_short(record), html! { (title) }, None))
+            (overview(&answer))
+            (note_list(&doubts(record)))
+            @for case in several { (section(case, about(case), flame(case.case.as_str()))) }
+        },
     };
     let body = html! {
         (body)
@@ -68,11 +60,17 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
 }
 
 /// A single comparison: its answer is the title.
-fn one(record: &Record, case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
+fn one(
+    record: &Record,
+    case: &CaseRecord,
+    answer: &Answer,
+    about: Option<&Case>,
+    flame: Option<String>,
+) -> Markup {
     let question = about.map(|about| html! { (about.question) }).or_else(|| given(case));
     html! {
-        (header(&in_short(record), answer(case), question))
-        (first_screen(case, doubts(record)))
+        (header(&in_short(record), in_colour(&answer.headline), question))
+        (first_screen(answer, doubts(record)))
         (chart(case))
         section { h2 { "All figures" } (figures(case, flame)) }
     }
@@ -92,81 +90,56 @@ fn given(case: &CaseRecord) -> Option<Markup> {
 
 /// One of several cases.
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
+    let answer = Answer::of_case(case);
     html! {
-        section id=(case.case) {
-            @if about.is_some() { p class="case" { (case.case) } }
-            h2 { (about.map_or(&case.case, |about| &about.title)) }
+        section id=(case.case.as_str()) {
+            @if about.is_some() { p class="case" { (case.case.as_str()) } }
+            h2 { (about.map_or(case.case.as_str(), |about| about.title.as_str())) }
             @if let Some(about) = about { p { (about.question) } }
             @if let Some(given) = given(case) { p { (given) } }
-            p class="verdict" { (answer(case)) }
-            (first_screen(case, Vec::new()))
+            p class="verdict" { (in_colour(&answer.headline)) }
+            (first_screen(&answer, Vec::new()))
             (chart(case))
             details {
-                summary { "All figures of " (case.case) }
+                summary { "All figures of " (case.case.as_str()) }
                 (figures(case, flame))
             }
         }
     }
 }
 
-/// `fixed is faster: 7.26× the throughput (6.92–7.68)`
-fn answer(case: &CaseRecord) -> Markup {
-    let [before, verdict, after] = screen::verdict(case);
-    html! { (before) (coloured(case.verdict, &verdict)) (after) }
-}
-
-/// A verdict's colour. The word is always there, too.
-fn coloured(verdict: Verdict, text: &str) -> Markup {
-    let class = match verdict {
-        Verdict::Faster | Verdict::SlightlyFaster => "better",
-        Verdict::Slower | Verdict::SlightlySlower => "worse",
-        Verdict::Undecided => "undecided",
-        Verdict::Equivalent => "equivalent",
-    };
-    html! { strong class=(class) { (text) } }
+fn in_colour(headline: &Headline) -> Markup {
+    let Headline::Case { before, verdict, after } = headline else { return Markup::default() };
+    let verdict = Cell::new(verdict.to_string(), Meaning::Verdict(*verdict));
+    html! { (before) (verdict.html()) (after) }
 }
 
 /// What a terminal shows below the answer. `doubts` go before the notes.
-fn first_screen(case: &CaseRecord, doubts: Vec<String>) -> Markup {
-    let (first, rest) = screen::first_notes(case);
-    let line = |NoteLine { code, text }| in_code(code) + &capital(&text);
+fn first_screen(answer: &Answer, doubts: Vec<String>) -> Markup {
+    let line = |NoteLine { code, text }: &NoteLine| in_code(code.as_deref()) + &capital(text);
+    let rest = answer.notes.rest;
     let more = (rest > 0).then(|| format!("And {}, below.", plural(rest, "more note")));
-    let notes: Vec<_> = doubts.into_iter().chain(first.into_iter().map(line)).chain(more).collect();
+    let first = answer.notes.lines.iter().map(line);
+    let notes: Vec<_> = doubts.into_iter().chain(first).chain(more).collect();
     html! {
-        @if let Some(why) = screen::why(case) { p { (capital(&why)) } }
-        div class="answer" { (table(case)) }
+        @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {
+            p { (capital(&reason.sentence)) }
+        }
+        div class="answer" { (table(answer)) }
         (note_list(&notes))
     }
 }
 
 /// The table of the screen. Its last column, the mark of the metric that decides, is part of the name here: a phone has
 /// no room for it.
-fn table(case: &CaseRecord) -> Markup {
-    let mut table = screen::table(case);
-    if case.variants.len() > 2 {
-        return table.html();
-    }
-    let decides = |row: &Vec<String>| row.last().is_some_and(|it| !it.is_empty());
-    let deciding = table.rows.iter().position(decides);
-    let judged: Vec<_> = table.rows.iter().map(|row| judged(case, &row[0])).collect();
-    let last = table.head.len().saturating_sub(1);
-    table = table.columns(&(0..last).collect::<Vec<_>>());
-    table.html_with(|row, column| {
-        let text = &table.rows[row][column];
-        match column {
-            0 if deciding == Some(row) => Some(html! { strong { (text) } " decides" }),
-            column if column + 1 == last => judged[row].map(|it| coloured(it, text)),
-            _ => None,
+fn table(answer: &Answer) -> Markup {
+    let table = &answer.table;
+    match table.head.last() {
+        Some(name) if name.is_empty() => {
+            table.columns(&(0..table.head.len() - 1).collect::<Vec<_>>()).html()
         }
-    })
-}
-
-/// What the metric with this name shows, if it shows something.
-fn judged(case: &CaseRecord, name: &str) -> Option<Verdict> {
-    let metric = Metric::all().find(|metric| case.short(*metric) == name)?;
-    let is_factor = case.speedup.of(metric).is_some()
-        && (metric != Metric::Cpu || case.idle_baseline().is_none());
-    Some(case.judged_by(metric).0).filter(|it| is_factor && it.direction() != 0)
+        _ => table.html(),
+    }
 }
 
 fn chart(case: &CaseRecord) -> Markup {
@@ -183,49 +156,27 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
         @if case.metric != Metric::Time { (requests(case).html()) }
         (note_list(&notes))
         @if let Some(flame) = flame {
-            p class="onward" { a href=(flame) { "Where the time of " (case.case) " goes: its flame graphs" } }
+            p class="onward" { a href=(flame) { "Where the time of " (case.case.as_str()) " goes: its flame graphs" } }
         }
     }
 }
 
 /// All cases, a row each, and why some are not decided.
-fn overview(record: &Record) -> Markup {
-    let table = rows(record);
-    let cell = |row: usize, column: usize| {
-        let text = &table.rows[row][column];
-        let case = record.cases.iter().find(|case| case.case == table.rows[row][0])?;
-        match column {
-            0 => Some(html! { a href={ "#" (case.case) } { (text) } }),
-            1 => Some(coloured(case.verdict, text)),
-            _ => None,
-        }
-    };
-    let undecided = record.cases.iter().filter_map(|case| Some((case, screen::why(case)?)));
+fn overview(answer: &Answer) -> Markup {
     html! {
-        div class="answer all" { (table.html_with(cell)) }
-        @for (case, why) in undecided { p { (case.case) ": " (capital(&why)) } }
+        div class="answer all" { (answer.table.html()) }
+        @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {
+            p { (reason.case) ": " (capital(&reason.sentence)) }
+        }
     }
-}
-
-/// `fixed is faster in 5 of 6 cases`
-fn in_how_many(cases: &[CaseRecord]) -> String {
-    let candidate = cases.first().map_or("fixed", |case| case.names()[1]);
-    let faster = cases.iter().filter(|case| case.verdict == Verdict::Faster).count();
-    format!("{candidate} is faster in {faster} of {} cases", cases.len())
-}
-
-/// `faster: mimalloc and jemalloc; undecided: musl`
-fn tallied(cases: &[CaseRecord]) -> String {
-    let all = tally(cases).into_iter().map(|(verdict, names)| format!("{verdict}: {names}"));
-    all.collect::<Vec<_>>().join("; ")
 }
 
 /// A note with its code, which `lab explain` explains.
 pub fn in_html(note: &Note) -> String {
-    in_code(code(note)) + &capital(&lab_report::sentence(note))
+    in_code(code(note).as_deref()) + &capital(&lab_report::sentence(note))
 }
 
-fn in_code(code: Option<String>) -> String {
+fn in_code(code: Option<&str>) -> String {
     code.map_or(String::new(), |code| format!("`note[{code}]` "))
 }
 
@@ -245,7 +196,7 @@ fn capital(clause: &str) -> String {
 fn in_short(record: &Record) -> String {
     let cases = match &record.cases[..] {
         [_] if record.is_of_own_servers() => "lab compare".to_owned(),
-        [one] => one.case.clone(),
+        [one] => one.case.to_string(),
         several if record.is_of_own_servers() => {
             format!("lab compare, {}", plural(several.len(), "candidate"))
         }

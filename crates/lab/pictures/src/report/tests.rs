@@ -38,7 +38,7 @@ fn every_case_has_its_verdict_its_charts_and_its_tables() {
     assert!(first.contains("fixed is faster in 4 of 4 cases"), "{first}");
     assert!(first.contains("lock-scope") && first.contains("% interval, from pairs of runs"));
     for (case, section) in record.cases.iter().zip(rest.split("<section id=")) {
-        assert!(section.contains(&case.case));
+        assert!(section.contains(case.case.as_str()));
         assert_eq!(section.matches(r#"is <strong class="better">faster</strong>: "#).count(), 1);
         assert_eq!(section.matches("<svg").count(), 1);
         let tables =
@@ -90,7 +90,7 @@ fn a_single_comparison_begins_with_its_answer_and_names_its_servers() {
     record.cases.truncate(1);
     record.command = ["lab", "compare", "./old <a>", "./new"].map(str::to_owned).into();
     let case = &mut record.cases[0];
-    case.case = "compare".to_owned();
+    case.case = lab_report::CaseName::OwnServers;
     case.variants[0].given = "./old <a>".to_owned();
     let html = html(&record);
     let (first, rest) = html.split_once("<svg").unwrap();

@@ -3,7 +3,7 @@
 use console::style;
 use lab_model::{Kind, Note};
 use lab_observation::Function;
-use lab_report::{closing, column, join, noted, paragraph, percent, plural};
+use lab_report::{column, join, noted, paragraph, percent, plural, render_notes};
 
 use super::{Card, LIMITS, Suspect};
 
@@ -50,7 +50,7 @@ impl Card {
         let is_counted =
             |it: &&Note| matches!(it, Note::Known { kind: Kind::NotChecked { .. }, .. });
         let notes = self.notes.iter().filter(|note| !is_counted(note)).cloned().collect();
-        lines.push(closing(notes, &format!("-v, or the page{with}")).trim_end().to_owned());
+        lines.push(render_notes(notes, &format!("-v, or the page{with}")).trim_end().to_owned());
         lines.extend(first.map(|it| {
             paragraph(&format!("next: lab explain {}, for what would refute it, and a fix", it.id))
         }));

@@ -1,108 +1,90 @@
-//! What a comparison looks like in the terminal and as a comment, word by word.
-
-use crate::{Neighbours, Record};
-use lab_model::{ByPercentile, Invalid, Kind, Limit, Metric, Note, Reason, Spacing};
+use super::*;
+use crate::{
+    Cell, Meaning,
+    examples::{candidates, recorded},
+};
+use lab_model::{ByPercentile, Metric, Speedups};
 use lab_stats::Speedup;
 
-use super::*;
-use crate::{comment, screen, screen_of_candidates};
-
-fn recorded() -> Record {
-    serde_json::from_str(include_str!("../tests/fixtures/record.json")).unwrap()
+/// The first line without colours.
+fn headline(case: &CaseRecord) -> String {
+    Headline::of_case(case).text()
 }
 
-/// A comparison in which nearly everything went wrong that is worth a note.
-fn troubled() -> Record {
-    let mut record = recorded();
-    let mut case = record.cases.swap_remove(0);
-    record.cases.clear();
-    let runs = case.runs.len();
-    for (at, run) in case.runs.iter_mut().enumerate() {
-        let gains = if run.variant == "slow" { [9, 8, 8, 8, 8] } else { [6, 9, 9, 9, 9] };
-        run.outcome.fifths = gains.map(|it| it * 10).to_vec();
-        let programs = Some(if at == 0 { 0.31 } else { 0.01 });
-        let stolen = if at < 2 { 0.12 } else { 0.0 };
-        run.neighbours =
-            Some(Neighbours { programs, stolen, throttled: 0.06, server_throttled: 0.0 });
-    }
-    assert!(runs > 2);
-    let [slow, fixed] = &mut case.variants[..] else { panic!("there are two") };
-    slow.requests.unfinished = 40;
-    slow.requests.lost = 3;
-    slow.reopened = 4;
-    slow.generator_waited = Some(0.23);
-    slow.throughput_rps = 12.0;
-    slow.cpu_us_per_request = Some(1500.0);
-    fixed.requests.wrong = 2;
-    fixed.requests.failed = 1;
-    fixed.requests.resent = 400;
-    fixed.requests.first_fault = Some("status 500 instead of 200: <b>oops</b> @all".to_owned());
-    fixed.generator_limited = Some(Limit::GeneratorSaturated { busy: 0.7, waited: 0.25 });
-    fixed.limited_runs = 2;
-    let open = fixed.open_loop.as_mut().unwrap();
-    open.spacing = Spacing::Random { seed: 7 };
-    open.invalid = Some(Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 });
-    open.requests.lost = 1;
-    case.notes = vec![
-        Note::of("slow", Kind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
-        Note::Sentence("an older sentence".to_owned()),
-    ];
-    case.promised = Some(99.0);
-    record.cases.push(case);
-    record
+/// The rows whose name is marked, and those whose last cell says so.
+fn deciding(answer: &Answer) -> [Vec<String>; 2] {
+    let name = |row: &Vec<Cell>| row[0].text.clone();
+    let rows = || answer.table.rows.iter();
+    let marked = rows().filter(|row| row[0].meaning == Meaning::Decides).map(name).collect();
+    [marked, rows().filter(|row| row[4] == "decides").map(name).collect()]
 }
 
-/// One whose verdict is about a latency, and which chance decides.
-fn about_latency() -> Record {
-    let mut record = recorded();
-    record.cases.truncate(1);
-    let case = &mut record.cases[0];
-    case.metric = Metric::all().find(|it| it.name() == "p99 latency").unwrap();
-    case.open_runs.clear();
-    let speedup = Speedup {
-        estimate: 1.1,
-        low: 0.9,
-        high: 1.3,
-        confidence: 0.952,
-        inner: None,
-        count_error: 1.0,
+#[test]
+fn a_factor_means_what_its_metric_shows() {
+    let mut case = recorded().cases.remove(0);
+    case.speedup.throughput = about(1.0 / 8.0);
+    case.speedup.cpu_per_request = about(1.0);
+    case.control.speedup.cpu_per_request = about(1.0);
+    let meaning = |case: &CaseRecord, metric: Metric| {
+        let table = Answer::of_case(case).table;
+        let name = case.short(metric);
+        let row = table.rows.iter().find(|row| row[0] == name.as_str()).unwrap();
+        row[3].meaning
     };
-    case.speedup.throughput = Some(speedup);
-    (case.verdict, case.reason) = case.judged_by(Metric::Throughput);
-    record
+    assert_eq!(meaning(&case, Metric::Throughput), Meaning::Factor(Verdict::Slower));
+    assert_eq!(meaning(&case, Metric::Cpu), Meaning::Plain, "nothing is shown");
+    case.speedup.cpu_per_request = about(8.0);
+    assert_eq!(meaning(&case, Metric::Cpu), Meaning::Factor(Verdict::Faster));
+    // What an idle server costs says nothing about its requests.
+    case.variants[0].throughput_rps = 1.0;
+    assert_eq!(meaning(&case, Metric::Cpu), Meaning::Plain);
 }
 
 #[test]
-fn a_comparison_looks_like_this() {
-    console::set_colors_enabled(false);
-    for (name, record) in
-        [("calm", recorded()), ("troubled", troubled()), ("latency", about_latency())]
-    {
-        let case = &record.cases[0];
-        insta::assert_snapshot!(format!("{name}_terminal"), comparison("What is slow?", case));
-        insta::assert_snapshot!(format!("{name}_screen"), screen("double-parse", case, "-v"));
-        let alone = Record { cases: vec![case.clone()], ..record.clone() };
-        insta::assert_snapshot!(format!("{name}_comment"), comment(&alone));
-    }
+fn only_the_metric_of_the_verdict_decides_and_none_without_a_factor() {
+    let mut case = recorded().cases.remove(0);
+    assert_eq!(deciding(&Answer::of_case(&case)), [["req/s"], ["req/s"]]);
+    case.speedup.throughput = None;
+    assert_eq!(deciding(&Answer::of_case(&case)).concat(), [""; 0]);
+    case.metric = Metric::Cpu;
+    assert_eq!(deciding(&Answer::of_case(&case)), [["CPU/req"], ["CPU/req"]]);
 }
 
 #[test]
-fn several_candidates_are_a_row_each() {
-    console::set_colors_enabled(false);
+fn each_candidate_has_its_verdict_and_the_baseline_none() {
+    let record = candidates();
+    let answer = Answer::of(&record);
+    let verdicts = answer.table.rows.iter().map(|row| row[1].meaning);
+    let all = [Verdict::Faster, Verdict::Slower, Verdict::Undecided];
+    let expected = all.map(Meaning::Verdict);
+    assert_eq!(verdicts.collect::<Vec<_>>(), [&[Meaning::Plain], &expected[..]].concat());
+    let names = answer.table.rows.iter().filter(|row| row[0].meaning == Meaning::Case);
+    let names: Vec<_> = names.map(|row| row[0].text.clone()).collect();
+    assert_eq!(names, ["new", "other", "odd"]);
+    let Headline::Candidates(groups) = answer.headline else { panic!("{:?}", answer.headline) };
+    let groups: Vec<_> = groups.iter().map(|it| (it.verdict, it.in_words())).collect();
+    assert_eq!(groups, all.into_iter().zip(names).collect::<Vec<_>>());
+    assert_eq!(worst(record.cases.iter()), Verdict::Slower);
+    let reasons: Vec<_> = answer.reasons.iter().map(VerdictReason::is_decided).collect();
+    assert_eq!(reasons, [true, true, false]);
+}
+
+#[test]
+fn cases_are_a_row_each_and_have_notes_of_their_own() {
     let mut record = recorded();
-    record.cases.truncate(3);
-    record.command =
-        ["lab", "compare", "./old", "./new", "./other", "./odd"].map(str::to_owned).into();
-    for (case, name) in record.cases.iter_mut().zip(["new", "other", "odd"]) {
-        case.case = name.to_owned();
-        case.variants[0].variant = "baseline".to_owned();
-        case.variants[1].variant = name.to_owned();
-        case.candidate = Some(name.to_owned());
+    record.quick = true;
+    let answer = Answer::of(&record);
+    assert!(matches!(answer.headline, Headline::Cases { .. }) && answer.is_quick);
+    assert_eq!(answer.headline.text(), "fixed is faster in 4 of 4 cases");
+    assert_eq!(answer.table.rows.len(), record.cases.len());
+    for (row, case) in answer.table.rows.iter().zip(&record.cases) {
+        assert_eq!(row[0], Cell::new(case.case.as_str(), Meaning::Case));
+        assert_eq!(row[1].meaning, Meaning::Verdict(case.verdict));
     }
-    record.cases[1].verdict = Verdict::Slower;
-    (record.cases[2].verdict, record.cases[2].reason) = (Verdict::Undecided, Reason::LagDecides);
-    insta::assert_snapshot!("candidates_screen", screen_of_candidates(&record.cases, "-v"));
-    insta::assert_snapshot!("candidates_comment", comment(&record));
+    assert_eq!(answer.spare_columns, ["slow → fixed"]);
+    assert_eq!(answer.notes, FirstNotes::default());
+    record.cases.clear();
+    assert_eq!(Answer::of(&record).table, Table::default(), "nothing was measured");
 }
 
 /// A factor whose interval is 3 % wide on both sides.
@@ -112,7 +94,6 @@ fn about(estimate: f64) -> Option<Speedup> {
 
 #[test]
 fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
-    console::set_colors_enabled(false);
     let bound = |factor: f64, limited: &[usize]| {
         let mut case = recorded().cases.remove(0);
         case.minimum_effect = 0.1;
@@ -127,7 +108,7 @@ fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
         );
         let (verdict, reason) = case.judged_by(Metric::Throughput);
         (case.verdict, case.reason) = (verdict, reason);
-        (case.speedup.throughput_at_least, screen::verdict(&case).concat())
+        (case.speedup.throughput_at_least, headline(&case))
     };
     // Both orders of the same two servers.
     let (is_bound, faster) = bound(8.0, &[1]);
@@ -146,7 +127,6 @@ fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
 
 #[test]
 fn a_latency_of_the_closed_loop_is_a_bound_if_the_generator_limited_the_faster_side() {
-    console::set_colors_enabled(false);
     let p99 = lab_model::Percentile::P99;
     let metric = Metric::Latency(p99);
     let bound = |throughput: f64, latency: f64, limited: &[usize], metric: Metric| {
@@ -159,7 +139,7 @@ fn a_latency_of_the_closed_loop_is_a_bound_if_the_generator_limited_the_faster_s
         limited.iter().for_each(|at| case.variants[*at].limited_runs = runs);
         case.bound_by_generator();
         (case.verdict, case.reason) = case.judged_by(metric);
-        let first = screen::verdict(&case).concat();
+        let first = headline(&case);
         (case.speedup.is_bound(Metric::Latency(p99)), format!("{first}; {}", crate::reason(&case)))
     };
     let says =
@@ -191,18 +171,13 @@ fn a_latency_of_the_closed_loop_is_a_bound_if_the_generator_limited_the_faster_s
 
 #[test]
 fn the_first_line_has_what_is_clearly_worse_or_better_where_nothing_is_decided() {
-    console::set_colors_enabled(false);
     let first = |memory: f64, verdict: Verdict| {
         let mut case = recorded().cases.remove(0);
-        case.speedup = lab_model::Speedups {
-            throughput: about(1.0),
-            peak_memory: about(memory),
-            ..Default::default()
-        };
-        case.control.speedup =
-            lab_model::Speedups { peak_memory: about(1.0), ..Default::default() };
+        case.speedup =
+            Speedups { throughput: about(1.0), peak_memory: about(memory), ..Default::default() };
+        case.control.speedup = Speedups { peak_memory: about(1.0), ..Default::default() };
         case.verdict = verdict;
-        screen::verdict(&case).concat()
+        headline(&case)
     };
     let leak = first(1.0 / 320.0, Verdict::Undecided);
     let expected = "undecided in throughput; peak memory of fixed is 320× as high (31";
@@ -214,7 +189,6 @@ fn the_first_line_has_what_is_clearly_worse_or_better_where_nothing_is_decided()
 
 #[test]
 fn a_count_may_be_a_range_and_what_could_not_be_counted_is_behind_v() {
-    console::set_colors_enabled(false);
     let mut case = recorded().cases.remove(0);
     case.variants.truncate(2);
     case.variants.iter_mut().for_each(|it| it.exact.clear());
@@ -222,8 +196,10 @@ fn a_count_may_be_a_range_and_what_could_not_be_counted_is_behind_v() {
     case.variants[1].exact.insert("system_calls".to_owned(), 3.0);
     let why = "`perf` is missing".to_owned();
     case.notes.push(lab_model::Note::of("fixed", lab_model::Kind::NotCounted { why }));
-    let text = screen("", &case, "-v").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("system calls 3.00–3.04 3"), "{text}");
-    assert!(!text.contains("not-counted") && text.contains("more note"), "{text}");
-    assert!(comparison("", &case).contains("not-counted"));
+    let answer = Answer::of_case(&case);
+    let row = answer.table.rows.iter().find(|row| row[0] == "system calls").unwrap();
+    assert_eq!(row[1..3], ["3.00–3.04", "3"]);
+    assert!(answer.notes.lines.iter().all(|note| note.code.as_deref() != Some("not-counted")));
+    assert!(answer.notes.rest > 0, "{:?}", answer.notes);
+    assert!(notes(&case).iter().any(|it| crate::code(it).as_deref() == Some("not-counted")));
 }

@@ -1,51 +1,28 @@
-//! A comparison as a comment on a pull request: the screen of a terminal, and all the rest in a fold.
+//! An answer in Markdown: as a comment on a pull request, with all the rest in a fold.
 
 use std::fmt::Write as _;
 
 use crate::{
-    CaseRecord, Record, Table,
-    candidates::{rows, tally, worst},
-    notes,
+    Answer, CaseRecord, Cell, Headline, NoteLine, Record, Table, notes,
     origin::{command_line, day},
-    plural, reason,
-    screen::{self, NoteLine},
-    sentence, shortened,
+    plural, reason, sentence, shortened,
     tables::metrics,
+    worst,
 };
 
-/// In Markdown: what a terminal shows; then in a fold why, every metric with its interval and its noise, and all
+/// What a terminal shows; then in a fold why, every metric with its interval and its noise, and all
 /// notes; and the command that makes the same comparison. No text of the record has a meaning in it.
-pub fn comment(record: &Record) -> String {
+pub fn render_comment(record: &Record) -> String {
     // CI reads the verdict from the first line.
     let mut text = format!("### `lab compare`: {}\n\n", worst(record.cases.iter()));
-    match &record.cases[..] {
-        [case] => {
-            let answer = inert(&screen::verdict(case).concat());
-            let why = screen::why(case).map_or(String::new(), |why| format!(": {}", inert(&why)));
-            let _ = writeln!(text, "**{answer}**{why}.\n");
-            text += &table(screen::table(case));
-            let (first, _) = screen::first_notes(case);
-            if !first.is_empty() {
-                text.push('\n');
-            }
-            for NoteLine { code, text: said } in first {
-                text += &bullet(code, &said);
-            }
-        }
-        cases => {
-            let tally = tally(cases).into_iter();
-            let tally = tally.map(|(verdict, names)| format!("**{verdict}**: {}", inert(&names)));
-            let _ = writeln!(text, "{}.\n", tally.collect::<Vec<_>>().join("; "));
-            text += &table(rows(record));
-        }
-    }
+    text += &first(&Answer::of(record));
     for (nth, case) in record.cases.iter().enumerate() {
         if text.len() > LONGEST / 2 {
             let _ = writeln!(text, "\nThe record has {} more.", record.cases.len() - nth);
             break;
         }
         let of = if record.cases.len() > 1 {
-            format!(" of {}", inert(&shortened(&case.case)))
+            format!(" of {}", inert(&shortened(case.case.as_str())))
         } else {
             String::new()
         };
@@ -59,6 +36,33 @@ pub fn comment(record: &Record) -> String {
          figures no more than that code.",
         day(record.created)
     );
+    text
+}
+
+/// The headline, the table and the first notes.
+fn first(answer: &Answer) -> String {
+    let mut text = match &answer.headline {
+        headline @ Headline::Case { .. } => {
+            let undecided = answer.reasons.iter().find(|reason| !reason.is_decided());
+            let why = undecided.map_or(String::new(), |it| format!(": {}", inert(&it.sentence)));
+            format!("**{}**{why}.\n\n", inert(&headline.text()))
+        }
+        Headline::Candidates(groups) | Headline::Cases { groups, .. } => {
+            let mut all = Vec::new();
+            for group in groups {
+                all.push(format!("**{}**: {}", group.verdict, inert(&group.in_words())));
+            }
+            format!("{}.\n\n", all.join("; "))
+        }
+    };
+    text += &table(answer.table.clone());
+    // Each of several has its notes in its fold.
+    if matches!(answer.headline, Headline::Case { .. }) && !answer.notes.lines.is_empty() {
+        text.push('\n');
+        for NoteLine { code, text: said } in &answer.notes.lines {
+            text += &bullet(code.as_deref(), said);
+        }
+    }
     text
 }
 
@@ -78,19 +82,43 @@ fn fold(text: &mut String, case: &CaseRecord, of: &str) {
             let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);
             break;
         }
-        *text += &bullet(crate::code(note), &sentence(note));
+        *text += &bullet(crate::code(note).as_deref(), &sentence(note));
     }
     *text += "\n</details>\n";
 }
 
 /// A table, and its caption below.
 fn table(mut table: Table) -> String {
-    let cells = table.head.iter_mut().chain(table.rows.iter_mut().flatten());
-    cells.for_each(|cell| *cell = inert(&shortened(cell)));
+    for name in &mut table.head {
+        *name = inert(&shortened(name));
+    }
+    for cell in table.rows.iter_mut().flatten() {
+        cell.text = inert(&shortened(&cell.text));
+    }
     format!("{}\n{}\n", table.markdown(), inert(&table.caption))
 }
 
-fn bullet(code: Option<String>, said: &str) -> String {
+impl Table {
+    /// Without its caption.
+    pub fn markdown(&self) -> String {
+        fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+            let cells: Vec<_> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        }
+        fn text(cell: &Cell) -> &str {
+            &cell.text
+        }
+        let rule = |column| if self.is_numeric(column) { "---:" } else { "---" };
+        let mut lines = line(self.head.iter().map(String::as_str));
+        lines += &line((0..self.head.len()).map(rule));
+        for row in &self.rows {
+            lines += &line(row.iter().map(text));
+        }
+        lines
+    }
+}
+
+fn bullet(code: Option<&str>, said: &str) -> String {
     let code = code.map_or(String::new(), |code| format!("`note[{code}]`: "));
     format!("- {code}{}\n", inert(said))
 }
@@ -156,21 +184,21 @@ mod tests {
         let mut record: Record = serde_json::from_str(record).unwrap();
         let evil = "<img src=x>\n\n# @org";
         let case = &mut record.cases[0];
-        case.reason = lab_model::Reason::Sentence(evil.to_owned());
+        case.reason = lab_model::Reason::NotMeasured { why: evil.to_owned() };
         for text in [&mut case.load, &mut case.variants[0].variant] {
             *text = evil.to_owned();
         }
         case.variants[1].requests.first_fault = Some(evil.to_owned());
         record.machine.cpu = Some(evil.to_owned());
         record.command = vec!["lab".to_owned(), format!("`{evil}`")];
-        let comment = comment(&record);
+        let comment = render_comment(&record);
         let (text, command) =
             comment.split_once("\nMade by `` lab '`<img src=x> # @org`' `` on ").unwrap();
         assert!(!text.contains("<img") && !command.contains("<img"), "{comment}");
         assert!(!text.contains("\n# ") && !text.contains("@org"), "{comment}");
         record.command[1] = format!("\x1b[2J{}", "<x>".repeat(30_000));
         record.cases[0].variants[1].requests.first_fault = Some("&".repeat(50_000));
-        let comment = super::comment(&record);
+        let comment = render_comment(&record);
         assert!(comment.len() <= LONGEST && !comment.contains('\x1b'), "{}", comment.len());
     }
 }

@@ -1,0 +1,143 @@
+//! What a comparison shows, as data: the verdict, one table, and what to know of it.
+//!
+//! A terminal, a comment and a page begin with it. They choose its form and its colours, and no words.
+
+mod first_notes;
+mod headline;
+mod rows;
+
+use lab_model::{Kind, Note};
+use lab_stats::Verdict;
+
+pub use first_notes::{FirstNotes, NoteLine};
+pub use headline::{Headline, VerdictGroup, worst};
+
+use crate::{CaseRecord, Record, Table, notes, plus_minus, reason, sentence, tables::how_measured};
+
+/// What is told first of a comparison, or of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub headline: Headline,
+    /// Why each case has its verdict. Only where nothing is decided, everybody has to know it.
+    pub reasons: Vec<VerdictReason>,
+    pub table: Table,
+    /// Columns of the table that a narrow terminal leaves out, first to last.
+    pub spare_columns: Vec<String>,
+    /// What the noise is, how all was measured, and how sure the intervals are.
+    pub how: String,
+    /// Empty for cases: each has an answer with its own.
+    pub notes: FirstNotes,
+    /// Whether it was made with `--quick`.
+    pub is_quick: bool,
+}
+
+/// Why a case has its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictReason {
+    pub case: String,
+    pub verdict: Verdict,
+    pub sentence: String,
+    /// The sentence after the metric that decides.
+    pub of_metric: String,
+}
+
+impl VerdictReason {
+    fn of(case: &CaseRecord) -> Self {
+        Self {
+            case: case.case.to_string(),
+            verdict: case.verdict,
+            sentence: sentence(&case.reason),
+            of_metric: reason(case),
+        }
+    }
+
+    pub fn is_decided(&self) -> bool {
+        self.verdict.direction() != 0
+    }
+}
+
+impl Answer {
+    /// Of everything that one call of `lab bench` or `lab compare` measured.
+    pub fn of(record: &Record) -> Self {
+        let answer = match &record.cases[..] {
+            [case] => Self::of_case(case),
+            cases if record.is_of_own_servers() => Self::of_candidates(cases),
+            cases => Self::of_cases(cases),
+        };
+        Self { is_quick: record.quick, ..answer }
+    }
+
+    /// Of one comparison: a row a metric, or a row a server of more than two.
+    pub fn of_case(case: &CaseRecord) -> Self {
+        Self {
+            headline: Headline::of_case(case),
+            reasons: vec![VerdictReason::of(case)],
+            table: rows::of_case(case),
+            spare_columns: Vec::new(),
+            how: noise(case),
+            notes: FirstNotes::of_comparison(notes(case)),
+            is_quick: false,
+        }
+    }
+
+    /// Of several candidates against one baseline: a row each.
+    pub fn of_candidates(cases: &[CaseRecord]) -> Self {
+        Self {
+            headline: Headline::Candidates(headline::by_verdict(cases)),
+            reasons: cases.iter().map(VerdictReason::of).collect(),
+            table: rows::of_candidates(cases),
+            spare_columns: rows::SPARE.map(str::to_owned).into(),
+            how: cases.first().map(rows::how).unwrap_or_default(),
+            notes: FirstNotes::of_comparison(cases.iter().flat_map(named_notes).collect()),
+            is_quick: false,
+        }
+    }
+
+    /// Of several cases, which have nothing in common: a row each.
+    pub fn of_cases(cases: &[CaseRecord]) -> Self {
+        let table = rows::of_cases(cases);
+        Self {
+            headline: Headline::of_cases(cases),
+            reasons: cases.iter().map(VerdictReason::of).collect(),
+            // At 80 columns, wide intervals leave no room for the figures.
+            spare_columns: table.head.get(rows::FIGURES).cloned().into_iter().collect(),
+            how: table.caption.clone(),
+            table,
+            notes: FirstNotes::default(),
+            is_quick: false,
+        }
+    }
+}
+
+/// `noise ±2.4 %: two equal servers could differ by that; 4 users, without a pause; 6 pairs of runs; 96.8 % intervals`
+fn noise(case: &CaseRecord) -> String {
+    let noise = case.noise(case.metric).map_or("noise unknown".to_owned(), |noise| {
+        format!("noise {}: two equal servers could differ by that", plus_minus(noise))
+    });
+    format!("{noise}; {}", in_pairs(case))
+}
+
+/// How it was measured, and how sure its intervals are.
+fn in_pairs(case: &CaseRecord) -> String {
+    let confidence = case.speedup.of(case.metric).map_or(String::new(), |found| {
+        // Rounded down: 94.99 % is not 95 %.
+        format!("; {:.1} % intervals", (found.confidence * 1000.0).floor() / 10.0)
+    });
+    format!("{}{confidence}", how_measured(case))
+}
+
+/// The notes of a case, with its candidate's name on those that are about its verdict.
+fn named_notes(case: &CaseRecord) -> Vec<Note> {
+    let named = |note| match note {
+        Note::Known {
+            variant: None,
+            kind:
+                kind @ (Kind::Contradiction { .. } | Kind::TailsApart { .. } | Kind::FallsBehind { .. }),
+        } => Note::of(case.names()[1], kind),
+        other => other,
+    };
+    notes(case).into_iter().map(named).collect()
+}
+
+#[cfg(test)]
+mod tests;
