@@ -226,8 +226,8 @@ fn garbage_is_a_share_of_what_remains_once_the_runtime_has_compiled() {
     let mut young = measured(Vec::new());
     let worker = "start_thread;node::(anonymous namespace)::PlatformWorkerThread(void*)";
     let stacks = format!(
-        "node::Start;handler 56\n{worker};v8::internal::ScavengerCollector::JobTask::Run 17\n\
-         {worker};v8::internal::OptimizingCompileDispatcher::CompileTask::RunInternal 27\n"
+        "node::Start;handler 112\n{worker};v8::internal::ScavengerCollector::JobTask::Run 34\n\
+         {worker};v8::internal::OptimizingCompileDispatcher::CompileTask::RunInternal 54\n"
     );
     let window = Window { length: Duration::from_secs(1), system_cpu: None };
     let recording = Recording::new(young.profiler, stacks.parse().unwrap(), window);
