@@ -1,7 +1,7 @@
 //! `lab-book docs`: splices figures and excerpts into the course, or reports what is stale.
 //!
 //! The pages go through five passes, a function each: [`relink`], [`splice`], [`age`], [`translate`], and [`check`] or
-//! [`write`].
+//! [`write()`].
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::ExitCode};
 

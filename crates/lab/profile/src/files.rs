@@ -162,7 +162,10 @@ mod tests {
         let path = template.clone();
         let reader = std::thread::spawn(move || {
             while !STOP.load(Ordering::Relaxed) {
-                assert_eq!(fs::read(&path).unwrap(), b"<p>");
+                // Long enough to be found on a busy machine, too.
+                let file = fs::File::open(&path).unwrap();
+                std::thread::sleep(Duration::from_micros(300));
+                drop(file);
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

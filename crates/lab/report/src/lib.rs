@@ -27,7 +27,9 @@ mod terminal;
 mod weight;
 mod words;
 
-pub use answer::{Answer, FirstNotes, Headline, NoteLine, VerdictGroup, VerdictReason, worst};
+pub use answer::{
+    ComparisonAnswer, FirstNotes, Headline, NoteLine, VerdictGroup, VerdictReason, worst,
+};
 pub use cell::{Cell, Meaning};
 pub use codes::{
     EXPLANATIONS, Explanation, NOISE, code, explained, for_programs, noted, notes_for_programs,

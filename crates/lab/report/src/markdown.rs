@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    Answer, CaseRecord, Cell, Headline, NoteLine, Record, Table, notes,
+    CaseRecord, Cell, ComparisonAnswer, Headline, NoteLine, Record, Table, notes,
     origin::{command_line, day},
     plural, reason, sentence, shortened,
     tables::metrics,
@@ -15,7 +15,7 @@ use crate::{
 pub fn render_comment(record: &Record) -> String {
     // CI reads the verdict from the first line.
     let mut text = format!("### `lab compare`: {}\n\n", worst(record.cases.iter()));
-    text += &first(&Answer::of(record));
+    text += &first(&ComparisonAnswer::of(record));
     for (nth, case) in record.cases.iter().enumerate() {
         if text.len() > LONGEST / 2 {
             let _ = writeln!(text, "\nThe record has {} more.", record.cases.len() - nth);
@@ -40,7 +40,7 @@ pub fn render_comment(record: &Record) -> String {
 }
 
 /// The headline, the table and the first notes.
-fn first(answer: &Answer) -> String {
+fn first(answer: &ComparisonAnswer) -> String {
     let mut text = match &answer.headline {
         headline @ Headline::Case { .. } => {
             let undecided = answer.reasons.iter().find(|reason| !reason.is_decided());

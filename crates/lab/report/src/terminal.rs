@@ -9,8 +9,8 @@ use lab_model::Note;
 use lab_stats::Verdict;
 
 use crate::{
-    Answer, CaseRecord, Cell, FirstNotes, Headline, Meaning, NoteLine, Table, VerdictGroup, column,
-    heading, noted, notes, paragraph, plural, reason, shortened,
+    CaseRecord, Cell, ComparisonAnswer, FirstNotes, Headline, Meaning, NoteLine, Table,
+    VerdictGroup, column, heading, noted, notes, paragraph, plural, reason, shortened,
     tables::{how_measured, tables},
 };
 
@@ -21,7 +21,7 @@ const REASONS: usize = 2;
 
 /// A comparison in a dozen lines: the answer, one table, and what to know. `label` is the name of the case, or empty.
 /// `more` says how to see the rest.
-pub fn render_screen(label: &str, answer: &Answer, more: &str) -> String {
+pub fn render_screen(label: &str, answer: &ComparisonAnswer, more: &str) -> String {
     let table = fitting(&answer.table, &answer.spare_columns).text();
     let mut text = format!("{}\n\n{table}\n\n", render_line(label, answer));
     if !answer.how.is_empty() {
@@ -34,7 +34,7 @@ pub fn render_screen(label: &str, answer: &Answer, more: &str) -> String {
 }
 
 /// The verdict in a line; where nothing is decided, why in another one.
-pub fn render_line(label: &str, answer: &Answer) -> String {
+pub fn render_line(label: &str, answer: &ComparisonAnswer) -> String {
     match &answer.headline {
         Headline::Case { before, verdict, after } => {
             let label =
@@ -59,7 +59,7 @@ pub fn render_line(label: &str, answer: &Answer) -> String {
 }
 
 /// Why the first candidates are undecided.
-fn undecided(answer: &Answer) -> String {
+fn undecided(answer: &ComparisonAnswer) -> String {
     let mut text = String::new();
     let all = answer.reasons.iter().filter(|reason| reason.verdict == Verdict::Undecided);
     for reason in all.clone().take(REASONS) {
@@ -93,7 +93,7 @@ fn closing(notes: &FirstNotes, more: &str) -> String {
 }
 
 /// All cases, a row each, and why some aren't faster. Each of them has been shown before.
-pub fn render_overview(answer: &Answer) -> String {
+pub fn render_overview(answer: &ComparisonAnswer) -> String {
     let table = fitting(&answer.table, &answer.spare_columns).text();
     let mut text = format!("\n{table}\n\n");
     if !answer.how.is_empty() {

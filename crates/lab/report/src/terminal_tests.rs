@@ -14,7 +14,7 @@ fn a_comparison_looks_like_this() {
         [("calm", recorded()), ("troubled", troubled()), ("latency", about_latency())]
     {
         let case = &record.cases[0];
-        let answer = Answer::of_case(case);
+        let answer = ComparisonAnswer::of_case(case);
         insta::assert_snapshot!(format!("{name}_terminal"), render_tables("What is slow?", case));
         insta::assert_snapshot!(
             format!("{name}_screen"),
@@ -29,7 +29,10 @@ fn a_comparison_looks_like_this() {
 fn several_candidates_are_a_row_each() {
     console::set_colors_enabled(false);
     let record = candidates();
-    insta::assert_snapshot!("candidates_screen", render_screen("", &Answer::of(&record), "-v"));
+    insta::assert_snapshot!(
+        "candidates_screen",
+        render_screen("", &ComparisonAnswer::of(&record), "-v")
+    );
     insta::assert_snapshot!("candidates_comment", render_comment(&record));
 }
 

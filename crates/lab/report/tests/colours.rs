@@ -1,7 +1,7 @@
 //! What is coloured in a terminal. A program of its own, because colours are on or off for a whole process.
 
 use console::{set_colors_enabled, strip_ansi_codes, style};
-use lab_report::{Answer, Record, render_overview, render_screen};
+use lab_report::{ComparisonAnswer, Record, render_overview, render_screen};
 
 /// The same with colours and without.
 fn both(render: impl Fn() -> String) -> [String; 2] {
@@ -24,8 +24,8 @@ fn a_colour_is_on_a_verdict_or_a_factor_and_on_no_other_word() {
         case.variants[1].variant = name.to_owned();
     }
     record.command = ["lab", "compare"].map(str::to_owned).into();
-    let [one, all] = [Answer::of_case(&record.cases[0]), Answer::of(&record)];
-    let cases = Answer::of_cases(&record.cases);
+    let [one, all] = [ComparisonAnswer::of_case(&record.cases[0]), ComparisonAnswer::of(&record)];
+    let cases = ComparisonAnswer::of_cases(&record.cases);
     let [screen, plain_screen] = both(|| render_screen("", &one, "-v"));
     let [candidates, plain_candidates] = both(|| render_screen("", &all, "-v"));
     let [overview, plain_overview] = both(|| render_overview(&cases));

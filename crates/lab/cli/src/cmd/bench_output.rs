@@ -2,8 +2,8 @@
 
 use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
 use lab_report::{
-    Answer, CaseRecord, Cell, NONE, Record, factor, paragraph, render_line, render_overview,
-    render_screen, render_tables,
+    CaseRecord, Cell, ComparisonAnswer, NONE, Record, factor, paragraph, render_line,
+    render_overview, render_screen, render_tables,
 };
 
 /// How much is shown of a case.
@@ -20,10 +20,10 @@ pub enum Form {
 pub fn case(case: &Case, record: &CaseRecord, form: Form, remarks: &[String]) -> String {
     let masked = masked(case, record.clone());
     let mut text = match form {
-        Form::Line => return render_line(&case.shown, &Answer::of_case(&masked)),
+        Form::Line => return render_line(&case.shown, &ComparisonAnswer::of_case(&masked)),
         Form::Screen => {
             let more = "-v, or a page: just lab report --open";
-            render_screen(&case.shown, &Answer::of_case(&masked), more)
+            render_screen(&case.shown, &ComparisonAnswer::of_case(&masked), more)
         }
         Form::Tables => render_tables(&case.question, &masked),
     };
@@ -46,7 +46,8 @@ pub fn overview(
             *measured = masked(case, measured.clone());
         }
     }
-    let mut answer = Answer { is_quick: record.quick, ..Answer::of_cases(&shown) };
+    let mut answer =
+        ComparisonAnswer { is_quick: record.quick, ..ComparisonAnswer::of_cases(&shown) };
     if with_criterion {
         add_criterion(&mut answer, workspace, &record.cases);
     }
@@ -54,7 +55,7 @@ pub fn overview(
 }
 
 /// A column with Criterion's factor for each case, if one has such a factor.
-fn add_criterion(answer: &mut Answer, workspace: &Workspace, cases: &[CaseRecord]) {
+fn add_criterion(answer: &mut ComparisonAnswer, workspace: &Workspace, cases: &[CaseRecord]) {
     let dir = workspace.criterion();
     let micro = |case: &CaseRecord| criterion::speedup(&dir, case.case.as_str(), SLOW, FIXED);
     let micros: Vec<_> = cases.iter().map(micro).collect();

@@ -10,8 +10,8 @@ use lab_measure::{
 };
 use lab_model::{EngineOptions, Load, Metric, Note};
 use lab_report::{
-    Answer, CaseRecord, EXPLANATIONS, NOISE, Record, Store, code, for_programs, noted, notes,
-    paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
+    CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs, noted,
+    notes, paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -242,8 +242,8 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
                 out!("{}", render_tables(&given(case), case));
             }
         }
-        [case] => out!("{}", render_screen("", &Answer::of_case(case), more)),
-        cases => out!("{}", render_screen("", &Answer::of_candidates(cases), more)),
+        [case] => out!("{}", render_screen("", &ComparisonAnswer::of_case(case), more)),
+        cases => out!("{}", render_screen("", &ComparisonAnswer::of_candidates(cases), more)),
     }
     err!("  Results    {}", kept?.display());
     Ok(())

@@ -123,8 +123,6 @@ impl Copy {
         let unoptimized = unoptimized.fold(profile.clone(), |all, one| all + &one);
         edit(&copy.0.join("Cargo.toml"), &profile, &unoptimized);
         for name in names {
-            let manifest = copy.dir(name).join("Cargo.toml");
-            edit(&manifest, "[package]\n", "[package]\nversion = \"0.1.1\"\n");
             let _ = fs::remove_file(copy.source(name, "mine"));
             let _ = fs::remove_dir_all(copy.dir(name).join("src/mine"));
         }

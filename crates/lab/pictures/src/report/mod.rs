@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use lab_cases::Case;
 use lab_model::{Metric, Note};
 use lab_report::{
-    Answer, CaseRecord, Cell, Headline, Meaning, NoteLine, Record, code, notes,
+    CaseRecord, Cell, ComparisonAnswer, Headline, Meaning, NoteLine, Record, code, notes,
     origin::{command_line, day, relative},
     plural, reason,
     tables::{details, how_measured, requests},
@@ -41,7 +41,7 @@ pub fn write(record: &Record, cases: &[Case], flame: &Path, path: &Path) -> anyh
 
 fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>) -> String {
     let about = |case: &CaseRecord| cases.iter().find(|about| case.case == about.name);
-    let answer = Answer::of(record);
+    let answer = ComparisonAnswer::of(record);
     let title = answer.headline.text();
     let body = match &record.cases[..] {
         [case] => one(record, case, &answer, about(case), flame(case.case.as_str())),
@@ -63,7 +63,7 @@ fn page(record: &Record, cases: &[Case], flame: impl Fn(&str) -> Option<String>)
 fn one(
     record: &Record,
     case: &CaseRecord,
-    answer: &Answer,
+    answer: &ComparisonAnswer,
     about: Option<&Case>,
     flame: Option<String>,
 ) -> Markup {
@@ -90,7 +90,7 @@ fn given(case: &CaseRecord) -> Option<Markup> {
 
 /// One of several cases.
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
-    let answer = Answer::of_case(case);
+    let answer = ComparisonAnswer::of_case(case);
     html! {
         section id=(case.case.as_str()) {
             @if about.is_some() { p class="case" { (case.case.as_str()) } }
@@ -115,7 +115,7 @@ fn in_colour(headline: &Headline) -> Markup {
 }
 
 /// What a terminal shows below the answer. `doubts` go before the notes.
-fn first_screen(answer: &Answer, doubts: Vec<String>) -> Markup {
+fn first_screen(answer: &ComparisonAnswer, doubts: Vec<String>) -> Markup {
     let line = |NoteLine { code, text }: &NoteLine| in_code(code.as_deref()) + &capital(text);
     let rest = answer.notes.rest;
     let more = (rest > 0).then(|| format!("And {}, below.", plural(rest, "more note")));
@@ -132,7 +132,7 @@ fn first_screen(answer: &Answer, doubts: Vec<String>) -> Markup {
 
 /// The table of the screen. Its last column, the mark of the metric that decides, is part of the name here: a phone has
 /// no room for it.
-fn table(answer: &Answer) -> Markup {
+fn table(answer: &ComparisonAnswer) -> Markup {
     let table = &answer.table;
     match table.head.last() {
         Some(name) if name.is_empty() => {
@@ -162,7 +162,7 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
 }
 
 /// All cases, a row each, and why some are not decided.
-fn overview(answer: &Answer) -> Markup {
+fn overview(answer: &ComparisonAnswer) -> Markup {
     html! {
         div class="answer all" { (answer.table.html()) }
         @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {

@@ -16,7 +16,7 @@ use crate::{CaseRecord, Record, Table, notes, plus_minus, reason, sentence, tabl
 
 /// What is told first of a comparison, or of several.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct ComparisonAnswer {
     pub headline: Headline,
     /// Why each case has its verdict. Only where nothing is decided, everybody has to know it.
     pub reasons: Vec<VerdictReason>,
@@ -56,7 +56,7 @@ impl VerdictReason {
     }
 }
 
-impl Answer {
+impl ComparisonAnswer {
     /// Of everything that one call of `lab bench` or `lab compare` measured.
     pub fn of(record: &Record) -> Self {
         let answer = match &record.cases[..] {

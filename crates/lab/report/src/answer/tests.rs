@@ -12,7 +12,7 @@ fn headline(case: &CaseRecord) -> String {
 }
 
 /// The rows whose name is marked, and those whose last cell says so.
-fn deciding(answer: &Answer) -> [Vec<String>; 2] {
+fn deciding(answer: &ComparisonAnswer) -> [Vec<String>; 2] {
     let name = |row: &Vec<Cell>| row[0].text.clone();
     let rows = || answer.table.rows.iter();
     let marked = rows().filter(|row| row[0].meaning == Meaning::Decides).map(name).collect();
@@ -26,7 +26,7 @@ fn a_factor_means_what_its_metric_shows() {
     case.speedup.cpu_per_request = about(1.0);
     case.control.speedup.cpu_per_request = about(1.0);
     let meaning = |case: &CaseRecord, metric: Metric| {
-        let table = Answer::of_case(case).table;
+        let table = ComparisonAnswer::of_case(case).table;
         let name = case.short(metric);
         let row = table.rows.iter().find(|row| row[0] == name.as_str()).unwrap();
         row[3].meaning
@@ -43,17 +43,17 @@ fn a_factor_means_what_its_metric_shows() {
 #[test]
 fn only_the_metric_of_the_verdict_decides_and_none_without_a_factor() {
     let mut case = recorded().cases.remove(0);
-    assert_eq!(deciding(&Answer::of_case(&case)), [["req/s"], ["req/s"]]);
+    assert_eq!(deciding(&ComparisonAnswer::of_case(&case)), [["req/s"], ["req/s"]]);
     case.speedup.throughput = None;
-    assert_eq!(deciding(&Answer::of_case(&case)).concat(), [""; 0]);
+    assert_eq!(deciding(&ComparisonAnswer::of_case(&case)).concat(), [""; 0]);
     case.metric = Metric::Cpu;
-    assert_eq!(deciding(&Answer::of_case(&case)), [["CPU/req"], ["CPU/req"]]);
+    assert_eq!(deciding(&ComparisonAnswer::of_case(&case)), [["CPU/req"], ["CPU/req"]]);
 }
 
 #[test]
 fn each_candidate_has_its_verdict_and_the_baseline_none() {
     let record = candidates();
-    let answer = Answer::of(&record);
+    let answer = ComparisonAnswer::of(&record);
     let verdicts = answer.table.rows.iter().map(|row| row[1].meaning);
     let all = [Verdict::Faster, Verdict::Slower, Verdict::Undecided];
     let expected = all.map(Meaning::Verdict);
@@ -73,7 +73,7 @@ fn each_candidate_has_its_verdict_and_the_baseline_none() {
 fn cases_are_a_row_each_and_have_notes_of_their_own() {
     let mut record = recorded();
     record.quick = true;
-    let answer = Answer::of(&record);
+    let answer = ComparisonAnswer::of(&record);
     assert!(matches!(answer.headline, Headline::Cases { .. }) && answer.is_quick);
     assert_eq!(answer.headline.text(), "fixed is faster in 4 of 4 cases");
     assert_eq!(answer.table.rows.len(), record.cases.len());
@@ -84,7 +84,7 @@ fn cases_are_a_row_each_and_have_notes_of_their_own() {
     assert_eq!(answer.spare_columns, ["slow → fixed"]);
     assert_eq!(answer.notes, FirstNotes::default());
     record.cases.clear();
-    assert_eq!(Answer::of(&record).table, Table::default(), "nothing was measured");
+    assert_eq!(ComparisonAnswer::of(&record).table, Table::default(), "nothing was measured");
 }
 
 /// A factor whose interval is 3 % wide on both sides.
@@ -196,7 +196,7 @@ fn a_count_may_be_a_range_and_what_could_not_be_counted_is_behind_v() {
     case.variants[1].exact.insert("system_calls".to_owned(), 3.0);
     let why = "`perf` is missing".to_owned();
     case.notes.push(lab_model::Note::of("fixed", lab_model::Kind::NotCounted { why }));
-    let answer = Answer::of_case(&case);
+    let answer = ComparisonAnswer::of_case(&case);
     let row = answer.table.rows.iter().find(|row| row[0] == "system calls").unwrap();
     assert_eq!(row[1..3], ["3.00–3.04", "3"]);
     assert!(answer.notes.lines.iter().all(|note| note.code.as_deref() != Some("not-counted")));
