@@ -8,9 +8,9 @@ use super::RequestCounts;
 /// Arrivals at a constant mean rate. Their latency starts when they are due.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OpenLoopRecord {
-    /// Arrivals per second as planned. Random ones are a bit fewer or more: [`CaseRecord::arrived_per_s`].
+    /// Arrivals per second as planned. Random ones are a bit fewer or more: [`crate::CaseRecord::arrived_per_s`].
     pub rate_per_s: f64,
-    /// Random or even, and the session's seed, from which each round of runs has its own ([`Run::seed`]).
+    /// Random or even, and the session's seed, from which each round of runs has its own ([`crate::Run::seed`]).
     pub spacing: Spacing,
     /// Includes the time in the arrival queue.
     pub latency_ms: Latencies,
