@@ -1,9 +1,15 @@
 //! Keeps credentials out of what others read: records, reports, comments and messages.
 //!
-//! Nobody can list how all credentials are called or look. So the values of all headers and parameters are hidden, and
-//! the user of a URL. The rest is shown.
+//! Nobody can say how credentials look. So the values of all headers and parameters are hidden, and the user of a URL.
+//! A command line would say little without its values, so there the name of a flag or of a variable decides. The rest is
+//! shown.
 
 const HIDDEN: &str = "…";
+/// A flag or a variable with one of these in its name has a credential.
+const SECRET: [&str; 12] = [
+    "auth", "bearer", "cookie", "cred", "jwt", "key", "pass", "private", "pwd", "secret", "sess",
+    "token",
+];
 const BETWEEN_WORDS: [char; 6] = [' ', '\t', '\n', '\'', '"', '`'];
 /// What the first parameter of a path follows: in the query, in a part of the path, or in the fragment.
 const BEFORE_PARAMETERS: [char; 3] = ['?', ';', '#'];
@@ -16,15 +22,16 @@ pub fn own_command() -> Vec<String> {
 }
 
 fn without_headers(args: impl Iterator<Item = String>) -> Vec<String> {
-    let mut is_header = false;
+    let (mut is_header, mut is_credential) = (false, false);
     let mut shown = Vec::new();
     for arg in args {
         shown.push(match arg.strip_prefix("--header=") {
             Some(header) => format!("--header={}", without_value(header)),
             None if is_header => without_value(&arg),
+            None if is_credential && !arg.starts_with('-') => HIDDEN.to_owned(),
             None => without_secrets(&arg),
         });
-        is_header = arg == "--header";
+        (is_header, is_credential) = (arg == "--header", announces_credential(&arg));
     }
     shown
 }
@@ -38,17 +45,47 @@ fn without_value(header: &str) -> String {
 
 /// A path, a URL, or a text or a command line with some, without their credentials.
 pub fn without_secrets(text: &str) -> String {
-    let mut shown = String::new();
-    for part in text.split_inclusive(BETWEEN_WORDS) {
-        let word = part.trim_end_matches(BETWEEN_WORDS);
+    let (mut shown, mut rest) = (String::new(), text);
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.find(BETWEEN_WORDS).unwrap_or(rest.len()));
+        let next = after.find(|it| !BETWEEN_WORDS.contains(&it)).unwrap_or(after.len());
+        let (space, next) = after.split_at(next);
         shown.push_str(&of_word(word));
-        shown.push_str(&part[word.len()..]);
+        shown.push_str(space);
+        rest = next;
+        let quote = space.chars().last().filter(|it| !it.is_whitespace());
+        // `NAME= x` is an empty value before another word.
+        let has_value = !word.ends_with('=') || quote.is_some();
+        if announces_credential(word) && has_value && !rest.is_empty() && !rest.starts_with('-') {
+            let end = quote.map_or_else(|| rest.find(BETWEEN_WORDS), |quote| rest.find(quote));
+            shown.push_str(HIDDEN);
+            rest = &rest[end.unwrap_or(rest.len())..];
+        }
     }
     shown
 }
 
+/// Whether the value of a credential follows this word: `--token x`, or `TOKEN='x y'`.
+fn announces_credential(word: &str) -> bool {
+    let name = word.strip_suffix('=').or(word.starts_with('-').then_some(word));
+    name.is_some_and(is_secret)
+}
+
+/// Whether this is the name of a flag or of a variable with a credential.
+fn is_secret(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let is_name = !name.contains(['=', '/', '?', ';', '&', '#', ':']);
+    is_name && SECRET.iter().any(|word| lower.contains(word))
+}
+
 /// A word of a text, which may be or end with a path or a URL.
 fn of_word(word: &str) -> String {
+    if let Some((name, value)) = word.split_once('=')
+        && is_secret(name)
+        && !value.is_empty()
+    {
+        return format!("{name}={HIDDEN}");
+    }
     let (mut shown, mut rest) = (String::new(), word);
     loop {
         let parameters = rest.find(BEFORE_PARAMETERS).unwrap_or(rest.len());
@@ -101,6 +138,11 @@ mod tests {
             (&["--get=/a?key=x&b=c"], &["--get=/a?key=…&b=…"]),
             (&["PORT=80 ./server --port 80 2>&1"], &["PORT=80 ./server --port 80 2>&1"]),
             (&["./server '/?a=b'; wait"], &["./server '/?a=…'; wait"]),
+            (&["./server --token=x --db-pwd y -v"], &["./server --token=… --db-pwd … -v"]),
+            (&["API_KEY=x ./server --key 'a b' c"], &["API_KEY=… ./server --key '…' c"]),
+            (&["TOKEN='a b' ./server"], &["TOKEN='…' ./server"]),
+            (&["TOKEN= ./server --token -v"], &["TOKEN= ./server --token -v"]),
+            (&["--", "--token", "x", "--auth", "-v"], &["--", "--token", "…", "--auth", "-v"]),
             (&["http://me:word@host/a?session=1 b"], &["http://…@host/a?session=… b"]),
         ] {
             let args = args.iter().map(|arg| (*arg).to_owned());
@@ -136,6 +178,18 @@ mod tests {
         hides("postgres://me:a?b@db/x", "postgres://…@db/x");
         hides("PROXY=http://me@a,http://you:x@b/c", "PROXY=http://…@a,http://…@b/c");
         hides("http://me@you@host", "http://…@host");
+    }
+
+    #[test]
+    fn no_value_of_a_flag_or_variable_that_is_called_like_a_credential_is_shown() {
+        for name in SECRET.map(str::to_owned).into_iter().chain(["x-api-key".to_owned()]) {
+            for name in [name.clone(), name.to_uppercase(), format!("db_{name}")] {
+                hides(&format!("a --{name} b c"), &format!("a --{name} … c"));
+                hides(&format!("a --{name}=b c"), &format!("a --{name}=… c"));
+                hides(&format!("{name}=b ./a"), &format!("{name}=… ./a"));
+                hides(&format!("sh -c \"{name}=b ./a\""), &format!("sh -c \"{name}=… ./a\""));
+            }
+        }
     }
 
     #[test]

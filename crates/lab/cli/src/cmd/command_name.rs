@@ -74,6 +74,7 @@ mod tests {
             ("node /srv/server.js --port 1", "node-server.js-", "node server.js --port 1"),
             ("http://127.0.0.1:8080/", "127.0.0.1-8080-", "127.0.0.1:8080"),
             ("../..", "server", "../.."),
+            ("./server --token=x", "server-", "server --token=…"),
             ("./server /a?b=c", "server-a-b", "server a?b=…"),
         ] {
             let found = directory(command);

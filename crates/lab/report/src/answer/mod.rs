@@ -14,7 +14,7 @@ pub use headline::{Headline, VerdictGroup, worst};
 
 use crate::{CaseRecord, Record, Table, notes, plus_minus, reason, sentence, tables::how_measured};
 
-/// What is told first of a comparison, or of several.
+/// The answer of one comparison or of several: what a screen, a comment and a page show before everything else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonAnswer {
     pub headline: Headline,
