@@ -10,7 +10,7 @@ if sys.version_info < (3, 11):
 ROOT = Path(__file__).resolve().parents[3]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").absolute()
 BIN_DIR = TARGET / "release"
-ENGINES = ROOT / "benches" / "engines"
+ENGINES = ROOT / "crates" / "lab" / "measure" / "engines"
 # The engines import `protocol`. Not in PYTHONPATH: Locust would inherit it.
 sys.path.append(str(ENGINES))
 

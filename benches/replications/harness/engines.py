@@ -1,4 +1,4 @@
-"""The scripts in benches/engines as modules, for those that run their tools as an article did."""
+"""The scripts in crates/lab/measure/engines as modules, for those that run their tools as an article did."""
 
 import importlib.machinery
 import importlib.util

@@ -31,7 +31,7 @@ def newest(pattern):
 
 
 LOCUST = ("python3 -m venv target/locust && "
-          "target/locust/bin/pip install --require-hashes -r benches/engines/requirements.txt")
+          "target/locust/bin/pip install --require-hashes -r crates/lab/measure/engines/requirements.txt")
 TOOLS = {
     "locust": Tool(LOCUST, path="target/locust/bin/locust"),
     "wrk": Tool("apt-get install wrk", ("-v",)),

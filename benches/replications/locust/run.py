@@ -1,6 +1,6 @@
 """Runs Locust against the slow and the fixed server of a case, as the article did: `just replicate locust CASE`.
 
-The engine benches/engines/locust makes the load. A run takes as long as its ramp of 100 users per second and process,
+The engine crates/lab/measure/engines/locust makes the load. A run takes as long as its ramp of 100 users per second and process,
 plus 20 s, plus a few seconds to start and stop: three minutes for lock-scope, also with `--workers 1,2,4`.
 """
 

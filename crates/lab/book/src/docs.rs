@@ -49,7 +49,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     for name in &options.translated {
-        let english = match book::spoken::translated(workspace, name)? {
+        let english = match book::translated_texts::translated(workspace, name)? {
             Some(texts) => texts,
             None => book::translated(&book.root, name)?,
         };
@@ -98,7 +98,7 @@ fn age(
     book: &Book,
     found: &mut Findings,
 ) -> anyhow::Result<()> {
-    found.notes.extend(book::spoken::notes(workspace)?);
+    found.notes.extend(book::translated_texts::notes(workspace)?);
     for page in linked {
         match book::age(page, &book.root) {
             Some(Ok(note)) => drop(found.notes.insert(note.to_string())),

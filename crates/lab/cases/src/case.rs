@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_model::{Ask, Exhibit, Load, Metric, OpenLoop, SpanKind, within};
+use lab_protocol::{Exhibit, Load, Metric, OpenLoop, Request, SpanKind, within};
 use serde::Deserialize;
 
-use crate::{Criteria, Overrides, Prediction, Request};
+use crate::{Criteria, Overrides, Prediction, TimedRequest};
 
 /// The variant that the others are compared with.
 pub const SLOW: &str = "slow";
@@ -64,13 +64,13 @@ pub struct Case {
     /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
     /// their own come from other clients, and only their answers count.
     #[serde(rename = "request")]
-    pub requests: Vec<Request>,
+    pub requests: Vec<TimedRequest>,
     pub promise: Option<Promise>,
     /// What the verdict is about: the metric that is promised.
     #[serde(skip)]
     pub decides: Metric,
     /// The pictures of `lab flame`, the most important first.
-    #[serde(default = "lab_model::usual")]
+    #[serde(default = "lab_protocol::usual")]
     pub flame: Vec<Exhibit>,
     /// What the servers' spans mean, by their names.
     #[serde(default)]
@@ -159,7 +159,7 @@ impl Case {
         let case = Self::parse(&name.to_string_lossy(), &text);
         let mut case = case.with_context(|| path.display().to_string())?;
         let requests = case.requests.iter_mut().chain(&mut case.count.requests);
-        for body in requests.filter_map(|request| request.ask.body.as_mut()) {
+        for body in requests.filter_map(|request| request.request.body.as_mut()) {
             *body = dir.join(&*body);
         }
         Ok(Self { dir: dir.to_owned(), ..case })
@@ -205,8 +205,8 @@ impl Case {
     }
 
     /// All requests, also those of other clients.
-    pub fn asks(&self) -> Vec<Ask> {
-        self.requests.iter().map(|request| request.ask.clone()).collect()
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.iter().map(|request| request.request.clone()).collect()
     }
 
     pub fn server(&self, variant: &str) -> String {
@@ -257,7 +257,7 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
-    use lab_model::{Answer, Role};
+    use lab_protocol::{Answer, Role};
 
     use super::*;
 
@@ -273,7 +273,7 @@ mod tests {
     fn a_case_file_is_read_with_its_defaults() {
         let case = Case::parse("toy", CASE).unwrap();
         assert_eq!((case.load.users, case.load.connections), (3000, 1));
-        let Ask { method, expected, .. } = &case.requests[0].ask;
+        let Request { method, expected, .. } = &case.requests[0].request;
         assert_eq!((method.as_str(), expected.status), ("GET", 200));
         assert_eq!(expected.answer, Answer::Text("6".into()));
     }

@@ -25,5 +25,5 @@ pub use nearest::{unknown, unknown_with_secrets};
 pub use overrides::Overrides;
 pub use places::{Workspace, lab_itself};
 pub use prediction::{Prediction, SUSPECTS, SuspectKind};
-pub use request::Request;
+pub use request::TimedRequest;
 pub use translation::Translation;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::Request;
+use crate::TimedRequest;
 
 /// The `[count]` of a case file.
 #[derive(Clone, Debug, Deserialize)]
@@ -17,7 +17,7 @@ pub struct Overrides {
     /// A shorter visit that replaces the case's own: the shorter a visit, the less background work
     /// falls into it.
     #[serde(rename = "request")]
-    pub requests: Vec<Request>,
+    pub requests: Vec<TimedRequest>,
     /// Arguments that replace the case's own.
     pub args: Option<Vec<String>>,
     /// Added to the case's environment.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::Metric;
+use lab_protocol::Metric;
 use serde::Deserialize;
 
 use crate::{Case, unknown};

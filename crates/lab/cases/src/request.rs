@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use lab_model::{Answer, Ask, Expected};
+use lab_protocol::{Answer, Expected, Request};
 use serde::Deserialize;
 
 /// One HTTP request, with the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RequestEntry")]
-pub struct Request {
-    pub ask: Ask,
+pub struct TimedRequest {
+    pub request: Request,
     /// How often other clients send it, at random, next to a load that is then without it.
     pub rate_per_s: Option<f64>,
 }
@@ -31,7 +31,7 @@ struct RequestEntry {
     crc32: Option<String>,
 }
 
-impl TryFrom<RequestEntry> for Request {
+impl TryFrom<RequestEntry> for TimedRequest {
     type Error = anyhow::Error;
 
     fn try_from(entry: RequestEntry) -> anyhow::Result<Self> {
@@ -46,7 +46,10 @@ impl TryFrom<RequestEntry> for Request {
         };
         let RequestEntry { method, path, body, status, rate_per_s, .. } = entry;
         let expected = Expected::new(status, answer);
-        Ok(Self { ask: Ask { method, path, headers: Vec::new(), body, expected }, rate_per_s })
+        Ok(Self {
+            request: Request { method, path, headers: Vec::new(), body, expected },
+            rate_per_s,
+        })
     }
 }
 

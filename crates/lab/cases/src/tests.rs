@@ -15,7 +15,7 @@ fn cases() -> Vec<String> {
 
 #[test]
 fn a_malformed_case_file_is_refused_or_describes_a_case() {
-    malformed::texts(cases(), |text| {
+    malformed_input::texts(cases(), |text| {
         let Ok(case) = Case::parse("toy", text) else { return };
         let counted = case.masked().counted();
         assert!(case.load.users > 0 && case.load.connections > 0 && !counted.requests.is_empty());

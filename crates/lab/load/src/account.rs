@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Latency, Outcome, Unanswered};
+use lab_protocol::{Latency, Outcome, Unanswered};
 use tokio::time::Instant;
 
 use super::Fault;

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, ops::Range};
 
-use lab_model::{Accepted, Latency, Outcome, Punctuality};
+use lab_protocol::{Accepted, Latency, Outcome, Punctuality};
 use tokio::time::Instant;
 
 use super::{Fault, account::Account, visit_draw::Drawn, visit_log::VisitLog};

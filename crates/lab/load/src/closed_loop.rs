@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lab_model::{Load, LoadPlan, Outcome};
+use lab_protocol::{Load, LoadPlan, Outcome};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Dial, Visitor, account::Account, meter::Meter};
@@ -20,9 +20,15 @@ pub async fn run<D: Dial + Clone + 'static>(
     dial: D,
 ) -> anyhow::Result<Outcome> {
     let in_turn = plan.options.in_turn;
-    let mut visitors =
-        Visitor::open_all(&plan.target, dial, &plan.asks, load.users, load.connections, in_turn)
-            .await?;
+    let mut visitors = Visitor::open_all(
+        &plan.target,
+        dial,
+        &plan.requests,
+        load.users,
+        load.connections,
+        in_turn,
+    )
+    .await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 

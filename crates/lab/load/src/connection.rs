@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use lab_model::{Accepted, Check};
+use lab_protocol::{Accepted, Check};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     fetch::{OutOfPatience, within},
-    http::{Body, Framing, Head, Prepared, other_protocol},
+    http::{Body, Framing, Head, WireRequest, other_protocol},
 };
 
 /// How many bytes are read at once. The buffer of a connection grows for a longer head or line.
@@ -184,12 +184,12 @@ impl<D: Dial> Connection<D> {
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
     /// there is a fault.
-    pub async fn ask(&mut self, request: &Prepared) -> Result<(), Fault> {
+    pub async fn ask(&mut self, request: &WireRequest) -> Result<(), Fault> {
         self.ask_which(request).await.map(|_| ())
     }
 
     /// [`Self::ask`] that says which of the right answers came.
-    pub(super) async fn ask_which(&mut self, request: &Prepared) -> Result<Accepted, Fault> {
+    pub(super) async fn ask_which(&mut self, request: &WireRequest) -> Result<Accepted, Fault> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
@@ -205,7 +205,7 @@ impl<D: Dial> Connection<D> {
     }
 
     /// The answer, unchecked. A longer body than this is an error at once.
-    pub async fn fetch(&mut self, request: &Prepared, longest: u64) -> anyhow::Result<Fetched> {
+    pub async fn fetch(&mut self, request: &WireRequest, longest: u64) -> anyhow::Result<Fetched> {
         let (mut head, mut body) = (Vec::new(), Vec::new());
         let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
         let content = |piece: &[u8]| body.extend_from_slice(piece);
@@ -235,7 +235,7 @@ impl<D: Dial> Connection<D> {
     /// sent again, once, as RFC 9112, 9.3.1 permits.
     async fn exchange(
         &mut self,
-        request: &Prepared,
+        request: &WireRequest,
         longest: u64,
         mut on_head: impl FnMut(&[u8]),
         content: impl FnMut(&[u8]),
@@ -322,7 +322,12 @@ struct Exchange<'a, D: Dial> {
 }
 
 impl<'a, D: Dial> Exchange<'a, D> {
-    fn new(dial: &'a D, stream: D::Stream, request: &'a Prepared, buffer: &'a mut Vec<u8>) -> Self {
+    fn new(
+        dial: &'a D,
+        stream: D::Stream,
+        request: &'a WireRequest,
+        buffer: &'a mut Vec<u8>,
+    ) -> Self {
         let unsent = &request.bytes[..];
         Self { dial, stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
     }

@@ -4,7 +4,7 @@ use std::{future::Future, io::Error, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Answer, Ask, Target};
+use lab_protocol::{Answer, Request, Target};
 use lab_system::without_secrets;
 use tokio::{net::TcpStream, time::timeout};
 
@@ -51,7 +51,7 @@ pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
 
 /// The answer to a GET of `path`, on a connection of its own.
 pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<Fetched> {
-    let mut visitor = Visitor::open(target, &[Ask::get(path, Answer::Any)]).await?;
+    let mut visitor = Visitor::open(target, &[Request::get(path, Answer::Any)]).await?;
     Ok(visitor.answers().await?.remove(0))
 }
 
@@ -74,10 +74,10 @@ pub async fn is_ready(
     path: Option<&str>,
     patience: Duration,
 ) -> anyhow::Result<()> {
-    let asks: Vec<_> = path.map(|path| Ask::get(path, Answer::Any)).into_iter().collect();
-    let mut visitor = Visitor::open_within(target, &asks, patience).await?;
+    let requests: Vec<_> = path.map(|path| Request::get(path, Answer::Any)).into_iter().collect();
+    let mut visitor = Visitor::open_within(target, &requests, patience).await?;
     for Fetched { status, .. } in visitor.answers().await? {
-        ensure!((200..300).contains(&status), "GET {}: status {status}", asks[0].path);
+        ensure!((200..300).contains(&status), "GET {}: status {status}", requests[0].path);
     }
     Ok(())
 }

@@ -24,12 +24,12 @@ mod visitor;
 
 use anyhow::Context as _;
 use futures_util::future::{LocalBoxFuture, try_join_all};
-use lab_model::{Arrivals, LoadPlan, Outcome};
+use lab_protocol::{Arrivals, LoadPlan, Outcome};
 use tokio::task::LocalSet;
 
 use alarm::Alarm;
 
-pub use self::http::{IN_TLS, Prepared};
+pub use self::http::{IN_TLS, WireRequest};
 pub use connection::{Connection, Dial, Fault, Fetched, LONGEST_BODY, Tcp, TooLong};
 pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, resolve};
 pub use tls::{Net, speaks_tls};
@@ -60,8 +60,8 @@ where
     plan.check().context("the load plan is invalid")?;
     lab_system::allow_own_connections(plan.connections())?;
     let others = plan.background.iter().map(|other| {
-        let asks = vec![other.ask.clone()];
-        (other.arrivals, LoadPlan { asks, server_pid: None, ..plan.clone() })
+        let requests = vec![other.request.clone()];
+        (other.arrivals, LoadPlan { requests, server_pid: None, ..plan.clone() })
     });
     let others: Vec<_> = others.collect();
     LocalSet::new()

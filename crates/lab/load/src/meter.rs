@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use lab_model::{LoadPlan, Outcome};
+use lab_protocol::{LoadPlan, Outcome};
 use tokio::{
     task::{AbortHandle, spawn_local},
     time::{Instant, sleep},

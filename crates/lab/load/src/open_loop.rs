@@ -3,7 +3,7 @@
 use std::{cell::RefCell, iter::successors, rc::Rc, time::Duration};
 
 use anyhow::Context as _;
-use lab_model::{Accepted, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_protocol::{Accepted, LoadPlan, OpenLoop, Outcome, Spacing};
 use lab_stats::SplitMix64;
 use tokio::{
     sync::Notify,
@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    Alarm, Dial, Fault, Prepared, Visitor,
+    Alarm, Dial, Fault, Visitor, WireRequest,
     arrival_queue::{Arrival, ArrivalQueue},
     meter::Meter,
     stop::StopWatch,
@@ -31,7 +31,8 @@ pub async fn run<D: Dial + Clone + 'static>(
     let per_user = load.connections_per_user;
     let in_turn = plan.options.in_turn;
     let visitors =
-        Visitor::open_all(&plan.target, dial, &plan.asks, load.users(), per_user, in_turn).await?;
+        Visitor::open_all(&plan.target, dial, &plan.requests, load.users(), per_user, in_turn)
+            .await?;
     let alternatives: Rc<[_]> = alternatives(plan)?.into();
     let draw = VisitDraw::of(plan, load.spacing);
     let log = draw.is_some().then(|| VisitLog::new(visitors.len(), plan.mean_arrivals(load)));
@@ -149,7 +150,7 @@ struct OpenLoopUser<D: Dial> {
     index: usize,
     visitor: Visitor<D>,
     /// The requests of each visit that an arrival may have drawn.
-    alternatives: Rc<[Box<[Prepared]>]>,
+    alternatives: Rc<[Box<[WireRequest]>]>,
     queue: Rc<RefCell<ArrivalQueue>>,
     arrived: Rc<Notify>,
     wrong: Rc<Notify>,

@@ -2,7 +2,7 @@
 
 use std::{future::pending, rc::Rc};
 
-use lab_model::StopWhen;
+use lab_protocol::StopWhen;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},

@@ -6,7 +6,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use lab_model::Target;
+use lab_protocol::Target;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::{PATIENCE, Visitor};
-    use lab_model::{Answer, Ask};
+    use lab_protocol::{Answer, Request};
 
     /// More than the buffers of a socket hold.
     const BODY: usize = 8 << 20;
@@ -180,17 +180,17 @@ mod tests {
     async fn visitor(
         address: SocketAddr,
         trusted: CertificateDer<'static>,
-        ask: &Ask,
+        request: &Request,
     ) -> anyhow::Result<Visitor<Net>> {
         let tls = Some((trusting(vec![trusted])?, ServerName::try_from("localhost")?));
         let net = Net { tcp: Tcp { address, quick_ack: false }, tls };
-        Visitor::over(net, &address.into(), std::slice::from_ref(ask), PATIENCE).await
+        Visitor::over(net, &address.into(), std::slice::from_ref(request), PATIENCE).await
     }
 
     #[tokio::test]
     async fn the_certificate_of_an_authority_is_an_error_with_one_that_works() {
         let (address, certificate) = start(IsCa::Ca(BasicConstraints::Unconstrained)).await;
-        let refused = visitor(address, certificate, &Ask::get("/", Answer::Any)).await;
+        let refused = visitor(address, certificate, &Request::get("/", Answer::Any)).await;
         let error = refused.err().unwrap().to_string();
         assert!(error.contains("basicConstraints=critical,CA:FALSE"), "{error}");
     }
@@ -200,14 +200,14 @@ mod tests {
         let (address, certificate) = start(IsCa::NoCa).await;
         let body = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(body.path(), "x".repeat(BODY) + "!").unwrap();
-        let ask = Ask {
+        let request = Request {
             method: "POST".to_owned(),
             body: Some(body.path().to_owned()),
-            ..Ask::get("/", Answer::Text("6".to_owned()))
+            ..Request::get("/", Answer::Text("6".to_owned()))
         };
         let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        visitor(address, certificate, &ask).await.unwrap().visit().await.unwrap();
-        let refused = visitor(address, other.cert.der().clone(), &ask).await;
+        visitor(address, certificate, &request).await.unwrap().visit().await.unwrap();
+        let refused = visitor(address, other.cert.der().clone(), &request).await;
         let error = refused.err().unwrap().to_string();
         assert!(error.contains("SSL_CERT_FILE"), "{error}");
     }

@@ -1,9 +1,9 @@
 //! Which visit an arrival makes, if the plan has several kinds of visits.
 
-use lab_model::{LoadPlan, Spacing};
+use lab_protocol::{LoadPlan, Spacing};
 use lab_stats::SplitMix64;
 
-use super::Prepared;
+use super::WireRequest;
 
 /// The seed for evenly spaced arrivals, which have none.
 const FIXED_SEED: u64 = 1;
@@ -66,14 +66,14 @@ impl VisitDraw {
 }
 
 /// All alternatives of all kinds, ready to be sent. Messages about a request name its visit.
-pub fn alternatives(plan: &LoadPlan) -> anyhow::Result<Vec<Box<[Prepared]>>> {
+pub fn alternatives(plan: &LoadPlan) -> anyhow::Result<Vec<Box<[WireRequest]>>> {
     let prepared = plan.visits.iter().flat_map(|visit| {
-        let prepare = |ask| {
-            let prepared = Prepared::new(ask, plan.target.clone())?;
+        let prepare = |request| {
+            let prepared = WireRequest::new(request, plan.target.clone())?;
             let name = format!("visit `{}`: {}", visit.name, prepared.name);
-            Ok(Prepared { name, ..prepared })
+            Ok(WireRequest { name, ..prepared })
         };
-        visit.alternatives.iter().map(move |asks| asks.iter().map(prepare).collect())
+        visit.alternatives.iter().map(move |requests| requests.iter().map(prepare).collect())
     });
     prepared.collect()
 }
@@ -82,7 +82,7 @@ pub fn alternatives(plan: &LoadPlan) -> anyhow::Result<Vec<Box<[Prepared]>>> {
 mod tests {
     use super::*;
     use crate::tests::visits::{kind, plan_of};
-    use lab_model::OpenLoop;
+    use lab_protocol::OpenLoop;
 
     #[test]
     fn the_seed_determines_the_draw() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use lab_model::{Accepted, VisitEnd, Visits};
+use lab_protocol::{Accepted, VisitEnd, Visits};
 
 use super::Fault;
 

@@ -8,11 +8,11 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use futures_util::future::join_all;
-use lab_model::{Accepted, Ask, Outcome, Target};
+use lab_protocol::{Accepted, Outcome, Request, Target};
 use tokio::time::sleep;
 
 use super::{
-    Connection, Dial, Fault, Fetched, Net, Prepared,
+    Connection, Dial, Fault, Fetched, Net, WireRequest,
     connection::LONGEST_BODY,
     fetch::{PATIENCE, within},
 };
@@ -25,7 +25,7 @@ const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 /// One user, with connections of their own.
 pub struct Visitor<D: Dial = Net> {
     connections: Vec<Connection<D>>,
-    requests: Rc<[Prepared]>,
+    requests: Rc<[WireRequest]>,
     /// The number of visits so far, of all users, if each visit is only one of the requests.
     turn: Option<Rc<Cell<usize>>>,
 }
@@ -33,24 +33,24 @@ pub struct Visitor<D: Dial = Net> {
 impl Visitor {
     /// A user with one connection, who sends one request after the other and waits half a minute for
     /// each answer.
-    pub async fn open(target: impl Into<Target>, asks: &[Ask]) -> anyhow::Result<Self> {
-        Self::open_within(target, asks, PATIENCE).await
+    pub async fn open(target: impl Into<Target>, requests: &[Request]) -> anyhow::Result<Self> {
+        Self::open_within(target, requests, PATIENCE).await
     }
 
     /// [`Self::open`], with another patience.
     pub async fn open_within(
         target: impl Into<Target>,
-        asks: &[Ask],
+        requests: &[Request],
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let target = target.into();
-        let visitor = Self::over(Net::to(&target)?, &target, asks, patience).await;
+        let visitor = Self::over(Net::to(&target)?, &target, requests, patience).await;
         visitor.with_context(|| format!("cannot connect to {}", target.host))
     }
 }
 
-fn prepared(target: &Target, asks: &[Ask]) -> anyhow::Result<Rc<[Prepared]>> {
-    asks.iter().map(|ask| Prepared::new(ask, target.clone())).collect()
+fn prepared(target: &Target, requests: &[Request]) -> anyhow::Result<Rc<[WireRequest]>> {
+    requests.iter().map(|request| WireRequest::new(request, target.clone())).collect()
 }
 
 impl<D: Dial + Clone> Visitor<D> {
@@ -58,12 +58,12 @@ impl<D: Dial + Clone> Visitor<D> {
     pub(super) async fn open_all(
         target: &Target,
         dial: D,
-        asks: &[Ask],
+        requests: &[Request],
         users: usize,
         connections: usize,
         in_turn: bool,
     ) -> anyhow::Result<Vec<Self>> {
-        let requests = prepared(target, asks)?;
+        let requests = prepared(target, requests)?;
         let turn = in_turn.then(Rc::default);
         let wanted = users * connections;
         let mut opened = Vec::with_capacity(wanted);
@@ -89,10 +89,10 @@ impl<D: Dial> Visitor<D> {
     pub(super) async fn over(
         dial: D,
         target: &Target,
-        asks: &[Ask],
+        requests: &[Request],
         patience: Duration,
     ) -> anyhow::Result<Self> {
-        let requests = prepared(target, asks)?;
+        let requests = prepared(target, requests)?;
         let connections = vec![Connection::patient(dial, patience).await?];
         Ok(Self { connections, requests, turn: None })
     }
@@ -124,7 +124,7 @@ impl<D: Dial> Visitor<D> {
     /// any answer was the second right one.
     pub(super) async fn visit_in_order(
         &mut self,
-        requests: &[Prepared],
+        requests: &[WireRequest],
     ) -> Result<Accepted, Fault> {
         let mut accepted = Accepted::Answer;
         for request in requests {

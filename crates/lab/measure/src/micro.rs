@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_model::{Kind, Metric, Outcome, Reason};
+use lab_protocol::{Metric, NoteKind, Outcome, Reason};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
 use lab_stats::{Slot, Verdict, median_of, schedule};
@@ -107,7 +107,7 @@ pub async fn compare(
         let why = |id: &&String| runs.iter().find_map(|(_, times)| times.why_not(id));
         let name = |id: &String| format!("{id} ({})", why(&id).unwrap_or_default());
         let benches = never.into_iter().map(name).collect();
-        first.notes.push(Kind::NotCompared { benches }.into());
+        first.notes.push(NoteKind::NotCompared { benches }.into());
     }
     Ok(records)
 }

@@ -1,7 +1,7 @@
 //! What is sent to each server of an experiment: users, arrivals, and the requests of other clients.
 
-use lab_cases::{Case, Request};
-use lab_model::{Arrivals, Ask, Background, Load, OpenLoop, Spacing};
+use lab_cases::{Case, TimedRequest};
+use lab_protocol::{Arrivals, Background, Load, OpenLoop, Request, Spacing};
 use lab_report::plural;
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
@@ -18,7 +18,7 @@ pub struct Workload {
     /// The arrivals per second of the open loop, if that is fixed.
     pub arrivals_per_s: Option<f64>,
     /// Requests of other clients next to the load, each with its rate per second.
-    pub background: Vec<(f64, Ask)>,
+    pub background: Vec<(f64, Request)>,
 }
 
 impl Workload {
@@ -32,14 +32,14 @@ impl Workload {
     /// # Errors
     ///
     /// If the system doesn't allow as many connections.
-    pub fn of_case(case: &Case) -> anyhow::Result<(Vec<Ask>, Self)> {
+    pub fn of_case(case: &Case) -> anyhow::Result<(Vec<Request>, Self)> {
         let connections = case.load.users * case.load.connections;
         lab_system::allow_connections(connections + OPEN_LOOP_USERS.1 * case.requests.len())?;
         let (mut own, mut background) = (Vec::new(), Vec::new());
-        for Request { ask, rate_per_s } in case.requests.iter().cloned() {
+        for TimedRequest { request, rate_per_s } in case.requests.iter().cloned() {
             match rate_per_s {
-                None => own.push(ask),
-                Some(rate) => background.push((rate, ask)),
+                None => own.push(request),
+                Some(rate) => background.push((rate, request)),
             }
         }
         let (visit, arrivals_per_s) = (case.visit.clone(), case.arrivals_per_s);
@@ -61,8 +61,8 @@ impl Workload {
             1 => String::new(),
             requests => format!(", {} per visit", plural(requests, "request")),
         };
-        let next_to = |(rate, ask): &(f64, Ask)| {
-            format!(", next to {rate} {} {} per second", ask.method, ask.path)
+        let next_to = |(rate, request): &(f64, Request)| {
+            format!(", next to {rate} {} {} per second", request.method, request.path)
         };
         let others: String = self.background.iter().map(next_to).collect();
         let closed = format!("{users}{connections}, {pause}{visit}");
@@ -93,10 +93,10 @@ impl Workload {
     /// The requests of other clients: not at the moments of the open loop, which has this spacing.
     pub fn background(&self, spacing: Spacing) -> Vec<Background> {
         let mut background = Vec::new();
-        for (nth, (rate_per_s, ask)) in self.background.iter().enumerate() {
+        for (nth, (rate_per_s, request)) in self.background.iter().enumerate() {
             let arrivals = OpenLoop::new(*rate_per_s, OPEN_LOOP_USERS.1);
             let arrivals = OpenLoop { spacing: spacing.nth(nth), ..arrivals };
-            background.push(Background { arrivals, ask: ask.clone() });
+            background.push(Background { arrivals, request: request.clone() });
         }
         background
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use lab_model::{Exhibit, Note, SpanKind};
+use lab_protocol::{Exhibit, Note, SpanKind};
 use lab_system::Build;
 
 use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use lab_model::Kind;
+use lab_protocol::NoteKind;
 use serde::Serialize;
 
 use super::{
@@ -92,7 +92,7 @@ pub struct Recording {
     pub window: Duration,
     /// The busiest line of a handler that the compiler inlined into a function of the runtime.
     pub inlined: Option<Inlined>,
-    pub notes: Vec<Kind>,
+    pub notes: Vec<NoteKind>,
 }
 
 /// A position in the source, and the symbol of the function that has its code.
@@ -164,33 +164,33 @@ impl Recording {
         let notes = [
             (!is_enough).then(|| {
                 if is_blank {
-                    Kind::NoSamples
+                    NoteKind::NoSamples
                 } else if is_idle {
-                    Kind::AlmostIdle {
+                    NoteKind::AlmostIdle {
                         used_ms: ms(used),
                         window_ms: ms(self.window),
                         samples: self.samples,
                     }
                 } else {
-                    Kind::FewSamples { samples: self.samples }
+                    NoteKind::FewSamples { samples: self.samples }
                 }
             }),
-            cut.map(|share| Kind::CutStacks {
+            cut.map(|share| NoteKind::CutStacks {
                 share,
                 advice: LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
             }),
-            (nameless > 0.1).then(|| Kind::NamelessCode {
+            (nameless > 0.1).then(|| NoteKind::NamelessCode {
                 share: nameless,
                 advice: LANGUAGES.advice(|it| it.named_code.as_ref()),
             }),
-            (self.lost_share > 0.01).then_some(Kind::LostSamples { share: self.lost_share }),
+            (self.lost_share > 0.01).then_some(NoteKind::LostSamples { share: self.lost_share }),
             match self.profiler.kernel {
                 Kernel::Frames => None,
-                Kernel::Callers => Some(Kind::KernelInCallers),
-                Kernel::Missing => Some(Kind::KernelMissing),
+                Kernel::Callers => Some(NoteKind::KernelInCallers),
+                Kernel::Missing => Some(NoteKind::KernelMissing),
             },
             self.cpu_agreement().filter(|it| is_enough && is_far(*it)).map(|_| {
-                Kind::CpuDisagrees { sampled_ms: ms(self.sampled_cpu), counted_ms: ms(used) }
+                NoteKind::CpuDisagrees { sampled_ms: ms(self.sampled_cpu), counted_ms: ms(used) }
             }),
         ];
         self.notes.extend(notes.into_iter().flatten());
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_notice() {
-        type Fault = (fn(&mut Recording), fn(&Kind) -> bool);
+        type Fault = (fn(&mut Recording), fn(&NoteKind) -> bool);
         let faults: [Fault; 9] = [
             (
                 |it| {
@@ -216,7 +216,12 @@ mod tests {
                     it.sampled_cpu = Duration::from_millis(92);
                     it.system_cpu = Some(Duration::from_millis(93));
                 },
-                |it| matches!(it, Kind::AlmostIdle { samples: 46, used_ms: 93.0, window_ms: 10e3 }),
+                |it| {
+                    matches!(
+                        it,
+                        NoteKind::AlmostIdle { samples: 46, used_ms: 93.0, window_ms: 10e3 }
+                    )
+                },
             ),
             (
                 |it| {
@@ -224,30 +229,30 @@ mod tests {
                     it.sampled_cpu = Duration::ZERO;
                     it.system_cpu = None;
                 },
-                |it| *it == Kind::NoSamples,
+                |it| *it == NoteKind::NoSamples,
             ),
-            (|it| it.samples = 150, |it| *it == Kind::FewSamples { samples: 150 }),
+            (|it| it.samples = 150, |it| *it == NoteKind::FewSamples { samples: 150 }),
             (
                 |it| it.rooted_share = Some(0.004),
-                |it| matches!(it, Kind::CutStacks { share: 0.996, advice } if advice.contains("keep unwind tables")),
+                |it| matches!(it, NoteKind::CutStacks { share: 0.996, advice } if advice.contains("keep unwind tables")),
             ),
             (
                 |it| it.stacks = "start_thread;[JIT];work 2500\nmain 2500\n".parse().unwrap(),
-                |it| matches!(it, Kind::NamelessCode { share: 0.5, advice } if advice.contains("--perf-basic-prof")),
+                |it| matches!(it, NoteKind::NamelessCode { share: 0.5, advice } if advice.contains("--perf-basic-prof")),
             ),
-            (|it| it.lost_share = 0.12, |it| *it == Kind::LostSamples { share: 0.12 }),
+            (|it| it.lost_share = 0.12, |it| *it == NoteKind::LostSamples { share: 0.12 }),
             (
                 |it| it.sampled_cpu /= 2,
-                |it| *it == Kind::CpuDisagrees { sampled_ms: 5_000.0, counted_ms: 10_000.0 },
+                |it| *it == NoteKind::CpuDisagrees { sampled_ms: 5_000.0, counted_ms: 10_000.0 },
             ),
             (
                 |it| {
                     it.profiler.kernel = Kernel::Missing;
                     it.sampled_cpu /= 2;
                 },
-                |it| *it == Kind::KernelMissing,
+                |it| *it == NoteKind::KernelMissing,
             ),
-            (|it| it.profiler.kernel = Kernel::Callers, |it| *it == Kind::KernelInCallers),
+            (|it| it.profiler.kernel = Kernel::Callers, |it| *it == NoteKind::KernelInCallers),
         ];
         let length = Duration::from_secs(10);
         let window = Window { length, system_cpu: Some(length) };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::{Role, SpanKind};
+use lab_protocol::{Role, SpanKind};
 use serde::Deserialize;
 
 /// What a server answers at `GET /.lab/spans`. Times are microseconds since the server's start.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::{Role, SpanKind};
 use lab_observation::{Span, Spans, State, Thread};
+use lab_protocol::{Role, SpanKind};
 
 pub fn kinds() -> BTreeMap<String, SpanKind> {
     [

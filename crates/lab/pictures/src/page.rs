@@ -6,7 +6,7 @@ use crate::{
     html::{document, header, made, note_list},
     report::in_html,
 };
-use lab_model::Note;
+use lab_protocol::Note;
 use lab_report::Table;
 use maud::{Markup, PreEscaped, html};
 

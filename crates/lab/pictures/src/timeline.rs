@@ -8,8 +8,8 @@ mod excerpt;
 use std::collections::BTreeMap;
 
 use crate::svg::{FIGURE_WIDTH, Scale, bar, figure, fit, px, time_axis};
-use lab_model::{Role, SpanKind};
 use lab_observation::{Spans, TracedRequest};
+use lab_protocol::{Role, SpanKind};
 use lab_report::{thousands, time_ms};
 use maud::{Markup, html};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::future::try_join_all;
 use lab_cases::{Case, Criteria, MINE, Otherwise, SLOW};
 use lab_load::Visitor;
-use lab_model::Ask;
-use lab_report::say;
+use lab_protocol::Request;
+use lab_report::translate;
 use lab_servers::{Launch, Running, answers};
 
 use crate::{
@@ -33,7 +33,7 @@ pub(super) async fn compare(
     let (drawn, _) = draw.wait(case);
     let slow = servers.launch(&drawn, SLOW)?;
     let mine = Launch::of_case(servers.of_mine(criteria), &drawn, MINE)?;
-    let usual = case.asks();
+    let usual = case.requests();
     // First, because each change was seen on a fresh server.
     let mut several = changes(&slow, &criteria.state, &mut draw).await?;
     several.extend(odd(&usual, criteria, &mut draw)?);
@@ -46,15 +46,15 @@ pub(super) async fn compare(
     // Each request is sent twice.
     let mut count = AT_ONCE * usual.len() + 2 * several.len();
     for otherwise in &criteria.otherwise {
-        let asks = draw.asks(&otherwise.odd)?;
+        let requests = draw.requests(&otherwise.odd)?;
         let args = otherwise.args.iter().map(|arg| draw.fill(arg));
         let args = args.collect::<anyhow::Result<Vec<_>>>()?;
         let [slow, mine] = [&slow, &mine].map(|launch| started(launch, case, otherwise, &args));
-        if let Some([found, right]) = difference_of([&slow, &mine], &asks).await? {
+        if let Some([found, right]) = difference_of([&slow, &mine], &requests).await? {
             let how = &otherwise.what;
-            return Ok(Err([say!("{how}, {found}", how, found), right]));
+            return Ok(Err([translate!("{how}, {found}", how, found), right]));
         }
-        count += 2 * asks.len();
+        count += 2 * requests.len();
     }
     if let Some(flag) = &criteria.shared
         && let Some(different) =
@@ -68,21 +68,21 @@ pub(super) async fn compare(
         }
         count += at_once.times * shared::USERS + at_once.meanwhile.len() + 1;
     }
-    Ok(Ok(say!("{count} answers as slow gives them", count)))
+    Ok(Ok(translate!("{count} answers as slow gives them", count)))
 }
 
 /// How the answers to these requests differ. Each is sent twice to the same server: what a request leaves behind may
 /// change the next answer.
 async fn difference_of(
     [slow, mine]: [&Launch; 2],
-    asks: &[Ask],
+    requests: &[Request],
 ) -> anyhow::Result<Option<[String; 2]>> {
-    let found = match answers(mine, asks, Duration::ZERO, false).await {
+    let found = match answers(mine, requests, Duration::ZERO, false).await {
         Ok(found) => found.concat(),
         Err(error) => return failure(error).map(Some),
     };
-    let right = answers(slow, asks, Duration::ZERO, false).await?.concat();
-    Ok(first_difference(asks.iter().cycle(), &found, &right))
+    let right = answers(slow, requests, Duration::ZERO, false).await?.concat();
+    Ok(first_difference(requests.iter().cycle(), &found, &right))
 }
 
 /// A server that is started in another way.
@@ -99,19 +99,23 @@ fn started(launch: &Launch, case: &Case, otherwise: &Otherwise, args: &[String])
 }
 
 /// Several users ask what the case asks, all at the same time. What is wrong, if something is.
-async fn users_at_once(mine: &Launch, asks: &[Ask]) -> anyhow::Result<Option<[String; 2]>> {
+async fn users_at_once(mine: &Launch, requests: &[Request]) -> anyhow::Result<Option<[String; 2]>> {
     let asked = Running::ask(mine, async |Running { server, .. }| {
-        let visit = async || anyhow::Ok(Visitor::open(server.target(), asks).await?.visit().await?);
+        let visit =
+            async || anyhow::Ok(Visitor::open(server.target(), requests).await?.visit().await?);
         try_join_all((0..AT_ONCE).map(|_| visit())).await
     });
     let Err(error) = asked.await else { return Ok(None) };
     let [found, needed] = failure(error)?;
-    Ok(Some([say!("{users} users at the same time: {found}", users = AT_ONCE, found), needed]))
+    Ok(Some([
+        translate!("{users} users at the same time: {found}", users = AT_ONCE, found),
+        needed,
+    ]))
 }
 
 /// The case's own odd requests, and those that any service gets.
-fn odd(usual: &[Ask], criteria: &Criteria, draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
-    let path = usual.first().map_or("/", |ask| ask.path.as_str());
+fn odd(usual: &[Request], criteria: &Criteria, draw: &mut Draw) -> anyhow::Result<Vec<Request>> {
+    let path = usual.first().map_or("/", |request| request.path.as_str());
     let bare = path.split('?').next().unwrap_or_default();
     let of_any = [
         format!("GET {bare}?unknown={}", "x".repeat(LONG)),
@@ -121,11 +125,11 @@ fn odd(usual: &[Ask], criteria: &Criteria, draw: &mut Draw) -> anyhow::Result<Ve
         format!("DELETE {path}"),
         format!("POST {path}"),
     ];
-    let mut asks = Vec::new();
+    let mut requests = Vec::new();
     for line in criteria.odd.iter().chain(&of_any) {
-        let mut ask = draw.ask(line)?;
-        ask.headers.push(("x-trace".to_owned(), draw.fill("{1..1000000}")?));
-        asks.push(ask);
+        let mut request = draw.ask(line)?;
+        request.headers.push(("x-trace".to_owned(), draw.fill("{1..1000000}")?));
+        requests.push(request);
     }
-    Ok(asks)
+    Ok(requests)
 }

@@ -5,8 +5,8 @@ use std::{fs, time::Duration};
 use anyhow::bail;
 use lab_cases::Change;
 use lab_load::{Fetched, Visitor};
-use lab_model::{Answer, Ask, Expected};
-use lab_report::say;
+use lab_protocol::{Answer, Expected, Request};
+use lab_report::translate;
 use lab_servers::{Launch, Running, Server, answers};
 
 use crate::{difference::difference, draw::Draw};
@@ -19,16 +19,19 @@ const LONGEST_TEXT: usize = 2_000;
 const MOST_CHANGES: usize = 1_000;
 
 /// The only answer to a request.
-pub(super) async fn answer(server: &Server, ask: &Ask) -> anyhow::Result<Fetched> {
-    let asks = std::slice::from_ref(ask);
-    Ok(Visitor::open(server.target(), asks).await?.answers().await?.remove(0))
+pub(super) async fn answer(server: &Server, request: &Request) -> anyhow::Result<Fetched> {
+    let requests = std::slice::from_ref(request);
+    Ok(Visitor::open(server.target(), requests).await?.answers().await?.remove(0))
 }
 
 /// These requests, each with the answer that `slow` gives to it.
-pub(super) async fn learned(slow: &Launch, mut asks: Vec<Ask>) -> anyhow::Result<Vec<Ask>> {
-    let [right, _] = answers(slow, &asks, Duration::ZERO, false).await?;
-    asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
-    Ok(asks)
+pub(super) async fn learned(
+    slow: &Launch,
+    mut requests: Vec<Request>,
+) -> anyhow::Result<Vec<Request>> {
+    let [right, _] = answers(slow, &requests, Duration::ZERO, false).await?;
+    requests.iter_mut().zip(right).for_each(|(request, right)| request.expected = expected(right));
+    Ok(requests)
 }
 
 /// What an answer must be to be the same as this one.
@@ -47,12 +50,12 @@ pub(super) async fn changes(
     slow: &Launch,
     state: &[Change],
     draw: &mut Draw,
-) -> anyhow::Result<Vec<Ask>> {
+) -> anyhow::Result<Vec<Request>> {
     if state.is_empty() {
         return Ok(Vec::new());
     }
     Running::with(slow, async |Running { server, .. }| {
-        let shown = async |ask: &Ask| anyhow::Ok(answer(server, ask).await?.body);
+        let shown = async |request: &Request| anyhow::Ok(answer(server, request).await?.body);
         let mut several = Vec::new();
         for Change { get, change } in state {
             let get = draw.ask(get)?;
@@ -79,34 +82,36 @@ pub(super) async fn changes(
 /// The first answer that isn't the right one, with the request; and with the one before, if that changed
 /// something.
 pub(super) fn first_difference<'a>(
-    asks: impl Iterator<Item = &'a Ask>,
+    requests: impl Iterator<Item = &'a Request>,
     found: &[Fetched],
     right: &[Fetched],
 ) -> Option<[String; 2]> {
-    let mut before: Option<&Ask> = None;
-    for ((ask, found), right) in asks.zip(found).zip(right) {
+    let mut before: Option<&Request> = None;
+    for ((request, found), right) in requests.zip(found).zip(right) {
         if let Some([found, right]) = difference(found, right) {
-            let is_change = |it: &&Ask| {
-                it.method != ask.method && !["GET", "HEAD"].contains(&it.method.as_str())
+            let is_change = |it: &&Request| {
+                it.method != request.method && !["GET", "HEAD"].contains(&it.method.as_str())
             };
-            let ask = request_line(ask);
+            let request = request_line(request);
             let found = match before.filter(is_change).map(request_line) {
-                Some(change) => say!("{ask}, after {change}: {found}", ask, change, found),
-                None => say!("{ask}: {found}", ask, found),
+                Some(change) => {
+                    translate!("{request}, after {change}: {found}", request, change, found)
+                }
+                None => translate!("{request}: {found}", request, found),
             };
             return Some([found, right]);
         }
-        before = Some(ask);
+        before = Some(request);
     }
     None
 }
 
 /// A request in a few words.
-pub(super) fn request_line(ask: &Ask) -> String {
-    let body = ask.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
-    let [path, body] =
-        [&ask.path, &body.unwrap_or_default()].map(|it| it.chars().take(SHOWN).collect::<String>());
-    format!("{} {path} {body}", ask.method).trim_end().to_owned()
+pub(super) fn request_line(request: &Request) -> String {
+    let body = request.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
+    let [path, body] = [&request.path, &body.unwrap_or_default()]
+        .map(|it| it.chars().take(SHOWN).collect::<String>());
+    format!("{} {path} {body}", request.method).trim_end().to_owned()
 }
 
 #[cfg(test)]

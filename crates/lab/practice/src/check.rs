@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lab_cases::{Case, Criteria};
 use lab_measure::bench::Effort;
-use lab_report::say;
+use lab_report::translate;
 
 use crate::{
     answers, commit, counts,
@@ -35,7 +35,7 @@ pub async fn check(
     let changed = commit::changed(servers.workspace()).await;
     let mut report = Report::begun(case, seed, &changed);
     let compared = answers::compare(servers, case, criteria, seed);
-    report.add("answers", in_sight(&say!("comparing the answers"), compared).await?);
+    report.add("answers", in_sight(&translate!("comparing the answers"), compared).await?);
     if report.is_passed() {
         report.add("mechanism", mechanism(servers, case, criteria, seed).await?);
     }
@@ -57,21 +57,21 @@ async fn mechanism(
     let mut met = Vec::new();
     if criteria.is_counted() {
         let counted = counts::counts(servers, case, criteria, seed);
-        match in_sight(&say!("counting"), counted).await? {
+        match in_sight(&translate!("counting"), counted).await? {
             Ok(found) => met.push(found),
             refused => return Ok(refused),
         }
     }
     if let Some(wanted) = &criteria.overtaking {
         let race = overtaking::overtaking(servers.of_mine(criteria), case, wanted, seed);
-        match in_sight(&say!("sending quick requests between slow ones"), race).await? {
+        match in_sight(&translate!("sending quick requests between slow ones"), race).await? {
             Ok(found) => met.push(found),
             refused => return Ok(refused),
         }
     }
     Ok(Ok(met
         .into_iter()
-        .reduce(|one, other| say!("{one}; {other}", one, other))
+        .reduce(|one, other| translate!("{one}; {other}", one, other))
         .unwrap_or_default()))
 }
 

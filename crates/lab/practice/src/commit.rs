@@ -3,7 +3,7 @@
 use std::{process::Command, time::Duration};
 
 use lab_cases::Workspace;
-use lab_report::say;
+use lab_report::translate;
 use lab_system::Program;
 
 /// How long git may take.
@@ -31,15 +31,15 @@ pub(super) async fn changed(workspace: &Workspace) -> Vec<String> {
 pub(super) fn note(changed: &[String]) -> Option<String> {
     let mut files: Vec<_> = changed.iter().take(NAMED).cloned().collect();
     if changed.len() > NAMED {
-        files.push(say!("{count} more", count = changed.len() - NAMED));
+        files.push(translate!("{count} more", count = changed.len() - NAMED));
     }
     let files = lab_report::listed(&files);
     let note = match changed {
-        [_] => say!(
+        [_] => translate!(
             "{file} differs from the commit: this verdict is about a changed case, and isn't noted in your journal",
             file = files
         ),
-        _ => say!(
+        _ => translate!(
             "{files} differ from the commit: this verdict is about a changed case, and isn't noted in your journal",
             files
         ),

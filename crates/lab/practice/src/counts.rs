@@ -1,9 +1,9 @@
 //! The second gate: exact counts, which no machine changes.
 
-use lab_cases::{Case, Criteria, Limits, MINE, Overrides, Request, SLOW, Workspace};
+use lab_cases::{Case, Criteria, Limits, MINE, Overrides, SLOW, TimedRequest, Workspace};
 use lab_measure::count;
-use lab_model::Ask;
-use lab_report::{say, thousands};
+use lab_protocol::Request;
+use lab_report::{thousands, translate};
 
 use crate::{
     asked::learned,
@@ -28,12 +28,12 @@ pub(super) async fn counts(
     let counting = servers.of_mine(criteria);
     let (mut case, _) = draw.wait(case);
     let slow = servers.launch(&case, SLOW)?;
-    let before = learned(&slow, draw.asks(&criteria.before)?).await?;
-    let drawn = learned(&slow, draw.asks(&criteria.counted)?).await?;
+    let before = learned(&slow, draw.requests(&criteria.before)?).await?;
+    let drawn = learned(&slow, draw.requests(&criteria.counted)?).await?;
     let [name, value] = ONE_WORKER.map(str::to_owned);
     case.count.env.insert(name, value);
     if !drawn.is_empty() {
-        let request = |ask| Request { ask, rate_per_s: None };
+        let request = |request| TimedRequest { request, rate_per_s: None };
         case.count.requests = drawn.into_iter().map(request).collect();
     }
     let nth_visit = async |nth: u32, limits: &Limits| {
@@ -43,11 +43,11 @@ pub(super) async fn counts(
     let first = nth_visit(0, &criteria.first()).await?;
     let (Ok(met), Some(limits)) = (&first, &criteria.again) else { return Ok(first) };
     let again = nth_visit(1, limits).await?;
-    let again = again.map(|_| say!("{met}; also when it is visited again", met));
+    let again = again.map(|_| translate!("{met}; also when it is visited again", met));
     Ok(again.map_err(|[measured, needed]| {
         [
-            say!("when it is visited again, {measured}", measured),
-            say!("{needed}, also the second time", needed),
+            translate!("when it is visited again, {measured}", measured),
+            translate!("{needed}, also the second time", needed),
         ]
     }))
 }
@@ -56,16 +56,16 @@ pub(super) async fn counts(
 async fn visit(
     counting: &Workspace,
     case: &Case,
-    before: &[Ask],
+    before: &[Request],
     Limits { at_most: most, at_least: least }: &Limits,
 ) -> anyhow::Result<Found> {
     let counts = match count::measure(counting, case, MINE, before).await {
         Ok((counts, _)) => counts,
         Err(error) => return failure(error).map(Err),
     };
-    let visit = match &case.counted().asks()[..] {
+    let visit = match &case.counted().requests()[..] {
         [one] => format!("`{} {}`", one.method, one.path),
-        several => say!("{count} requests", count = several.len()),
+        several => translate!("{count} requests", count = several.len()),
     };
     let (mut all, mut missed) = (Vec::new(), None);
     for name in most.keys().chain(least.keys().filter(|name| !most.contains_key(*name))) {
@@ -73,29 +73,31 @@ async fn visit(
         let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
         let words = if count == 1 { one(&words) } else { words };
         let measured =
-            say!("{count} {words} in {visit}", count = thousands(count as f64), words, visit);
+            translate!("{count} {words} in {visit}", count = thousands(count as f64), words, visit);
         let number = |limit: &u64| thousands(*limit as f64);
         let (least, most) = (least.get(name), most.get(name));
         let needed = match (least, most) {
             (Some(least), Some(most)) => {
-                say!("{least} to {most}", least = number(least), most = number(most))
+                translate!("{least} to {most}", least = number(least), most = number(most))
             }
-            (Some(least), None) => say!("at least {least}", least = number(least)),
-            (None, most) => say!("at most {most}", most = most.map(number).unwrap_or_default()),
+            (Some(least), None) => translate!("at least {least}", least = number(least)),
+            (None, most) => {
+                translate!("at most {most}", most = most.map(number).unwrap_or_default())
+            }
         };
         if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
             missed.get_or_insert((name, measured, needed));
         } else {
-            all.push(say!("{measured} ({needed})", measured, needed));
+            all.push(translate!("{measured} ({needed})", measured, needed));
         }
     }
     let Some((name, measured, needed)) = missed else { return Ok(Ok(all.join("; "))) };
     // How far it is: what the fault costs, and how many limits are left.
     let (slow, _) = count::measure(counting, case, SLOW, before).await?;
     let of_slow = thousands(slow.exact.get(name).copied().unwrap_or_default() as f64);
-    let mut found = say!("{measured}; slow: {of_slow}", measured, of_slow);
+    let mut found = translate!("{measured}; slow: {of_slow}", measured, of_slow);
     for met in all {
-        found = say!("{found}; enough: {met}", found, met);
+        found = translate!("{found}; enough: {met}", found, met);
     }
     Ok(Err([found, needed]))
 }

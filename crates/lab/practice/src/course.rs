@@ -4,7 +4,7 @@ use std::fs;
 
 use lab_cases::{Case, Workspace};
 
-use crate::told::in_language;
+use crate::translated::in_language;
 
 /// The course's table of contents, next to the pages.
 const CONTENTS: &str = "docs/src/SUMMARY.md";

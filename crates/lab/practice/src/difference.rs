@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 use lab_load::{Fault, Fetched, NO_ANSWER};
 use lab_measure::count::RESTLESS;
-use lab_report::say;
+use lab_report::translate;
 
 /// What was measured, in words; if it is not enough, also what is needed.
 pub(super) type Found = Result<String, [String; 2]>;
@@ -19,20 +19,23 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
     if found.status != right.status {
         let status = found.status;
         let found = match one_line(&found.body[..found.body.len().min(BODY)]) {
-            body if body.is_empty() => say!("status {status} without a body", status),
-            body => say!("status {status} with the body `{body}`", status, body),
+            body if body.is_empty() => translate!("status {status} without a body", status),
+            body => translate!("status {status} with the body `{body}`", status, body),
         };
-        return Some([found, say!("status {status}", status = right.status)]);
+        return Some([found, translate!("status {status}", status = right.status)]);
     }
     if found.body != right.body {
         let same = found.body.iter().zip(&right.body).take_while(|(one, other)| one == other);
         let offset = same.count();
         let [found, right] = [&found.body, &right.body].map(|body| around(body, offset));
-        return Some([say!("another body from byte {offset} on, {found}", offset, found), right]);
+        return Some([
+            translate!("another body from byte {offset} on, {found}", offset, found),
+            right,
+        ]);
     }
     let [one, other] =
         [found, right].map(|it| it.header("content-type").unwrap_or("none".to_owned()));
-    (one != other).then(|| [say!("content type `{one}`", one), format!("`{other}`")])
+    (one != other).then(|| [translate!("content type `{one}`", one), format!("`{other}`")])
 }
 
 /// Errors that a server can cause on a connection. Any other one comes from this machine, such as a full disk.
@@ -58,18 +61,18 @@ pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
     let is_wrong = error.chain().any(|it| matches!(it.downcast_ref(), Some(Fault::Mismatch(_))));
     let found = format!("{error:#}");
     let needed = if found.contains(NO_ANSWER) {
-        say!(
+        translate!(
             "an answer. A handler that never answers waits for what never comes, such as a lock that it holds itself"
         )
     } else if found.contains(RESTLESS) {
-        say!(
+        translate!(
             "no thread works any more once all requests have their answers. One that looks again and again, without a \
              wait in between, never rests"
         )
     } else if is_wrong {
-        say!("the answer that slow gives")
+        translate!("the answer that slow gives")
     } else {
-        say!("an answer")
+        translate!("an answer")
     };
     Ok([found, needed])
 }
@@ -81,7 +84,7 @@ fn around(body: &[u8], offset: usize) -> String {
     let [head, tail] = [from > 0, to < body.len()].map(|is_cut| if is_cut { "…" } else { "" });
     match body.len() {
         length if length == offset => {
-            say!("the end: `{rest}`", rest = format!("{head}{}", one_line(&body[from..to])))
+            translate!("the end: `{rest}`", rest = format!("{head}{}", one_line(&body[from..to])))
         }
         _ => format!("`{head}{}{tail}`", one_line(&body[from..to])),
     }

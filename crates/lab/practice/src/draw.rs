@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use lab_cases::Case;
-use lab_model::{Answer, Ask};
+use lab_protocol::{Answer, Request};
 use lab_servers::{Scratch, fill};
 use lab_stats::SplitMix64;
 
@@ -43,7 +43,7 @@ impl Draw {
 
     /// The request of a line such as `GET /receipts/{1..9}`. What follows the path of a `POST` is its body, in a file
     /// that is there as long as this draw.
-    pub fn ask(&mut self, line: &str) -> anyhow::Result<Ask> {
+    pub fn ask(&mut self, line: &str) -> anyhow::Result<Request> {
         let line = self.fill(line)?;
         let (method, rest) = line.split_once(' ').context("a request is METHOD PATH")?;
         let (path, body) = match rest.split_once(' ') {
@@ -56,10 +56,10 @@ impl Draw {
             fs::write(&file, body).context("cannot write a body").map(|()| file)
         });
         let body = body.transpose()?;
-        Ok(Ask { method: method.to_owned(), body, ..Ask::get(path, Answer::Any) })
+        Ok(Request { method: method.to_owned(), body, ..Request::get(path, Answer::Any) })
     }
 
-    pub fn asks(&mut self, lines: &[String]) -> anyhow::Result<Vec<Ask>> {
+    pub fn requests(&mut self, lines: &[String]) -> anyhow::Result<Vec<Request>> {
         lines.iter().map(|line| self.ask(line)).collect()
     }
 
@@ -134,12 +134,12 @@ mod tests {
     #[test]
     fn the_rest_of_a_post_is_its_body() {
         let mut draw = Draw::of(7, Phase::Answers).unwrap();
-        let ask = draw.ask(r#"POST /login {"user":"{ada|ada}"}"#).unwrap();
-        assert_eq!((&*ask.method, &*ask.path), ("POST", "/login"));
-        let body = fs::read_to_string(ask.body.unwrap()).unwrap();
+        let request = draw.ask(r#"POST /login {"user":"{ada|ada}"}"#).unwrap();
+        assert_eq!((&*request.method, &*request.path), ("POST", "/login"));
+        let body = fs::read_to_string(request.body.unwrap()).unwrap();
         assert_eq!(body, r#"{"user":"ada"}"#);
-        let ask = draw.ask("POST /login").unwrap();
-        assert_eq!(fs::read(ask.body.unwrap()).unwrap().len(), BODY);
+        let request = draw.ask("POST /login").unwrap();
+        assert_eq!(fs::read(request.body.unwrap()).unwrap().len(), BODY);
         assert_eq!(draw.ask("PUT /a/1").unwrap().body, None);
     }
 

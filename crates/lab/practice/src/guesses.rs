@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_cases::Case;
-use lab_report::{say, told};
+use lab_report::{translate, translated};
 
 use crate::Entry;
 
@@ -22,8 +22,8 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
     if !suspected.is_empty() {
         let right = were(right.len());
         said.push(match suspected.len() {
-            1 => say!("Of 1 suspect, {right} right.", right),
-            count => say!("Of {count} suspects, {right} right.", count, right),
+            1 => translate!("Of 1 suspect, {right} right.", right),
+            count => translate!("Of {count} suspects, {right} right.", count, right),
         });
     }
     let ratios: Vec<_> =
@@ -35,11 +35,11 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
         ];
         let near = were(ratios.len() - high - low);
         said.push(match ratios.len() {
-            1 => say!(
+            1 => translate!(
                 "Of 1 predicted factor, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
                 near, close = CLOSE, high, low
             ),
-            count => say!(
+            count => translate!(
                 "Of {count} predicted factors, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
                 count, near, close = CLOSE, high, low
             ),
@@ -51,17 +51,17 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
         by_kind
             .entry(suspect)
             .or_default()
-            .push(fault.map_or(told("something else"), String::as_str));
+            .push(fault.map_or(translated("something else"), String::as_str));
     }
     if let Some((suspect, faults)) = by_kind.iter().max_by_key(|(_, faults)| faults.len()) {
         let mut faults = faults.clone();
         faults.sort_unstable();
         faults.dedup();
         let faults: Vec<_> = faults.iter().map(|it| format!("`{it}`")).collect();
-        said.push(say!(
+        said.push(translate!(
             "Wrong most often: you suspected `{suspect}`, and it was {faults}.",
             suspect,
-            faults = faults.join(&say!(" or "))
+            faults = faults.join(&translate!(" or "))
         ));
     }
     said
@@ -69,9 +69,9 @@ pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
 
 fn were(count: usize) -> String {
     match count {
-        0 => say!("none was"),
-        1 => say!("1 was"),
-        _ => say!("{count} were", count),
+        0 => translate!("none was"),
+        1 => translate!("1 was"),
+        _ => translate!("{count} were", count),
     }
 }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_cases::{Case, SUSPECTS, Workspace};
-use lab_model::{Metric, Speedups};
-use lab_report::{factor, say, speedup, told};
+use lab_protocol::{Metric, Speedups};
+use lab_report::{factor, speedup, translate, translated};
 use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
 
@@ -85,21 +85,23 @@ impl Entry {
     pub fn lines(&self) -> Vec<String> {
         let suspects = self.suspect.iter().chain(&self.suspects).cloned().collect::<Vec<_>>();
         let suspected = (!suspects.is_empty())
-            .then(|| say!("suspected {suspects}", suspects = suspects.join("; ")));
+            .then(|| translate!("suspected {suspects}", suspects = suspects.join("; ")));
         let predicted = self.factor.map(|said| match self.measured {
             Some(measured) => {
                 let [said, measured] = [said, measured].map(factor);
-                say!("predicted {said}, measured {measured}", said, measured)
+                translate!("predicted {said}, measured {measured}", said, measured)
             }
-            None => say!("predicted {said}", said = factor(said)),
+            None => translate!("predicted {said}", said = factor(said)),
         });
-        let experiment = self.experiment.as_ref().map(|it| say!("would measure {what}", what = it));
+        let experiment =
+            self.experiment.as_ref().map(|it| translate!("would measure {what}", what = it));
         let hints = match self.hints {
             0 => None,
-            1 => Some(say!("read 1 hint")),
-            count => Some(say!("read {count} hints", count)),
+            1 => Some(translate!("read 1 hint")),
+            count => Some(translate!("read {count} hints", count)),
         };
-        let passed = self.minutes().map(|minutes| say!("passed after {minutes} minutes", minutes));
+        let passed =
+            self.minutes().map(|minutes| translate!("passed after {minutes} minutes", minutes));
         [suspected, predicted, experiment, hints, passed].into_iter().flatten().collect()
     }
 
@@ -130,22 +132,22 @@ impl Entry {
         let metric = case.predicted_metric();
         let (said, measured) = (factor(self.factor?), speedup(measured.of(metric)?));
         let metric = match metric {
-            Metric::Throughput => say!("throughput"),
-            Metric::Cpu => say!("CPU per request"),
-            Metric::PeakMemory => say!("peak memory"),
-            Metric::Time => say!("time"),
+            Metric::Throughput => translate!("throughput"),
+            Metric::Cpu => translate!("CPU per request"),
+            Metric::PeakMemory => translate!("peak memory"),
+            Metric::Time => translate!("time"),
             Metric::Latency(percentile) => {
-                say!("{percentile} latency", percentile = percentile.name())
+                translate!("{percentile} latency", percentile = percentile.name())
             }
         };
-        Some(say!("you said {said}, measured {measured} in {metric}", said, measured, metric))
+        Some(translate!("you said {said}, measured {measured} in {metric}", said, measured, metric))
     }
 
     /// How the reader can test the suspect, which is not judged yet.
     pub fn test(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
-        let how = told(SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by);
-        Some(say!(
+        let how = translated(SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by);
+        Some(translate!(
             "you suspect `{suspect}` in {case}, which would show in {how}",
             suspect,
             case = case.shown,
@@ -157,10 +159,10 @@ impl Entry {
     pub fn judge(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
         if case.is_fault(suspect) {
-            return Some(say!("you suspected `{suspect}`, which is right", suspect));
+            return Some(translate!("you suspected `{suspect}`, which is right", suspect));
         }
-        let how = told(case.shown_by(suspect).unwrap_or_default());
-        Some(say!(
+        let how = translated(case.shown_by(suspect).unwrap_or_default());
+        Some(translate!(
             "you suspected `{suspect}`, which isn't the fault. It would have shown in {how}",
             suspect,
             how

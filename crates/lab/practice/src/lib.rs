@@ -21,7 +21,7 @@ mod servers;
 mod shared;
 mod source;
 mod speed;
-mod told;
+mod translated;
 
 pub use check::{check, length};
 pub use course::course;
@@ -30,4 +30,4 @@ pub use journal::Entry;
 pub use report::{Gate, Mark, Report};
 pub use servers::Servers;
 pub use source::{begin, begin_again, solution};
-pub use told::{in_book, in_language, page};
+pub use translated::{in_book, in_language, page};

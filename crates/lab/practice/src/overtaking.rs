@@ -9,8 +9,8 @@ use anyhow::ensure;
 use futures_util::future::try_join_all;
 use lab_cases::{Case, MINE, Overtaking, Workspace};
 use lab_load::Visitor;
-use lab_model::Ask;
-use lab_report::{say, time_ms};
+use lab_protocol::Request;
+use lab_report::{time_ms, translate};
 use lab_servers::{Launch, Running, Server};
 use tokio::{
     sync::Notify,
@@ -58,8 +58,8 @@ pub(super) async fn overtaking(
 
 /// What happens while users send slow requests, and one user quick ones.
 struct Race {
-    slow: [Ask; 1],
-    quick: [Ask; 1],
+    slow: [Request; 1],
+    quick: [Request; 1],
     /// How long a slow request waits for another service; none if it works.
     wait: Option<DrawnWait>,
     /// How many slow requests were answered so far, and how long the quickest of them took.
@@ -72,7 +72,7 @@ struct Race {
 }
 
 impl Race {
-    fn new([slow, quick]: [Ask; 2], wait: Option<DrawnWait>) -> Self {
+    fn new([slow, quick]: [Request; 2], wait: Option<DrawnWait>) -> Self {
         Self {
             slow: [slow],
             quick: [quick],
@@ -143,20 +143,20 @@ impl Race {
         let mut counts = self.overtakers.into_inner();
         counts.sort_unstable();
         let median = counts[counts.len() / 2];
-        let [of_slow, of_quick] =
-            [&self.slow[0], &self.quick[0]].map(|ask| format!("`{} {}`", ask.method, ask.path));
-        let measured = say!(
+        let [of_slow, of_quick] = [&self.slow[0], &self.quick[0]]
+            .map(|request| format!("`{} {}`", request.method, request.path));
+        let measured = translate!(
             "{median} of {users} {of_slow} were answered before {of_quick}",
             median,
             users = USERS,
             of_slow,
             of_quick
         );
-        let needed = say!("at most {most}", most);
+        let needed = translate!("at most {most}", most);
         if median > most {
             return Err([measured, needed]);
         }
-        Ok(say!("{measured} ({needed})", measured, needed))
+        Ok(translate!("{measured} ({needed})", measured, needed))
     }
 }
 
@@ -169,13 +169,13 @@ impl DrawnWait {
         }
         let [found, wait] = [earliest, self.time].map(|time| time_ms(time.as_secs_f64() * 1e3));
         Err([
-            say!(
+            translate!(
                 "a request was answered in {found}, although {service} takes {wait}",
                 found,
                 service = self.of,
                 wait
             ),
-            say!("at least {wait} for each answer", wait),
+            translate!("at least {wait} for each answer", wait),
         ])
     }
 }
@@ -190,12 +190,12 @@ async fn successful(visitor: &mut Visitor) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::Answer;
+    use lab_protocol::Answer;
 
     fn race(wait: Option<u64>) -> Race {
         let of = "the directory".to_owned();
         let wait = wait.map(|ms| DrawnWait { time: Duration::from_millis(ms), of });
-        Race::new(["/slow", "/quick"].map(|path| Ask::get(path, Answer::Any)), wait)
+        Race::new(["/slow", "/quick"].map(|path| Request::get(path, Answer::Any)), wait)
     }
 
     #[test]

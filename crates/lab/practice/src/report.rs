@@ -1,7 +1,7 @@
 //! What a check found: a gate after the other, up to the first that the fix doesn't pass.
 
 use lab_cases::Case;
-use lab_model::Speedups;
+use lab_protocol::Speedups;
 use lab_stats::Speedup;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, Workspace};
-use lab_report::say;
+use lab_report::translate;
 use lab_servers::{
     Launch, current,
     instrumented::{self, Instrumentation},
@@ -40,7 +40,7 @@ impl Servers {
             let (criteria, mine) = (criteria(case)?, case.source(MINE));
             let missing = || {
                 let (file, case) = (mine.display(), &case.shown);
-                say!("there is no {file}: `just try {case}` makes it", file, case)
+                translate!("there is no {file}: `just try {case}` makes it", file, case)
             };
             ensure!(mine.is_file(), missing());
             let mut variants = vec![SLOW.to_owned()];
@@ -60,9 +60,10 @@ impl Servers {
         // First, because cargo puts all builds of a server in the same place.
         if !counted.is_empty() {
             servers.counting =
-                instrumented::build(workspace, &counted, Instrumentation::Counts).await?;
+                instrumented::build_instrumented(workspace, &counted, Instrumentation::Counts)
+                    .await?;
         }
-        current::build(workspace, &ordinary).await?;
+        current::build_ordinary(workspace, &ordinary).await?;
         Ok(servers)
     }
 

@@ -5,8 +5,8 @@ use std::{slice, time::Duration};
 use futures_util::future::try_join_all;
 use lab_cases::{AtOnce, Change};
 use lab_load::Visitor;
-use lab_model::Ask;
-use lab_report::say;
+use lab_protocol::Request;
+use lab_report::translate;
 use lab_servers::{Launch, Running, Scratch};
 use tokio::time::sleep;
 
@@ -29,9 +29,9 @@ pub(super) async fn afterwards(
     draw: &mut Draw,
 ) -> anyhow::Result<Option<[String; 2]>> {
     let lines = vec![at_once.users.clone(); at_once.times];
-    let users = (0..USERS).map(|_| draw.asks(&lines));
+    let users = (0..USERS).map(|_| draw.requests(&lines));
     let users = users.collect::<anyhow::Result<Vec<_>>>()?;
-    let meanwhile = draw.asks(&at_once.meanwhile)?;
+    let meanwhile = draw.requests(&at_once.meanwhile)?;
     let get = draw.ask(&at_once.get)?;
     // Each order in which these requests can come is right.
     let mut right = Vec::new();
@@ -46,15 +46,15 @@ pub(super) async fn afterwards(
     let mut mine = mine.clone();
     mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), USERS.to_string());
     let found = Running::ask(&mine, async |Running { server, .. }| {
-        let user = async |asks: &[Ask]| {
-            Visitor::open(server.target(), asks).await?.answers().await.map(drop)
+        let user = async |requests: &[Request]| {
+            Visitor::open(server.target(), requests).await?.answers().await.map(drop)
         };
         let between = async {
             // Until they all wait for their answers.
             sleep(HEAD_START).await;
             user(&meanwhile).await
         };
-        tokio::try_join!(try_join_all(users.iter().map(|asks| user(asks))), between)?;
+        tokio::try_join!(try_join_all(users.iter().map(|requests| user(requests))), between)?;
         answer(server, &get).await
     });
     let found = match found.await {
@@ -62,19 +62,23 @@ pub(super) async fn afterwards(
         Err(error) => return failure(error).map(Some),
     };
     let sent = request_line(&users[0][0]);
-    let users = say!("{users} users sent {sent} at the same time", users = USERS, sent);
+    let users = translate!("{users} users sent {sent} at the same time", users = USERS, sent);
     let users = match &meanwhile[..] {
         [] => users,
-        [one] => say!("{users}, with {other} meanwhile", users, other = request_line(one)),
+        [one] => translate!("{users}, with {other} meanwhile", users, other = request_line(one)),
         [first, ..] => {
-            say!("{users}, with {other} and more meanwhile", users, other = request_line(first))
+            translate!(
+                "{users}, with {other} and more meanwhile",
+                users,
+                other = request_line(first)
+            )
         }
     };
     let different = right.iter().map(|right| difference(&found, right));
     let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
     Ok(different.into_iter().next().map(|[found, right]| {
-        let ask = request_line(&get);
-        [say!("{ask}, after {users}: {found}", ask, users, found), right]
+        let request = request_line(&get);
+        [translate!("{request}, after {users}: {found}", request, users, found), right]
     }))
 }
 
@@ -85,11 +89,11 @@ pub(super) async fn changed_elsewhere(
     state: &[Change],
     draw: &mut Draw,
 ) -> anyhow::Result<Option<[String; 2]>> {
-    let mut asks = changes(slow, state, draw).await?;
-    let of_others = asks.len();
-    asks.extend(changes(slow, state, draw).await?);
+    let mut requests = changes(slow, state, draw).await?;
+    let of_others = requests.len();
+    requests.extend(changes(slow, state, draw).await?);
     let right = Running::with(slow, async |Running { server, .. }| {
-        Visitor::open(server.target(), &asks).await?.answers().await
+        Visitor::open(server.target(), &requests).await?.answers().await
     });
     let right = right.await?;
     let scratch = Scratch::new()?;
@@ -101,11 +105,11 @@ pub(super) async fn changed_elsewhere(
     let found = Running::ask(&mine, async |Running { server: mine, .. }| {
         Running::with(&slow, async |Running { server: slow, .. }| {
             let mut found = Vec::new();
-            for (nth, ask) in asks.iter().enumerate() {
+            for (nth, request) in requests.iter().enumerate() {
                 // First the other server changes what the reader's shows, then the reader's what the other shows.
-                let is_change = ask.method != "GET";
+                let is_change = request.method != "GET";
                 let of_mine = is_change != (nth < of_others);
-                found.push(answer(if of_mine { mine } else { slow }, ask).await?);
+                found.push(answer(if of_mine { mine } else { slow }, request).await?);
             }
             anyhow::Ok(found)
         })
@@ -115,8 +119,8 @@ pub(super) async fn changed_elsewhere(
         Ok(found) => found,
         Err(error) => return failure(error).map(Some),
     };
-    let different = first_difference(asks.iter(), &found, &right);
+    let different = first_difference(requests.iter(), &found, &right);
     Ok(different.map(|[found, right]| {
-        [say!("with a second server on the same data, {found}", found), right]
+        [translate!("with a second server on the same data, {found}", found), right]
     }))
 }

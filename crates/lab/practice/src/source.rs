@@ -4,10 +4,10 @@ use std::{fs, path::Path};
 
 use anyhow::{Context as _, ensure};
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW, Workspace, without_expectations};
-use lab_report::{prose, say};
+use lab_report::{prose, translate};
 use lab_system::write_new;
 
-use crate::told::translation;
+use crate::translated::translation;
 
 /// What a fix has to reach.
 ///
@@ -16,9 +16,12 @@ use crate::told::translation;
 /// If the case cannot be practised.
 pub(super) fn criteria(case: &Case) -> anyhow::Result<&Criteria> {
     let missing = || match &case.contest {
-        Some(_) => say!("{case} has no check: `just contest` judges it", case = case.shown),
+        Some(_) => translate!("{case} has no check: `just contest` judges it", case = case.shown),
         None => {
-            say!("{case} cannot be practised: its case.toml has no [check]", case = case.shown)
+            translate!(
+                "{case} cannot be practised: its case.toml has no [check]",
+                case = case.shown
+            )
         }
     };
     case.check.as_ref().with_context(missing)
@@ -33,7 +36,7 @@ pub fn begin(case: &Case) -> anyhow::Result<()> {
     let path = case.source(MINE);
     let refused = || {
         let (file, case) = (path.display(), &case.shown);
-        say!("{file} was left as it is; `just try {case} --again` begins again", file, case)
+        translate!("{file} was left as it is; `just try {case} --again` begins again", file, case)
     };
     ensure!(!path.exists(), refused());
     if case.contest.is_some() {

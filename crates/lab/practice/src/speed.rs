@@ -6,8 +6,8 @@ use futures_util::future::try_join_all;
 use lab_cases::{Case, Criteria, FIXED, MINE, SLOW};
 use lab_load::Visitor;
 use lab_measure::bench::{Effort, Experiment, Runs, assess, run};
-use lab_model::Ask;
-use lab_report::{CaseRecord, Run, factor, say, speedup_or};
+use lab_protocol::Request;
+use lab_report::{CaseRecord, Run, factor, speedup_or, translate};
 use lab_servers::{Launch, Running};
 use lab_stats::Speedup;
 use lab_system::Progress;
@@ -40,7 +40,7 @@ pub(super) async fn judge(
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let load = DrawnLoad::draw(servers, case, criteria, report.seed);
-    let load = in_sight(&say!("asking slow for the answers"), load).await?;
+    let load = in_sight(&translate!("asking slow for the answers"), load).await?;
     let record = load.compare([SLOW, MINE], effort).await?;
     report.speedup = record.speedup.of(record.metric).copied();
     report.speedups = Some(record.speedup);
@@ -58,11 +58,16 @@ fn gate(record: &CaseRecord, speedup: Option<Speedup>, least: f64) -> Gate {
     let (mark, measured) = match fault {
         Some(fault) => (Mark::NotYet, fault),
         None if record.is_clean() => {
-            (mark(speedup, least), speedup_or(&say!("no factor"), speedup))
+            (mark(speedup, least), speedup_or(&translate!("no factor"), speedup))
         }
         None => (Mark::Undecided, starved(record)),
     };
-    Gate { gate: "speed", mark, measured, needed: say!("at least {least}", least = factor(least)) }
+    Gate {
+        gate: "speed",
+        mark,
+        measured,
+        needed: translate!("at least {least}", least = factor(least)),
+    }
 }
 
 /// Whether the whole interval is on one side of the factor that is needed.
@@ -78,7 +83,7 @@ fn mark(found: Option<Speedup>, needed: f64) -> Mark {
 fn starved(record: &CaseRecord) -> String {
     let is_empty = |run: &&Run| run.outcome.ok_in_time == 0;
     let who = record.runs.iter().find(is_empty).map_or("a server", |run| &run.variant);
-    say!(
+    translate!(
         "{who} gave no answer in some runs: something else takes the time of this machine, or the runs are too short",
         who
     )
@@ -101,7 +106,7 @@ async fn question(
 fn far_above(over_ours: f64) -> Option<String> {
     (over_ours >= FAR_ABOVE).then(|| {
         let times = factor(over_ours);
-        say!(
+        translate!(
             "this is {times} as fast as our fix: did you drop work, or find something better? Tell us.",
             times
         )
@@ -113,7 +118,7 @@ struct DrawnLoad<'a> {
     servers: &'a Servers,
     case: Case,
     /// Empty if the case draws none.
-    asks: Vec<Ask>,
+    requests: Vec<Request>,
     /// Has their bodies.
     _draw: Draw,
 }
@@ -128,12 +133,12 @@ impl<'a> DrawnLoad<'a> {
         let mut draw = Draw::of(seed, Phase::Speed)?;
         let (case, _) = draw.wait(case);
         let slow = servers.launch(&case, SLOW)?;
-        let asks = if criteria.timed.is_empty() {
+        let requests = if criteria.timed.is_empty() {
             Vec::new()
         } else {
             drawn(&slow, &criteria.timed, &mut draw).await?
         };
-        Ok(Self { servers, case, asks, _draw: draw })
+        Ok(Self { servers, case, requests, _draw: draw })
     }
 
     /// Measures variants, the last one against the first; one alone gets the two runs of its control.
@@ -147,11 +152,11 @@ impl<'a> DrawnLoad<'a> {
         let mut experiment = Experiment::of_case(workspace, &self.case, &names, effort)?;
         for subject in &mut experiment.subjects {
             subject.launch = self.servers.launch(&self.case, &subject.name)?;
-            if !self.asks.is_empty() {
-                subject.asks.clone_from(&self.asks);
+            if !self.requests.is_empty() {
+                subject.requests.clone_from(&self.requests);
             }
         }
-        experiment.engine.options.in_turn = !self.asks.is_empty();
+        experiment.engine.options.in_turn = !self.requests.is_empty();
         let mut runs = Runs::default();
         run(&experiment, &Progress::planned(experiment.length()), &mut runs).await?;
         assess(&experiment, &runs, variants[N - 1])
@@ -159,18 +164,22 @@ impl<'a> DrawnLoad<'a> {
 }
 
 /// Many requests, with the answers that `slow` gives.
-async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Ask>> {
+async fn drawn(slow: &Launch, lines: &[String], draw: &mut Draw) -> anyhow::Result<Vec<Request>> {
     Running::with(slow, async |Running { server, .. }| {
         let (start, mut all) = (Instant::now(), Vec::new());
         let (fewest, most) = BOUNDS;
         let (users, each) = TOGETHER;
         while all.len() < fewest || (all.len() < most && start.elapsed() < ASKED) {
             let several: Vec<_> = lines.iter().cloned().cycle().take(users * each).collect();
-            let mut asks = draw.asks(&several)?;
-            let visit = async |asks| Visitor::open(server.target(), asks).await?.answers().await;
-            let right = try_join_all(asks.chunks(each).map(visit)).await?.concat();
-            asks.iter_mut().zip(right).for_each(|(ask, right)| ask.expected = expected(right));
-            all.extend(asks);
+            let mut requests = draw.requests(&several)?;
+            let visit =
+                async |requests| Visitor::open(server.target(), requests).await?.answers().await;
+            let right = try_join_all(requests.chunks(each).map(visit)).await?.concat();
+            requests
+                .iter_mut()
+                .zip(right)
+                .for_each(|(request, right)| request.expected = expected(right));
+            all.extend(requests);
         }
         Ok(all)
     })

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "a test says why it is skipped")]
 
-use lab_model::Kind;
+use lab_protocol::NoteKind;
 use std::{cell::RefCell, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
 
 use anyhow::anyhow;
@@ -176,7 +176,7 @@ async fn a_recording_says_what_is_wrong_with_it() {
         assert!(notes.contains(note), "{mode}: {notes}");
     }
     let recording = record("confined", &USER_ONLY).await.unwrap();
-    assert!(recording.notes.contains(&Kind::KernelMissing));
+    assert!(recording.notes.contains(&NoteKind::KernelMissing));
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn the_in_process_sampler_answers_with_stacks() {
     let stacks = Some(Ok((200, "start_thread;work 300\nwork;inner 100\n")));
     let recording = in_process(&[SAMPLED, stacks]).await.unwrap();
     assert_eq!((recording.samples, recording.rooted_share), (400, Some(0.75)));
-    assert!(matches!(recording.notes[0], Kind::CutStacks { share: 0.25, .. }), "{recording:?}");
+    assert!(matches!(recording.notes[0], NoteKind::CutStacks { share: 0.25, .. }), "{recording:?}");
 }
 
 #[tokio::test]

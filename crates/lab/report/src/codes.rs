@@ -6,13 +6,13 @@
 use std::sync::LazyLock;
 
 use anyhow::Context as _;
-use lab_model::{Metric, Note, Reason};
+use lab_protocol::{Metric, Note, Reason};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
-    CaseRecord, NONE, Record, SpokenLanguage, Template, gain_or_loss, interval, join, notes,
-    percent, plural, plus_minus, significant, thousands, time_ms,
+    CaseRecord, NONE, Record, Template, TextLanguage, gain_or_loss, interval, join, notes, percent,
+    plural, plus_minus, significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
@@ -55,7 +55,7 @@ static IN_CHINESE: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
 impl Explanation {
     /// The one in the language that is spoken, if that has it.
     pub fn in_language(&'static self) -> &'static Self {
-        let mut chinese = IN_CHINESE.iter().filter(|_| SpokenLanguage::is_chinese());
+        let mut chinese = IN_CHINESE.iter().filter(|_| TextLanguage::is_chinese());
         chinese.find(|it| it.code == self.code).unwrap_or(self)
     }
 }
@@ -77,10 +77,10 @@ fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
 
 /// All explanations as Markdown, a heading each, without the sentences that a reader has seen already and without what
 /// a Chinese one translates.
-pub fn explained(language: SpokenLanguage) -> String {
+pub fn explained(language: TextLanguage) -> String {
     let text = match language {
-        SpokenLanguage::English => CODES,
-        SpokenLanguage::Chinese => CHINESE,
+        TextLanguage::English => CODES,
+        TextLanguage::Chinese => CHINESE,
     };
     let named = Template::parse(text.trim(), slot).expect("a test reads codes.md and codes.zh.md");
     let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Debug};
 
-use lab_model::{Invalid, Kind, Limit, Taken};
+use lab_protocol::{Invalid, Limit, NoteKind, Taken};
 use lab_stats::{Verdict, VerdictRule as Rule};
 use serde::de::DeserializeOwned;
 
@@ -20,66 +20,66 @@ fn all() -> Vec<Value> {
     let (control, noise_factor) = (1.031, 1.062);
     let why = Limit::GeneratorSaturated { busy, waited };
     let kinds = [
-        Kind::NoAnswers { runs: 1 },
-        Kind::FewAnswers { answers: 8.0, wider: 0.125, measurement_s: 11.25 },
-        Kind::NotWarm { gain: 1.3 },
-        Kind::SlowsDown { loss: 1.3 },
-        Kind::MemoryGrows { low: 2.91, high: 3.4, measurement_s: 60.0 },
-        Kind::FallsBehind { loss: 1.3 },
-        Kind::WrongAnswers { wrong: 2_000, failed: 1, first: first() },
-        Kind::LostRequests { requests: 1 },
-        Kind::Reopened { connections: 4 },
-        Kind::Surplus { connections: 4 },
-        Kind::DropsRequests,
-        Kind::Resent { requests: 2_532 },
-        Kind::GeneratorLimited { limited: 2, runs: 6, why },
-        Kind::GeneratorWaited { share: 0.23 },
-        Kind::WrongArrivals { first: first() },
-        Kind::LostArrivals { arrivals: 3 },
-        Kind::LateArrivals { why: late.clone() },
-        Kind::Unfinished { unfinished: 47_522, sent: 48_400, settled_ms: 153e3 },
-        Kind::NoCpuTime { why: "its process cannot be seen from here".to_owned() },
-        Kind::InexactCpuTime { runs: 2, of_runs: 12 },
-        Kind::NoMemory { runs: 12, of_runs: 12 },
-        Kind::TailsApart { baseline_ms: 10.0, candidate_ms: 25.0 },
-        Kind::Idles { share: 0.018 },
-        Kind::Complained { line: "WARN no io_uring here, falling back to epoll".to_owned() },
-        Kind::EncodedApart { request: request(), bytes: 46_123, baseline_bytes: 86_924 },
-        Kind::AnswersVary { request: request(), from: 40, to: 168 },
-        Kind::OnlyLength { request: request(), from: 9, to: 9 },
-        Kind::OnlyStatus { request: request() },
-        Kind::LongWarmUp { warm_up_s: 4.0, gain: 2.2 },
-        Kind::StillWarming { warm_up_s: 20.0, gain: 2.2 },
+        NoteKind::NoAnswers { runs: 1 },
+        NoteKind::FewAnswers { answers: 8.0, wider: 0.125, measurement_s: 11.25 },
+        NoteKind::NotWarm { gain: 1.3 },
+        NoteKind::SlowsDown { loss: 1.3 },
+        NoteKind::MemoryGrows { low: 2.91, high: 3.4, measurement_s: 60.0 },
+        NoteKind::FallsBehind { loss: 1.3 },
+        NoteKind::WrongAnswers { wrong: 2_000, failed: 1, first: first() },
+        NoteKind::LostRequests { requests: 1 },
+        NoteKind::Reopened { connections: 4 },
+        NoteKind::Surplus { connections: 4 },
+        NoteKind::DropsRequests,
+        NoteKind::Resent { requests: 2_532 },
+        NoteKind::GeneratorLimited { limited: 2, runs: 6, why },
+        NoteKind::GeneratorWaited { share: 0.23 },
+        NoteKind::WrongArrivals { first: first() },
+        NoteKind::LostArrivals { arrivals: 3 },
+        NoteKind::LateArrivals { why: late.clone() },
+        NoteKind::Unfinished { unfinished: 47_522, sent: 48_400, settled_ms: 153e3 },
+        NoteKind::NoCpuTime { why: "its process cannot be seen from here".to_owned() },
+        NoteKind::InexactCpuTime { runs: 2, of_runs: 12 },
+        NoteKind::NoMemory { runs: 12, of_runs: 12 },
+        NoteKind::TailsApart { baseline_ms: 10.0, candidate_ms: 25.0 },
+        NoteKind::Idles { share: 0.018 },
+        NoteKind::Complained { line: "WARN no io_uring here, falling back to epoll".to_owned() },
+        NoteKind::EncodedApart { request: request(), bytes: 46_123, baseline_bytes: 86_924 },
+        NoteKind::AnswersVary { request: request(), from: 40, to: 168 },
+        NoteKind::OnlyLength { request: request(), from: 9, to: 9 },
+        NoteKind::OnlyStatus { request: request() },
+        NoteKind::LongWarmUp { warm_up_s: 4.0, gain: 2.2 },
+        NoteKind::StillWarming { warm_up_s: 20.0, gain: 2.2 },
     ];
     let of_all = [
-        Kind::Neighbours(taken),
-        Kind::Steal(taken),
-        Kind::Throttled(taken),
-        Kind::Standstill(taken),
-        Kind::Contradiction {
+        NoteKind::Neighbours(taken),
+        NoteKind::Steal(taken),
+        NoteKind::Throttled(taken),
+        NoteKind::Standstill(taken),
+        NoteKind::Contradiction {
             metric: Metric::Cpu,
             factor: 0.5,
             decides: Metric::Throughput,
             verdict: Verdict::SlightlyFaster,
         },
-        Kind::NotInAll { benches: vec!["a".to_owned(), "b".to_owned()] },
-        Kind::NotCompared { benches: vec!["parse (its time is 0)".to_owned()] },
-        Kind::ClosedLoopLatency,
-        Kind::NoSamples,
-        Kind::AlmostIdle { used_ms: 93.0, window_ms: 10e3, samples: 46 },
-        Kind::FewSamples { samples: 150 },
-        Kind::CutStacks { share: 0.996, advice: advice() },
-        Kind::NamelessCode { share: 0.5, advice: advice() },
-        Kind::LostSamples { share: 0.12 },
-        Kind::KernelInCallers,
-        Kind::KernelMissing,
-        Kind::CpuDisagrees { sampled_ms: 5e3, counted_ms: 10e3 },
-        Kind::RateLowered { rate: 199, usual: 499, gigabytes: 2.0 },
-        Kind::NotCounted { why: "`perf` is missing".to_owned() },
-        Kind::Starved { share: 0.4 },
-        Kind::BusyMachine { share: 0.54 },
-        Kind::NotChecked { suspects: vec!["a lock".to_owned(), "a pool".to_owned()] },
-        Kind::BelowPromise { metric: Metric::Throughput, promised: 4.0, found: 3.1 },
+        NoteKind::NotInAll { benches: vec!["a".to_owned(), "b".to_owned()] },
+        NoteKind::NotCompared { benches: vec!["parse (its time is 0)".to_owned()] },
+        NoteKind::ClosedLoopLatency,
+        NoteKind::NoSamples,
+        NoteKind::AlmostIdle { used_ms: 93.0, window_ms: 10e3, samples: 46 },
+        NoteKind::FewSamples { samples: 150 },
+        NoteKind::CutStacks { share: 0.996, advice: advice() },
+        NoteKind::NamelessCode { share: 0.5, advice: advice() },
+        NoteKind::LostSamples { share: 0.12 },
+        NoteKind::KernelInCallers,
+        NoteKind::KernelMissing,
+        NoteKind::CpuDisagrees { sampled_ms: 5e3, counted_ms: 10e3 },
+        NoteKind::RateLowered { rate: 199, usual: 499, gigabytes: 2.0 },
+        NoteKind::NotCounted { why: "`perf` is missing".to_owned() },
+        NoteKind::Starved { share: 0.4 },
+        NoteKind::BusyMachine { share: 0.54 },
+        NoteKind::NotChecked { suspects: vec!["a lock".to_owned(), "a pool".to_owned()] },
+        NoteKind::BelowPromise { metric: Metric::Throughput, promised: 4.0, found: 3.1 },
     ];
     let reasons = [
         Reason::Unclean,
@@ -142,7 +142,7 @@ fn every_code_is_explained_and_every_explanation_has_a_code() {
     let made: BTreeSet<_> = all().iter().filter_map(code).chain([note]).collect();
     let codes: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     assert_eq!(made.into_iter().collect::<Vec<_>>(), codes, "in alphabetical order");
-    for language in [SpokenLanguage::English, SpokenLanguage::Chinese] {
+    for language in [TextLanguage::English, TextLanguage::Chinese] {
         let page = explained(language);
         assert!(!page.contains(['{', '}']), "a slot is shown by its name");
         assert!(page.contains("## steal\n") && !page.contains("<!--"));
@@ -160,8 +160,9 @@ fn codes_of<T: DeserializeOwned + Debug>() -> Vec<String> {
 
 /// All codes of an enum that has other forms, too, so that serde doesn't name them: from its source.
 fn codes_in_source(name: &str) -> Vec<String> {
-    let (_, text) =
-        include_str!("../../model/src/note.rs").split_once(&format!("enum {name} {{\n")).unwrap();
+    let (_, text) = include_str!("../../protocol/src/note.rs")
+        .split_once(&format!("enum {name} {{\n"))
+        .unwrap();
     let lines: Vec<_> = text.lines().take_while(|line| *line != "}").map(str::trim).collect();
     let is_variant = |line: &&str| line.starts_with(|it: char| it.is_ascii_uppercase());
     let coded = lines.windows(2).filter(|pair| pair[0] != "#[serde(untagged)]").map(|pair| pair[1]);
@@ -183,7 +184,7 @@ fn a_new_note_reason_or_rule_needs_a_sentence() {
     let explained: Vec<_> = EXPLANATIONS.iter().map(|it| it.code.to_owned()).collect();
     let in_source = ["Reason", "Limit", "Invalid"].map(codes_in_source);
     assert!(in_source.iter().all(|codes| !codes.is_empty()), "{in_source:?}");
-    let all = [codes_of::<Kind>(), codes_of::<Rule>(), in_source.concat()].concat();
+    let all = [codes_of::<NoteKind>(), codes_of::<Rule>(), in_source.concat()].concat();
     let missing: Vec<_> = all.iter().filter(|code| !explained.contains(code)).collect();
     assert!(missing.is_empty() && all.len() > 60, "{missing:?} of {} in codes.md", all.len());
 }
@@ -199,7 +200,7 @@ fn a_sentence_of_somebody_else_stays_as_it_is() {
     let note = Note::Sentence("it {sees} no bodies".to_owned());
     assert_eq!((noted(&note), code(&note)), ("note: it {sees} no bodies".to_owned(), None));
     let first = "a {b} c".to_owned();
-    let note = Note::of("fixed", Kind::WrongArrivals { first });
+    let note = Note::of("fixed", NoteKind::WrongArrivals { first });
     assert_eq!(
         noted(&note),
         "note[wrong-arrivals]: fixed: wrong or failed in the open loop: a {b} c"

@@ -1,6 +1,6 @@
 //! Under which conditions a run was made: who else used the processors, and when its server or generator stood still.
 
-use lab_model::{Kind, Metric, Note, Taken};
+use lab_protocol::{Metric, Note, NoteKind, Taken};
 use lab_stats::median_of;
 use serde::{Deserialize, Serialize};
 
@@ -69,16 +69,16 @@ impl CaseRecord {
 }
 
 /// A kind of note, and the share of a run that it is about; `None` if it is not known.
-type Share = (fn(Taken) -> Kind, fn(&Run) -> Option<f64>);
+type Share = (fn(Taken) -> NoteKind, fn(&Run) -> Option<f64>);
 
 /// Notes on the conditions of all runs of a case.
 pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
     let runs: Vec<_> = case.runs.iter().chain(&case.open_runs).collect();
     let kinds: [Share; 4] = [
-        (Kind::Neighbours, |run| run.neighbours?.programs.or(Some(0.0))),
-        (Kind::Steal, |run| Some(run.neighbours?.stolen)),
-        (Kind::Throttled, |run| Some(run.neighbours?.throttled)),
-        (Kind::Standstill, |run| run.outcome.generator_stood_share()),
+        (NoteKind::Neighbours, |run| run.neighbours?.programs.or(Some(0.0))),
+        (NoteKind::Steal, |run| Some(run.neighbours?.stolen)),
+        (NoteKind::Throttled, |run| Some(run.neighbours?.throttled)),
+        (NoteKind::Standstill, |run| run.outcome.generator_stood_share()),
     ];
     let taken = kinds.into_iter().filter_map(|(kind, share)| {
         let known: Vec<_> = runs.iter().filter_map(|run| share(run)).collect();
@@ -89,7 +89,7 @@ pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
     let unmeasured = case.variants.iter().filter_map(|variant| {
         let mut runs = runs.iter().filter(|run| run.variant == variant.variant);
         let why = runs.find_map(|run| Some(why_unmeasured(run)?.to_owned()))?;
-        Some(Note::of(&variant.variant, Kind::NoCpuTime { why }))
+        Some(Note::of(&variant.variant, NoteKind::NoCpuTime { why }))
     });
     let unread = case.variants.iter().flat_map(|variant| unread(case, &variant.variant));
     taken.chain(unmeasured).chain(unread).collect()
@@ -111,14 +111,14 @@ fn unread(case: &CaseRecord, variant: &str) -> impl Iterator<Item = Note> {
     let without = |figure: fn(&Run) -> bool| known.iter().filter(|run| !figure(run)).count();
     let cpu = without(|run| run.outcome.server_cpu.is_some());
     let memory = without(|run| run.outcome.server_peak_rss_mib.is_some());
-    let cpu = (cpu > 0).then_some(Kind::InexactCpuTime { runs: cpu, of_runs });
-    let memory = (memory > 0).then_some(Kind::NoMemory { runs: memory, of_runs });
+    let cpu = (cpu > 0).then_some(NoteKind::InexactCpuTime { runs: cpu, of_runs });
+    let memory = (memory > 0).then_some(NoteKind::NoMemory { runs: memory, of_runs });
     cpu.into_iter().chain(memory).map(|kind| Note::of(variant, kind))
 }
 
 #[cfg(test)]
 mod tests {
-    use lab_model::Listener;
+    use lab_protocol::Listener;
 
     use super::*;
 
@@ -199,10 +199,10 @@ mod tests {
         let taken = |most, in_runs| Taken { most, least: MUCH, in_runs, of_runs: case.runs.len() };
         let why = "its process cannot be seen from here".to_owned();
         let expected = [
-            Kind::Neighbours(taken(0.31, 2)).into(),
-            Kind::Steal(taken(0.05, 1)).into(),
-            Kind::Throttled(taken(0.2, 1)).into(),
-            Note::of(&variant, Kind::NoCpuTime { why }),
+            NoteKind::Neighbours(taken(0.31, 2)).into(),
+            NoteKind::Steal(taken(0.05, 1)).into(),
+            NoteKind::Throttled(taken(0.2, 1)).into(),
+            Note::of(&variant, NoteKind::NoCpuTime { why }),
         ];
         assert_eq!(notes(&case), expected);
     }
@@ -222,7 +222,7 @@ mod tests {
         case.runs[0].outcome.server_peak_rss_mib = None;
         let variant = case.runs[0].variant.clone();
         let of_runs = runs_of(&case, &variant);
-        assert_eq!(notes(&case), [Note::of(&variant, Kind::NoMemory { runs: 1, of_runs })]);
+        assert_eq!(notes(&case), [Note::of(&variant, NoteKind::NoMemory { runs: 1, of_runs })]);
 
         of(&mut case, &one, |run| run.outcome.server_peak_rss_mib = None);
         of(&mut case, &other, |run| {
@@ -230,8 +230,8 @@ mod tests {
             run.outcome.server_peak_rss_mib = Some(8.0);
         });
         let expected = [
-            Note::of(&one, Kind::NoMemory { runs: ones, of_runs: ones }),
-            Note::of(&other, Kind::InexactCpuTime { runs: others, of_runs: others }),
+            Note::of(&one, NoteKind::NoMemory { runs: ones, of_runs: ones }),
+            Note::of(&other, NoteKind::InexactCpuTime { runs: others, of_runs: others }),
         ];
         assert_eq!(notes(&case), expected);
 
@@ -242,7 +242,7 @@ mod tests {
             run.server = Some(Listener { address, pid: None, command: None, unmeasured });
         });
         let [_, inexact] = expected;
-        let expected = [Note::of(&one, Kind::NoCpuTime { why }), inexact];
+        let expected = [Note::of(&one, NoteKind::NoCpuTime { why }), inexact];
         assert_eq!(notes(&case), expected, "one cause has one note");
 
         case.metric = Metric::Time;

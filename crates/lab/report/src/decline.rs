@@ -1,6 +1,6 @@
 //! Servers that look fast because they drop work, or because they are watched too briefly.
 
-use lab_model::{Kind, Note, Outcome};
+use lab_protocol::{Note, NoteKind, Outcome};
 
 use crate::{CaseRecord, RequestCounts, Run};
 
@@ -47,7 +47,7 @@ pub fn falls_behind(case: &CaseRecord) -> Option<Note> {
     };
     let factor_of = |pair| Some(rate(&candidate.variant, pair)? / rate(&baseline.variant, pair)?);
     let loss = loss((0..case.pairs).map(factor_of).collect::<Option<Vec<_>>>()?)?;
-    Some(Note::of(&candidate.variant, Kind::FallsBehind { loss }))
+    Some(Note::of(&candidate.variant, NoteKind::FallsBehind { loss }))
 }
 
 /// How much the least of the first half exceeds the most of the second.

@@ -1,6 +1,6 @@
 //! Records for the tests of what is shown.
 
-use lab_model::{Invalid, Kind, Limit, Metric, Note, Reason, Spacing};
+use lab_protocol::{Invalid, Limit, Metric, Note, NoteKind, Reason, Spacing};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{Neighbours, Record};
@@ -42,7 +42,7 @@ pub(crate) fn troubled() -> Record {
     open.invalid = Some(Invalid::GeneratorLate { p99_ms: 6.7, lag_ms: 2.5 });
     open.requests.lost = 1;
     case.notes = vec![
-        Note::of("slow", Kind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
+        Note::of("slow", NoteKind::AnswersVary { request: "GET /".to_owned(), from: 40, to: 168 }),
         Note::Sentence("a sentence of an engine".to_owned()),
     ];
     case.promised = Some(99.0);

@@ -4,7 +4,7 @@
 //! last three fifths of a run. Each run starts a fresh server, and the interval is one over runs: sizes within a run
 //! depend on each other, so an interval from them would be too narrow.
 
-use lab_model::Outcome;
+use lab_protocol::Outcome;
 use lab_stats::{Speedup, median_of};
 use serde::{Deserialize, Serialize};
 

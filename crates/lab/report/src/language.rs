@@ -12,21 +12,21 @@ use crate::{Template, join};
 
 /// The languages that a reader can choose.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-pub enum SpokenLanguage {
+pub enum TextLanguage {
     #[value(name = "en")]
     English,
     #[value(name = "zh")]
     Chinese,
 }
 
-static SPOKEN: OnceLock<SpokenLanguage> = OnceLock::new();
+static SPOKEN: OnceLock<TextLanguage> = OnceLock::new();
 
 /// What is said, in English and in Chinese.
 static SENTENCES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     toml::from_str(include_str!("sentences.zh.toml")).expect("a test reads sentences.zh.toml")
 });
 
-impl SpokenLanguage {
+impl TextLanguage {
     /// That of the first of these variables that is set, as `setlocale` has it.
     pub fn of_environment() -> Self {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(env::var_os);
@@ -51,33 +51,33 @@ impl SpokenLanguage {
 /// A name stands for the variable of that name, unless `name = value` follows. Values come formatted, because the
 /// order of words changes and a format in the translation would have to be checked, too.
 #[macro_export]
-macro_rules! say {
+macro_rules! translate {
     (@ $name:ident) => { $name };
     (@ $name:ident = $value:expr) => { $value };
     ($english:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {
         match $crate::chinese($english) {
             Some(chinese) => $crate::filled(
                 chinese,
-                &[$((stringify!($name), &$crate::say!(@ $name $(= $value)?) as &dyn std::fmt::Display)),*],
+                &[$((stringify!($name), &$crate::translate!(@ $name $(= $value)?) as &dyn std::fmt::Display)),*],
             ),
-            None => format!($english $(, $name = $crate::say!(@ $name $(= $value)?))*),
+            None => format!($english $(, $name = $crate::translate!(@ $name $(= $value)?))*),
         }
     };
 }
 
 /// The Chinese for a sentence, if Chinese is spoken and has it.
 pub fn chinese(english: &str) -> Option<&'static str> {
-    SENTENCES.get(english).filter(|_| SpokenLanguage::is_chinese()).map(String::as_str)
+    SENTENCES.get(english).filter(|_| TextLanguage::is_chinese()).map(String::as_str)
 }
 
 /// A sentence without names in the language that is spoken.
-pub fn told(english: &str) -> &str {
+pub fn translated(english: &str) -> &str {
     chinese(english).unwrap_or(english)
 }
 
 /// A list in words, in the language that is spoken; [`join`] has it in English for tables and notes.
 pub fn listed(words: &[String]) -> String {
-    if SpokenLanguage::is_chinese() { words.join("、") } else { join(words) }
+    if TextLanguage::is_chinese() { words.join("、") } else { join(words) }
 }
 
 /// A translation with its values.
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_translation_may_change_the_order_of_the_values() {
         let [one, two] = ["a", "b"];
-        assert_eq!(say!("{one} before {last}", one, last = two), "a before b");
+        assert_eq!(translate!("{one} before {last}", one, last = two), "a before b");
         let values: [(&str, &dyn Display); 2] = [("one", &one), ("last", &2)];
         assert_eq!(filled("{last} 在 {one} 之后", &values), "2 在 a 之后");
         assert!(!SENTENCES.is_empty());

@@ -37,7 +37,7 @@ pub use codes::{
 };
 pub use conditions::Neighbours;
 pub use growth::{Growth, growth};
-pub use language::{SpokenLanguage, chinese, filled, listed, told};
+pub use language::{TextLanguage, chinese, filled, listed, translated};
 pub use markdown::render_comment;
 pub use notes::notes;
 pub use record::{

@@ -184,7 +184,7 @@ mod tests {
         let mut record: Record = serde_json::from_str(record).unwrap();
         let evil = "<img src=x>\n\n# @org";
         let case = &mut record.cases[0];
-        case.reason = lab_model::Reason::NotMeasured { why: evil.to_owned() };
+        case.reason = lab_protocol::Reason::NotMeasured { why: evil.to_owned() };
         for text in [&mut case.load, &mut case.variants[0].variant] {
             *text = evil.to_owned();
         }

@@ -1,6 +1,6 @@
 //! The rules of the warnings about a case's figures.
 
-use lab_model::{Kind, Metric, Note, Percentile};
+use lab_protocol::{Metric, Note, NoteKind, Percentile};
 use lab_stats::{Verdict, median_of};
 
 use crate::{CaseRecord, Growth, VariantRecord, conditions, decline};
@@ -25,10 +25,10 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
     notes.extend(tails_apart(case));
     notes.extend(decline::falls_behind(case));
     if matches!(case.metric, Metric::Latency(_)) && case.open_runs.is_empty() {
-        notes.push(Kind::ClosedLoopLatency.into());
+        notes.push(NoteKind::ClosedLoopLatency.into());
     }
     if let (Some(share), Some(baseline)) = (case.idle_baseline(), case.variants.first()) {
-        notes.push(Note::of(&baseline.variant, Kind::Idles { share }));
+        notes.push(Note::of(&baseline.variant, NoteKind::Idles { share }));
     }
     let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
     let steps = case.steps_note.iter().filter(|_| case.variants.len() > 2);
@@ -38,7 +38,7 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
         && found.estimate < promised
     {
         let (metric, found) = (case.metric, found.estimate);
-        notes.push(Kind::BelowPromise { metric, promised, found }.into());
+        notes.push(NoteKind::BelowPromise { metric, promised, found }.into());
     }
     notes
 }
@@ -51,12 +51,12 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
     let outcomes: Vec<_> = runs.map(|run| &run.outcome).collect();
     let empty = outcomes.iter().filter(|outcome| outcome.is_empty()).count();
     if empty > 0 {
-        note(Kind::NoAnswers { runs: empty });
+        note(NoteKind::NoAnswers { runs: empty });
     }
     let answers = median_of(outcomes.iter().map(|outcome| outcome.ok_in_time as f64));
     if let Some(answers) = answers.filter(|answers| (1.0..FEW_ANSWERS).contains(answers)) {
         let measurement_s = case.measurement_s * 50.0 / answers;
-        note(Kind::FewAnswers { answers, wider: 1.0 / answers, measurement_s });
+        note(NoteKind::FewAnswers { answers, wider: 1.0 / answers, measurement_s });
     }
     let gains = outcomes.iter().filter_map(|outcome| match outcome.fifths[..] {
         [first, .., last] if first > 0 => Some(last as f64 / first as f64),
@@ -65,57 +65,65 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
     // Not the median: a machine that varies lets some runs gain and others lose.
     let gain = gains.reduce(f64::min).filter(|gain| *gain >= GAIN && outcomes.len() > 1);
     if let Some(gain) = gain {
-        note(Kind::NotWarm { gain });
+        note(NoteKind::NotWarm { gain });
     }
     if let Some(loss) = decline::slows_down(outcomes.iter().copied()) {
-        note(Kind::SlowsDown { loss });
+        note(NoteKind::SlowsDown { loss });
     }
     if let Some(Growth { low, high, .. }) = variant.memory_growth.filter(|it| it.is_found) {
-        note(Kind::MemoryGrows { low, high, measurement_s: LONG_S.max(4.0 * case.measurement_s) });
+        note(NoteKind::MemoryGrows {
+            low,
+            high,
+            measurement_s: LONG_S.max(4.0 * case.measurement_s),
+        });
     }
     if let Some(first) = requests.first_fault.clone() {
-        note(Kind::WrongAnswers { wrong: requests.wrong, failed: requests.failed, first });
+        note(NoteKind::WrongAnswers { wrong: requests.wrong, failed: requests.failed, first });
     }
     if requests.lost > 0 {
-        note(Kind::LostRequests { requests: requests.lost });
+        note(NoteKind::LostRequests { requests: requests.lost });
     }
     // Those of requests that were sent again have a note of their own, and so have those that `lab` closed.
     let connections = variant.reopened.saturating_sub(requests.resent + requests.surplus);
     if connections > 0 {
-        note(Kind::Reopened { connections });
+        note(NoteKind::Reopened { connections });
     }
     if requests.surplus > 0 {
-        note(Kind::Surplus { connections: requests.surplus });
+        note(NoteKind::Surplus { connections: requests.surplus });
     }
     if case.drops_requests(variant) {
-        note(Kind::DropsRequests);
+        note(NoteKind::DropsRequests);
     }
     let open_loop = variant.open_loop.as_ref();
     let resent = requests.resent + open_loop.map_or(0, |open| open.requests.resent);
     if resent > 0 {
-        note(Kind::Resent { requests: resent });
+        note(NoteKind::Resent { requests: resent });
     }
     if let Some(why) = variant.generator_limited.clone() {
-        note(Kind::GeneratorLimited { limited: variant.limited_runs, runs: outcomes.len(), why });
+        note(NoteKind::GeneratorLimited {
+            limited: variant.limited_runs,
+            runs: outcomes.len(),
+            why,
+        });
     } else if let Some(share) = variant.generator_waited.filter(|share| *share >= MUCH_WAITING) {
-        note(Kind::GeneratorWaited { share });
+        note(NoteKind::GeneratorWaited { share });
     }
     if let Some(open) = open_loop {
         if let Some(first) = open.requests.first_fault.clone() {
-            note(Kind::WrongArrivals { first });
+            note(NoteKind::WrongArrivals { first });
         }
         if open.requests.lost > 0 {
-            note(Kind::LostArrivals { arrivals: open.requests.lost });
+            note(NoteKind::LostArrivals { arrivals: open.requests.lost });
         }
         if let Some(why) = open.invalid.clone() {
-            note(Kind::LateArrivals { why });
+            note(NoteKind::LateArrivals { why });
         }
     }
     if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {
         // Little's law for a closed loop: users = throughput * (latency + pause).
         let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
         let (unfinished, sent) = (requests.unfinished, requests.sent);
-        note(Kind::Unfinished { unfinished, sent, settled_ms: settled * 1e3 });
+        note(NoteKind::Unfinished { unfinished, sent, settled_ms: settled * 1e3 });
     }
     notes
 }
@@ -131,7 +139,7 @@ fn contradictions(case: &CaseRecord) -> Vec<Note> {
         let is_cost = metric != Metric::Cpu || case.idle_baseline().is_none();
         let (decides, verdict) = (case.metric, case.verdict);
         (!agrees && is_cost)
-            .then(|| Kind::Contradiction { metric, factor, decides, verdict }.into())
+            .then(|| NoteKind::Contradiction { metric, factor, decides, verdict }.into())
     };
     Metric::all().filter_map(note).collect()
 }
@@ -151,7 +159,7 @@ fn tails_apart(case: &CaseRecord) -> Option<Note> {
         direction => (after < before) == (direction > 0),
     };
     let is_decided = matches!(case.metric, Metric::Latency(_));
-    let kind = Kind::TailsApart { baseline_ms: before, candidate_ms: after };
+    let kind = NoteKind::TailsApart { baseline_ms: before, candidate_ms: after };
     (is_apart && !agrees && !is_decided).then(|| kind.into())
 }
 

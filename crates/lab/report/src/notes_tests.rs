@@ -1,6 +1,6 @@
 //! Each rule makes its note from its threshold on, and not before.
 
-use lab_model::Invalid;
+use lab_protocol::Invalid;
 use lab_stats::Speedup;
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ const RULES: [(&str, Spoil); 27] = [
     }),
     ("generator-limited", |case, is_worth| {
         let late = Invalid::GeneratorLate { p99_ms: 8.0, lag_ms: 4.0 };
-        case.variants[1].generator_limited = is_worth.then_some(lab_model::Limit::Invalid(late));
+        case.variants[1].generator_limited = is_worth.then_some(lab_protocol::Limit::Invalid(late));
         case.variants[1].limited_runs = 1;
     }),
     ("generator-waited", |case, is_worth| {
@@ -110,7 +110,7 @@ const RULES: [(&str, Spoil); 27] = [
         let tails = [10.0, if is_worth { 20.0 } else { 19.9 }];
         for (variant, ms) in case.variants.iter_mut().zip(tails) {
             let latencies = &mut variant.open_loop.as_mut().unwrap().latency_ms;
-            latencies.by = lab_model::ByPercentile::of(|at| (at == percentile).then_some(ms));
+            latencies.by = lab_protocol::ByPercentile::of(|at| (at == percentile).then_some(ms));
         }
     }),
     ("closed-loop-latency", |case, is_worth| {
@@ -196,10 +196,10 @@ fn lag_that_can_decide_either_way_decides_nothing() {
         let found =
             Speedup { estimate: 1.5, low, high, confidence: 0.952, inner: None, count_error: 1.0 };
         case.speedup.latency =
-            lab_model::ByPercentile::of(|at| (at == percentile).then_some(found));
-        case.control.speedup.latency = lab_model::ByPercentile::of(|_| None);
+            lab_protocol::ByPercentile::of(|at| (at == percentile).then_some(found));
+        case.control.speedup.latency = lab_protocol::ByPercentile::of(|_| None);
         case.judged_by(metric)
     };
-    assert!(matches!(judge(1.4, 1.6), (Verdict::Faster, lab_model::Reason::Rule(_))));
-    assert_eq!(judge(0.9, 2.1), (Verdict::Undecided, lab_model::Reason::LagDecides));
+    assert!(matches!(judge(1.4, 1.6), (Verdict::Faster, lab_protocol::Reason::Rule(_))));
+    assert_eq!(judge(0.9, 2.1), (Verdict::Undecided, lab_protocol::Reason::LagDecides));
 }

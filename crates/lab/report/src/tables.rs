@@ -4,7 +4,7 @@
 //! an *exact* figure does not need one.
 
 use crate::{CaseRecord, Latencies, OpenLoopRecord, VariantRecord};
-use lab_model::{Metric, Percentile, Spacing, Speedups};
+use lab_protocol::{Metric, Percentile, Spacing, Speedups};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use console::{
     Alignment, Color, StyledObject, Term, measure_text_width, pad_str, style, user_attended,
 };
-use lab_model::Note;
+use lab_protocol::Note;
 use lab_stats::Verdict;
 
 use crate::{

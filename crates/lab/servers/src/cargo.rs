@@ -21,7 +21,7 @@ use super::{artifact::CargoTarget, with_bar};
 pub const PATIENCE: Duration = Duration::from_secs(3600);
 /// How long cargo may take where it compiles nothing.
 pub const SHORT_PATIENCE: Duration = Duration::from_secs(120);
-/// Has cargo print its messages for programs, which [`with_bar::build`] returns.
+/// Has cargo print its messages for programs, which [`with_bar::run_cargo`] returns.
 pub const MESSAGES: [&str; 2] = ["--message-format", "json-render-diagnostics"];
 
 /// A cargo or rustc in a directory, with the environment that a shell would give it.
@@ -76,7 +76,7 @@ pub async fn build_servers(
             }
         }
         command.args(flags).args(MESSAGES);
-        for message in with_bar::build(command, PATIENCE).await? {
+        for message in with_bar::run_cargo(command, PATIENCE).await? {
             if let Some((name, path)) = message.binary() {
                 workspace.is_built(name, path.to_owned());
             }

@@ -10,7 +10,7 @@ use super::cargo;
 
 /// Brings these variants of the cases up to date, and what they need to run. Returns how they were built,
 /// which is unknown for binaries that somebody else built.
-pub async fn build(
+pub async fn build_ordinary(
     workspace: &Workspace,
     wanted: &[(&Case, Vec<String>)],
 ) -> anyhow::Result<Build> {

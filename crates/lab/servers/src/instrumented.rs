@@ -26,7 +26,7 @@ pub enum Instrumentation {
 }
 
 /// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
-pub async fn build(
+pub async fn build_instrumented(
     workspace: &Workspace,
     cases: &[Case],
     instrumentation: Instrumentation,

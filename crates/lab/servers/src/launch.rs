@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use http::Uri;
 use lab_cases::{Case, Workspace};
-use lab_model::Target;
+use lab_protocol::Target;
 
 use super::{braces::fill, shell::ensure_plain};
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Fetched;
-use lab_model::{Answer, Ask, Kind, Note};
+use lab_protocol::{Answer, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
-use crate::{Compare, Requests, Subject, decoded};
+use crate::{Compare, RequestOptions, Subject, decoded};
 
 /// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
 /// client has is still right, and 300 and 305 lead nowhere.
@@ -22,15 +22,15 @@ const A_WHILE: Duration = Duration::from_millis(1_100);
 /// Returns what is not checked under load, and how long a visit to the slowest server takes that meets no other.
 pub async fn learn_answers(
     subjects: &mut [Subject],
-    requests: &Requests,
+    options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Note>, Duration)> {
     let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
-    let (learned, mut notes, mut slowest) = learn(baseline, requests).await?;
+    let (learned, mut notes, mut slowest) = learn(baseline, options).await?;
     for other in others {
-        for (ask, learned) in other.asks.iter_mut().zip(&baseline.asks) {
-            ask.expected = learned.expected.clone();
+        for (request, learned) in other.requests.iter_mut().zip(&baseline.requests) {
+            request.expected = learned.expected.clone();
         }
-        let (found, takes) = check(other, &learned, requests).await?;
+        let (found, takes) = check(other, &learned, options).await?;
         notes.extend(found);
         slowest = slowest.max(takes);
     }
@@ -43,19 +43,19 @@ type Learned = [Fetched; 3];
 /// Returns the answers, what is not checked, and how long a visit takes.
 async fn learn(
     baseline: &mut Subject,
-    requests: &Requests,
+    options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Learned>, Vec<Note>, Duration)> {
-    let &Requests { compare, .. } = requests;
-    let Subject { name, launch, asks, .. } = baseline;
+    let &RequestOptions { compare, .. } = options;
+    let Subject { name, launch, requests, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let asked = requests.answers(launch, asks, A_WHILE, true).await?;
-    let once_more = requests.answers(launch, asks, Duration::ZERO, false).await?;
+    let asked = options.answers(launch, requests, A_WHILE, true).await?;
+    let once_more = options.answers(launch, requests, Duration::ZERO, false).await?;
     // A pause of the machine makes one visit long.
     let takes = asked.takes.min(once_more.takes);
     let ([first, again], [fresh, _]) = (asked.rounds, once_more.rounds);
     let (mut learned, mut notes) = (Vec::new(), complained(name, asked.complaints));
-    for (ask, ((first, again), fresh)) in
-        asks.iter_mut().zip(first.into_iter().zip(again).zip(fresh))
+    for (request, ((first, again), fresh)) in
+        requests.iter_mut().zip(first.into_iter().zip(again).zip(fresh))
     {
         let Fetched { status, body, .. } = &first;
         if REDIRECTS.contains(status) && compare != Compare::Status {
@@ -63,21 +63,21 @@ async fn learn(
             bail!(
                 "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
                  what it wants with --header; --compare status measures the redirect itself",
-                title(ask),
+                title(request),
                 without_secrets(&location).escape_debug()
             );
         }
         ensure!(
             (200..400).contains(status),
             "the {name} answers {} with status {status}{}",
-            title(ask),
+            title(request),
             start(body)
         );
-        ask.expected.status = *status;
+        request.expected.status = *status;
         let bodies = [body, &again.body, &fresh.body];
         let is_constant = bodies.iter().all(|other| *other == body);
         let (from, to) = about(bodies.map(|body| body.len() as u64), compare);
-        ask.expected.answer = match compare {
+        request.expected.answer = match compare {
             Compare::Status => Answer::Any,
             Compare::Body if is_constant => {
                 Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) }
@@ -85,12 +85,12 @@ async fn learn(
             Compare::Body | Compare::Length => Answer::Length { from, to },
         };
         learned.push([first, again, fresh]);
-        let request = title(ask);
+        let request = title(request);
         let kind = match compare {
             Compare::Body if is_constant => continue,
-            Compare::Body => Kind::AnswersVary { request, from, to },
-            Compare::Length => Kind::OnlyLength { request, from, to },
-            Compare::Status => Kind::OnlyStatus { request },
+            Compare::Body => NoteKind::AnswersVary { request, from, to },
+            Compare::Length => NoteKind::OnlyLength { request, from, to },
+            Compare::Status => NoteKind::OnlyStatus { request },
         };
         notes.push(Note::of(name, kind));
     }
@@ -117,43 +117,50 @@ fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
 /// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, and how
 /// long a visit takes.
 async fn check(
-    Subject { name, launch, asks, .. }: &mut Subject,
+    Subject { name, launch, requests, .. }: &mut Subject,
     learned: &[Learned],
-    requests: &Requests,
+    options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Note>, Duration)> {
-    let asked = requests.answers(launch, asks, Duration::ZERO, true).await?;
+    let asked = options.answers(launch, requests, Duration::ZERO, true).await?;
     let (takes, [found, again]) = (asked.takes, asked.rounds);
     let mut notes = complained(name, asked.complaints);
-    for ((ask, answers), of_baseline) in asks.iter_mut().zip(found.iter().zip(&again)).zip(learned)
+    for ((request, answers), of_baseline) in
+        requests.iter_mut().zip(found.iter().zip(&again)).zip(learned)
     {
         let [answer, baseline] = [answers.0, &of_baseline[0]];
-        let mut mismatch = ask.expected.mismatch(answer.status, &answer.body);
+        let mut mismatch = request.expected.mismatch(answer.status, &answer.body);
         let is_encoded = [answer, baseline].into_iter().any(decoded::is_encoded);
         // The same bytes are another page if their encoding is another.
-        let is_apart = requests.compare != Compare::Status
+        let is_apart = options.compare != Compare::Status
             && decoded::codings(answer) != decoded::codings(baseline);
-        if (mismatch.is_some() || is_apart) && is_encoded && answer.status == ask.expected.status {
-            mismatch = mismatch_decoded(answer, of_baseline, requests)?;
+        if (mismatch.is_some() || is_apart)
+            && is_encoded
+            && answer.status == request.expected.status
+        {
+            mismatch = mismatch_decoded(answer, of_baseline, options)?;
             if mismatch.is_none() {
-                mismatch = mismatch_decoded(answers.1, of_baseline, requests)?;
+                mismatch = mismatch_decoded(answers.1, of_baseline, options)?;
             }
             if mismatch.is_none() {
                 let bodies = [&answer.body, &answers.1.body];
-                ask.expected.answer = expected(bodies, requests.compare);
+                request.expected.answer = expected(bodies, options.compare);
                 let [bytes, baseline_bytes] = [answer, baseline].map(|it| it.body.len() as u64);
-                let request = title(ask);
-                notes.push(Note::of(name, Kind::EncodedApart { request, bytes, baseline_bytes }));
+                let request = title(request);
+                notes.push(Note::of(
+                    name,
+                    NoteKind::EncodedApart { request, bytes, baseline_bytes },
+                ));
             }
         }
         let mismatch = mismatch.or_else(|| {
             let [one, other] = [answer, baseline]
-                .map(|it| compared_type(it.header("content-type").as_deref(), requests.compare));
+                .map(|it| compared_type(it.header("content-type").as_deref(), options.compare));
             (one != other).then(|| format!("content-type {one} instead of {other}"))
         });
         if let Some(mismatch) = mismatch {
-            let ask = title(ask);
+            let request = title(request);
             bail!(
-                "the {name} and the baseline answer {ask} differently: {mismatch}\n  if that is no fault, \
+                "the {name} and the baseline answer {request} differently: {mismatch}\n  if that is no fault, \
                  `--compare length` or `--compare status` checks less"
             );
         }
@@ -184,22 +191,22 @@ fn compared_type(of: Option<&str>, compare: Compare) -> String {
     part.escape_debug().to_string()
 }
 
-fn title(ask: &Ask) -> String {
-    format!("{} {}", ask.method, without_secrets(&ask.path))
+fn title(request: &Request) -> String {
+    format!("{} {}", request.method, without_secrets(&request.path))
 }
 
 /// How the decoded body of an answer differs from those of the baseline.
 fn mismatch_decoded(
     answer: &Fetched,
     of_baseline: &Learned,
-    requests: &Requests,
+    options: &RequestOptions,
 ) -> anyhow::Result<Option<String>> {
-    let decoded = |answer: &Fetched| decoded::decoded(answer, requests.max_body << 20);
+    let decoded = |answer: &Fetched| decoded::decoded(answer, options.max_body << 20);
     let body = decoded(answer)?;
     let [first, again, fresh] = of_baseline;
     let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];
     let length = body.len() as u64;
-    if requests.compare == Compare::Body && bodies.iter().all(|it| *it == bodies[0]) {
+    if options.compare == Compare::Body && bodies.iter().all(|it| *it == bodies[0]) {
         let wanted = bodies[0].len();
         let words = if length == wanted as u64 {
             format!("another body of {length} bytes, decoded")
@@ -208,12 +215,12 @@ fn mismatch_decoded(
         };
         return Ok((body != bodies[0]).then_some(words));
     }
-    let (from, to) = about(bodies.map(|body| body.len() as u64), requests.compare);
+    let (from, to) = about(bodies.map(|body| body.len() as u64), options.compare);
     let is_right = (from..=to).contains(&length);
     Ok((!is_right).then(|| format!("{length} bytes instead of {from} to {to}, decoded")))
 }
 
 /// What a side printed at its start may say that it is not what was asked for.
 fn complained(name: &str, complaints: Vec<String>) -> Vec<Note> {
-    complaints.into_iter().map(|line| Note::of(name, Kind::Complained { line })).collect()
+    complaints.into_iter().map(|line| Note::of(name, NoteKind::Complained { line })).collect()
 }

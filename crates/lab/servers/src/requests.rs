@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
-use lab_model::{Answer, Ask, Target};
+use lab_protocol::{Answer, Request, Target};
 use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
@@ -18,7 +18,7 @@ use crate::{Launch, Running};
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Requests")]
-pub struct Requests {
+pub struct RequestOptions {
     /// GET this path; may be given several times
     #[arg(long, value_name = "PATH")]
     pub get: Vec<String>,
@@ -90,19 +90,19 @@ fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-impl Requests {
+impl RequestOptions {
     pub fn is_empty(&self) -> bool {
         self.get.is_empty() && self.post.is_none() && self.requests.is_none()
     }
 
     /// All requests, and a GET of each of these paths. Bodies given as text are written into `dir`.
-    pub fn asks_and(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Ask>> {
-        let mut asks = Vec::new();
+    pub fn all(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Request>> {
+        let mut requests = Vec::new();
         for path in self.get.iter().chain(more) {
-            asks.push(self.ask("GET", path, None, Vec::new()));
+            requests.push(self.request("GET", path, None, Vec::new()));
         }
         if let Some(file) = &self.post {
-            asks.push(self.ask("POST", &self.path, Some(file.clone()), Vec::new()));
+            requests.push(self.request("POST", &self.path, Some(file.clone()), Vec::new()));
         }
         if let Some(path) = &self.requests {
             let text = read_file(path)?;
@@ -111,7 +111,7 @@ impl Requests {
             for entry in file.request {
                 let body = match (entry.body, entry.body_file) {
                     (Some(text), None) => {
-                        let file = dir.join(format!("body-{}", asks.len()));
+                        let file = dir.join(format!("body-{}", requests.len()));
                         std::fs::write(&file, text)?;
                         Some(file)
                     }
@@ -119,19 +119,19 @@ impl Requests {
                     _ => bail!("{}: a request has both `body` and `body_file`", path.display()),
                 };
                 let headers = entry.headers.into_iter().collect();
-                asks.push(self.ask(&entry.method, &entry.path, body, headers));
+                requests.push(self.request(&entry.method, &entry.path, body, headers));
             }
         }
-        ensure!(!asks.is_empty(), "there is no request: give --get, --post or --requests");
-        for ask in &asks {
-            let path = without_secrets(&ask.path);
-            ensure!(ask.path.starts_with('/'), "the path `{path}` must start with /");
-            let is_path = ask.path.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path {path:?} {}", not_allowed(&ask.path));
-            let method = &ask.method;
+        ensure!(!requests.is_empty(), "there is no request: give --get, --post or --requests");
+        for request in &requests {
+            let path = without_secrets(&request.path);
+            ensure!(request.path.starts_with('/'), "the path `{path}` must start with /");
+            let is_path = request.path.parse::<PathAndQuery>().is_ok();
+            ensure!(is_path, "the path {path:?} {}", not_allowed(&request.path));
+            let method = &request.method;
             let is_method = method.parse::<Method>().is_ok();
             ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
-            for (name, value) in &ask.headers {
+            for (name, value) in &request.headers {
                 let is_header =
                     name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
                 ensure!(
@@ -140,19 +140,19 @@ impl Requests {
                 );
             }
         }
-        ensure_readable(asks.iter().filter_map(|ask| ask.body.as_deref()))?;
-        Ok(asks)
+        ensure_readable(requests.iter().filter_map(|request| request.body.as_deref()))?;
+        Ok(requests)
     }
 
     /// What [`answers`] returns and more, with bodies as long as the user permits.
     pub(super) async fn answers(
         &self,
         launch: &Launch,
-        asks: &[Ask],
+        requests: &[Request],
         pause: Duration,
         is_first: bool,
     ) -> anyhow::Result<Asked> {
-        let rounds = rounds(launch, asks, pause, is_first, self.max_body << 20).await;
+        let rounds = rounds(launch, requests, pause, is_first, self.max_body << 20).await;
         rounds.map_err(|error| {
             if !error.is::<TooLong>() {
                 return error;
@@ -161,15 +161,15 @@ impl Requests {
         })
     }
 
-    fn ask(
+    fn request(
         &self,
         method: &str,
         path: &str,
         body: Option<PathBuf>,
         mut headers: Vec<(String, String)>,
-    ) -> Ask {
+    ) -> Request {
         headers.extend(self.header.iter().cloned());
-        Ask { method: method.to_owned(), headers, body, ..Ask::get(path, Answer::Any) }
+        Request { method: method.to_owned(), headers, body, ..Request::get(path, Answer::Any) }
     }
 }
 
@@ -220,16 +220,16 @@ pub struct Asked {
 /// this server was found.
 pub async fn answers(
     launch: &Launch,
-    asks: &[Ask],
+    requests: &[Request],
     pause: Duration,
     is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    Ok(rounds(launch, asks, pause, is_first, LONGEST_BODY).await?.rounds)
+    Ok(rounds(launch, requests, pause, is_first, LONGEST_BODY).await?.rounds)
 }
 
 async fn rounds(
     launch: &Launch,
-    asks: &[Ask],
+    requests: &[Request],
     pause: Duration,
     is_first: bool,
     longest: u64,
@@ -240,7 +240,7 @@ async fn rounds(
         }
         let asked = async {
             let (target, patience) = (running.server.target(), launch.patience());
-            let mut visitor = Visitor::open_within(target, asks, patience).await?;
+            let mut visitor = Visitor::open_within(target, requests, patience).await?;
             let began = Instant::now();
             let first = visitor.answers_up_to(longest).await?;
             let first_took = began.elapsed();

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
 use lab_cases::lab_itself;
-use lab_model::{Listener, Target};
+use lab_protocol::{Listener, Target};
 use lab_system::{free_port, process};
 use tokio::{
     process::{Child, ChildStdin, Command},
@@ -20,8 +20,8 @@ use tokio::{
 
 use super::{
     Address, Launch,
-    behind::Behind,
     launch::Placeholders,
+    listening_process::ListeningProcess,
     output::ServerOutput,
     preload,
     search::{Attempts, ports, search, wait_for},
@@ -52,7 +52,7 @@ pub struct Server {
     busy_with: Option<&'static str>,
     url: Uri,
     target: Target,
-    behind: Behind,
+    behind: ListeningProcess,
     /// The ports that it had when one of them was chosen; absent if nothing had to be chosen.
     ports: Option<BTreeSet<u16>>,
     is_announced: bool,
@@ -158,7 +158,7 @@ impl Server {
                     busy_with: None,
                     url: url.clone(),
                     target: target.clone(),
-                    behind: Behind::running(target.address),
+                    behind: ListeningProcess::running(target.address),
                     ports: None,
                     is_announced: false,
                 };
@@ -198,7 +198,7 @@ impl Server {
             }
         };
         let target: Target = lab_load::address(&url)?.into();
-        let behind = match Behind::started(target.address, pid) {
+        let behind = match ListeningProcess::started(target.address, pid) {
             Ok(behind) => behind,
             // It was free before the start, so the command made somebody else listen, such as Docker.
             Err(behind) if matches!(launch.address, Address::Fixed(_)) => behind,

@@ -120,7 +120,7 @@ impl RevisionBuild<'_> {
     /// Runs a cargo that builds; returns what it says about the program.
     async fn run(&self, mut command: Command, rest: &[&str]) -> anyhow::Result<Executable> {
         command.args(cargo::MESSAGES).args(rest);
-        let messages = with_bar::build(command, cargo::PATIENCE).await?;
+        let messages = with_bar::run_cargo(command, cargo::PATIENCE).await?;
         // Another package may have one of the same name.
         let [option, name] = self.what.option();
         let is_it = |message: &CompiledTarget| {

@@ -1,6 +1,6 @@
 //! What is measured: a server, and what it is asked.
 
-use lab_model::Ask;
+use lab_protocol::Request;
 
 use super::Launch;
 
@@ -14,15 +14,15 @@ pub struct Subject {
     /// one of `launch`.
     pub layouts: Vec<Launch>,
     /// The requests of a visit. Those of all subjects get the same answers.
-    pub asks: Vec<Ask>,
+    pub requests: Vec<Request>,
     /// Whether its requests may outlast a run.
     pub may_outlast: bool,
 }
 
 impl Subject {
-    pub fn new(name: &str, launch: Launch, asks: Vec<Ask>) -> Self {
+    pub fn new(name: &str, launch: Launch, requests: Vec<Request>) -> Self {
         let (given, layouts) = (String::new(), Vec::new());
-        Self { name: name.to_owned(), given, launch, layouts, asks, may_outlast: false }
+        Self { name: name.to_owned(), given, launch, layouts, requests, may_outlast: false }
     }
 
     pub fn given(self, given: String) -> Self {

@@ -24,7 +24,10 @@ const VERB: usize = 12;
 
 /// Runs a cargo that prints messages for programs, and returns those about what it has compiled. Errors and warnings of the compiler appear as
 /// they come. The limit is for the compilation of one crate.
-pub async fn build(mut command: Command, limit: Duration) -> anyhow::Result<Vec<CompiledTarget>> {
+pub async fn run_cargo(
+    mut command: Command,
+    limit: Duration,
+) -> anyhow::Result<Vec<CompiledTarget>> {
     command.envs(COUNTED);
     if stderr().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
@@ -106,11 +109,12 @@ mod tests {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"api","kind":["bin"],"src_path":"/s"},"executable":null,"fresh":false}
 {"reason":"build-finished","success":true}
 note: no message for programs"#;
-        let printed = build(script(&format!("echo '{messages}'")), Duration::MAX).await.unwrap();
+        let printed =
+            run_cargo(script(&format!("echo '{messages}'")), Duration::MAX).await.unwrap();
         assert_eq!(printed.len(), 1);
-        let failed = build(script("exit 101"), Duration::MAX).await.unwrap_err().to_string();
+        let failed = run_cargo(script("exit 101"), Duration::MAX).await.unwrap_err().to_string();
         assert_eq!(failed, "the build failed (exit status: 101); its messages are above");
-        let slow = build(script("sleep 5"), Duration::ZERO).await.unwrap_err().to_string();
+        let slow = run_cargo(script("sleep 5"), Duration::ZERO).await.unwrap_err().to_string();
         assert!(slow.starts_with("the build did not finish within 0 s"), "{slow}");
     }
 

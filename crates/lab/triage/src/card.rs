@@ -3,8 +3,8 @@
 mod page;
 mod text;
 
-use lab_model::{Kind, Note};
 use lab_observation::{Function, JIT, Recording, STARVED};
+use lab_protocol::{Note, NoteKind};
 use lab_report::{Table, notes_for_programs, percent, plural, significant, time_ms};
 use serde::Serialize;
 
@@ -94,10 +94,10 @@ impl Card {
             *share >= STARVED && (disturbed.is_some() || is_busy && limit != TriageLimit::Generator)
         });
         let titles = unchecked.clone();
-        let not_checked = (!titles.is_empty()).then_some(Kind::NotChecked { suspects: titles });
+        let not_checked = (!titles.is_empty()).then_some(NoteKind::NotChecked { suspects: titles });
         let own = [
-            disturbed.map(|share| Kind::BusyMachine { share }),
-            starved.map(|share| Kind::Starved { share }),
+            disturbed.map(|share| NoteKind::BusyMachine { share }),
+            starved.map(|share| NoteKind::Starved { share }),
             not_checked,
         ];
         let notes = recorded.into_iter().chain(own.into_iter().flatten().map(Note::from));
@@ -138,8 +138,9 @@ impl Card {
                     1 => "One suspect".to_owned(),
                     many => format!("{many} suspects, the likeliest first"),
                 };
-                let is_busy =
-                    |it: &Note| matches!(it, Note::Known { kind: Kind::BusyMachine { .. }, .. });
+                let is_busy = |it: &Note| {
+                    matches!(it, Note::Known { kind: NoteKind::BusyMachine { .. }, .. })
+                };
                 let doubt = "; the machine was busy: measure again";
                 suspects + if self.notes.iter().any(is_busy) { doubt } else { "" }
             }
@@ -333,9 +334,9 @@ mod tests {
             instead_of: Vec::new(),
         }];
         card.notes = vec![
-            Kind::NotCounted { why: "`perf` is missing".to_owned() }.into(),
-            Kind::Starved { share: 0.4 }.into(),
-            Kind::NotChecked { suspects: vec!["Threads wait for a lock".to_owned()] }.into(),
+            NoteKind::NotCounted { why: "`perf` is missing".to_owned() }.into(),
+            NoteKind::Starved { share: 0.4 }.into(),
+            NoteKind::NotChecked { suspects: vec!["Threads wait for a lock".to_owned()] }.into(),
         ];
         insta::assert_snapshot!(card.text(80));
         insta::assert_snapshot!(card.screen());

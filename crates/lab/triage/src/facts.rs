@@ -37,8 +37,8 @@ impl Facts {
         facts.threads(measured);
         facts.idle(measured);
         if let Some(counts) = &measured.counts {
-            facts.counts(counts, measured.asks);
-            facts.files(&measured.files, measured.asks);
+            facts.counts(counts, measured.requests);
+            facts.files(&measured.files, measured.requests);
         }
         facts.contenders();
         if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {

@@ -11,9 +11,9 @@ mod stages;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use lab_measure::watch::ServerUnderLoad;
-use lab_model::{Kind, Note, Outcome};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
+use lab_protocol::{Note, NoteKind, Outcome};
 use lab_servers::Running;
 use lab_system::Progress;
 
@@ -44,7 +44,7 @@ pub struct Measured {
     /// On how many of them the server's threads may run.
     pub allowed_cores: Option<usize>,
     /// Requests of a visit, which an outcome counts as one.
-    pub asks: usize,
+    pub requests: usize,
     pub levels: Vec<Level>,
     /// Connections that the system refused during all levels, because the accept queue was full.
     pub refused_connections: Option<u64>,
@@ -117,13 +117,13 @@ impl Triage<'_> {
             Err(error) => Err(error),
         };
         if let Err(error) = &counted {
-            notes.push(Kind::NotCounted { why: format!("{error:#}") }.into());
+            notes.push(NoteKind::NotCounted { why: format!("{error:#}") }.into());
         }
         let (counts, files) = counted.ok().unzip();
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            asks: self.server.asks.len(),
+            requests: self.server.requests.len(),
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
-use lab_report::{SpokenLanguage, Template};
+use lab_report::{Template, TextLanguage};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -180,7 +180,7 @@ impl Rules {
         }
         let allocate = allocate.into_iter().map(|Group(figure)| figure).collect();
         let translated =
-            if SpokenLanguage::is_chinese() { in_chinese()? } else { BTreeMap::default() };
+            if TextLanguage::is_chinese() { in_chinese()? } else { BTreeMap::default() };
         Ok(Self { groups: Groups { functions, allocate }, rules: rule, translated })
     }
 

@@ -23,7 +23,7 @@ fn request(text: &str) -> Option<Request<Bytes>> {
 
 /// Sends each request to all variants before the next one, which may see what it wrote.
 fn all_answer_alike(runtime: &Runtime, variants: &[(&str, InProcess)], good: &[&str]) {
-    malformed::texts(good, |text| {
+    malformed_input::texts(good, |text| {
         let Some(request) = request(text) else { return };
         let ask = |(name, variant): &(_, InProcess)| {
             (*name, runtime.block_on(variant.ask(request.clone())))

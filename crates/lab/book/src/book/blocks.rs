@@ -4,10 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
 use lab_cases::{FIXED, SLOW, criterion::Bench, unknown, without_expectations};
-use lab_model::Metric;
 use lab_pictures::chart::{self, Chart, SweepPoint};
+use lab_protocol::Metric;
 use lab_report::{
-    CaseRecord, SpokenLanguage, Table, VariantRecord, explained, join, origin::relative,
+    CaseRecord, Table, TextLanguage, VariantRecord, explained, join, origin::relative,
 };
 use lab_stats::md1_wait_ms;
 use minijinja::{Environment, Error, State, Value};
@@ -20,7 +20,7 @@ use super::{
     screen,
     sources::Sources,
     tables::table,
-    translation,
+    translated_pages,
 };
 
 /// How the row with the minutes of a page begins, in both languages.
@@ -42,11 +42,11 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("badges", move || badges(&its.root).map_err(failed));
     let its = Arc::clone(sources);
     env.add_function("codes", move |state: &State| {
-        let is_chinese = translation::is_chinese(&its.root, Path::new(&page(state)?));
+        let is_chinese = translated_pages::is_chinese(&its.root, Path::new(&page(state)?));
         Ok::<_, Error>(explained(if is_chinese {
-            SpokenLanguage::Chinese
+            TextLanguage::Chinese
         } else {
-            SpokenLanguage::English
+            TextLanguage::English
         }))
     });
     let its = Arc::clone(sources);
@@ -85,7 +85,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     // A case is named as in the address of its page.
     env.add_function("card", move |state: &State, case: &str| {
         let to = page(state)?;
-        let chapter = translation::chapter(&its.root, Path::new(&to), &format!("cases/{case}.md"));
+        let chapter =
+            translated_pages::chapter(&its.root, Path::new(&to), &format!("cases/{case}.md"));
         let name = relative(&its.root, &chapter);
         let (from, text) = (chapter.parent().unwrap_or(&its.root), read(&its.root, &name)?);
         card(&text, from, Path::new(&to)).map_err(|error| failed(error.context(name)))
@@ -93,7 +94,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     // `9 + 7`: the minutes to read a page, and for its commands.
     env.add_function("minutes", move |state: &State, of: &str| {
-        let chapter = translation::chapter(&its.root, Path::new(&page(state)?), of);
+        let chapter = translated_pages::chapter(&its.root, Path::new(&page(state)?), of);
         let text = read(&its.root, &relative(&its.root, &chapter))?;
         let row = |line: &str| TIME_ROWS.iter().any(|it| line.starts_with(it));
         let row = text.lines().find(|line| row(line));
@@ -103,7 +104,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     });
     let its = Arc::clone(sources);
     env.add_function("translates", move |state: &State, english: &str, of: &str| {
-        translation::notice(&its.root, Path::new(&page(state)?), english, of).map_err(failed)
+        translated_pages::notice(&its.root, Path::new(&page(state)?), english, of).map_err(failed)
     });
     let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
@@ -126,7 +127,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
         let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
         let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
-        let path = translation::picture(&its.root, Path::new(&page(state)?), &its.root.join(path));
+        let path =
+            translated_pages::picture(&its.root, Path::new(&page(state)?), &its.root.join(path));
         let link = link(state, &path)?;
         Ok::<_, Error>(format!("![{}]({link})", bracketed(&chart.alt)))
     });

@@ -1,7 +1,7 @@
 //! Filters: how values look in the text.
 
-use lab_model::Percentile;
 use lab_observation::Unit;
+use lab_protocol::Percentile;
 use lab_report::{Latencies, significant, tables::sign_of_bound, time_ms};
 use lab_stats::Speedup;
 use minijinja::{Environment, Error, ErrorKind, Value};

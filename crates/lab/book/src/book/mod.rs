@@ -28,8 +28,8 @@
 //!
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
-//! The Chinese pages in `docs/zh-CN` are filled in the same way. `translation` knows whether each is as new as
-//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `spoken` knows which of the
+//! The Chinese pages in `docs/zh-CN` are filled in the same way. `translated_pages` knows whether each is as new as
+//! the English one, and `words` puts Chinese heads and captions in the place of English ones. `translated_texts` knows which of the
 //! texts that `lab` says are older than the English ones, and `screen` explains the words of its tables.
 
 mod blocks;
@@ -47,11 +47,11 @@ mod relink;
 mod screen;
 mod sources;
 mod splice;
-pub mod spoken;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod translation;
+mod translated_pages;
+pub mod translated_texts;
 mod words;
 
 pub use evaluate::Book;
@@ -61,4 +61,4 @@ pub use page::{CHAPTERS, Page, Problem, pages, pictures};
 pub use relink::relinked;
 pub use screen::{SCREEN, unexplained};
 pub use splice::{Spliced, splice};
-pub use translation::{age, translated};
+pub use translated_pages::{age, translated};

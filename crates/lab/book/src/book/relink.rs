@@ -12,7 +12,7 @@ use super::{
     markdown::{replaced, targets},
     marker::markers,
     page::{CHAPTERS, CHINESE, Page},
-    translation::english,
+    translated_pages::english,
 };
 
 /// What the words of a link to an English page end in.

@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use lab_cases::{Case, FIXED, Reference, SLOW, Sweep, Workspace, unknown};
-use lab_model::{Metric, Speedups};
 use lab_observation::{Folded, top_inclusive};
+use lab_protocol::{Metric, Speedups};
 use lab_report::{
     CaseRecord, Record,
     origin::{self, origin},

@@ -4,7 +4,7 @@ use super::{
     evaluate::Book,
     marker::{Marker, markers},
     page::{Page, Problem},
-    translation::{is_about_translation, is_chinese},
+    translated_pages::{is_about_translation, is_chinese},
 };
 
 #[derive(Debug)]

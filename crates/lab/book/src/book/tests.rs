@@ -1,6 +1,6 @@
 //! A small workspace, and a page with every function.
 
-use lab_model::Percentile;
+use lab_protocol::Percentile;
 
 use super::functions::{self, help};
 use crate::fixture::{Fixture, record};

@@ -77,7 +77,7 @@ pub fn run_with(
     let mut record = Record::new(options.effort.quick, Build::unknown());
     let end = interruptible(async {
         let wanted: Vec<_> = cases.iter().map(|case| (case, options.variants(case))).collect();
-        let build = current::build(&workspace, &wanted);
+        let build = current::build_ordinary(&workspace, &wanted);
         record.build = places.build_unless_given(Build::unknown(), build).await?;
         measure(&workspace, &cases, options, remarks, &mut record.cases).await
     });

@@ -8,10 +8,10 @@ use lab_measure::{
     bench::{Engine, Experiment, Runs, assess_each, find_warm_up, run as run_experiment, watching},
     micro,
 };
-use lab_model::{EngineOptions, Load, Metric, Note};
+use lab_protocol::{EngineOptions, Load, Metric, Note};
 use lab_report::{
-    CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs, noted,
-    notes, paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
+    CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs,
+    noted, notes, paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -169,7 +169,7 @@ async fn measure(
     );
     let load = load.load();
     let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
-    let experiment = Experiment::new("compare", load, subjects, effort)?;
+    let experiment = Experiment::new(CaseName::OwnServers, load, subjects, effort)?;
     let mut experiment = Experiment { notes, visit_takes, counts_system_calls: true, ..experiment };
     if let Some(engine) = engine {
         experiment.effort.open_loop = Duration::ZERO;
@@ -320,7 +320,7 @@ fn exit_code(verdict: Verdict) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use lab_model::Kind;
+    use lab_protocol::NoteKind;
 
     use super::*;
 
@@ -338,8 +338,8 @@ mod tests {
 
     #[test]
     fn a_note_is_denied_by_its_code_and_by_its_group() {
-        let waited = Note::of("slow", Kind::GeneratorWaited { share: 0.2 });
-        let lost = Note::of("slow", Kind::LostRequests { requests: 2 });
+        let waited = Note::of("slow", NoteKind::GeneratorWaited { share: 0.2 });
+        let lost = Note::of("slow", NoteKind::LostRequests { requests: 2 });
         let denied = |name: &str| {
             let deny = [known_code(name).unwrap()];
             [&waited, &lost].map(|note| is_denied(note, &deny))

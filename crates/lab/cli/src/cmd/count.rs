@@ -51,7 +51,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         workspace.cases_with_mine(&options.cases)?
     };
     let counted = interruptible(async {
-        let build = instrumented::build(&workspace, &cases, Instrumentation::Counts);
+        let build = instrumented::build_instrumented(&workspace, &cases, Instrumentation::Counts);
         let counting = places.build_unless_given(workspace.clone(), build).await?;
         count_all(&counting, &cases, options).await
     })?;

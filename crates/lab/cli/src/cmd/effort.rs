@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use lab_model::{Metric, Spacing};
+use lab_protocol::{Metric, Spacing};
 
 use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
 use lab_stats::fewest_pairs;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use lab_cases::unknown;
-use lab_report::{EXPLANATIONS, Explanation, SpokenLanguage, column, paragraph, say};
+use lab_report::{EXPLANATIONS, Explanation, TextLanguage, column, paragraph, translate};
 use lab_system::out;
 use lab_triage::Rules;
 
@@ -14,7 +14,7 @@ pub struct Options {
     code: Option<String>,
     /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
     #[arg(long, value_enum, value_name = "LANGUAGE")]
-    pub language: Option<SpokenLanguage>,
+    pub language: Option<TextLanguage>,
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
@@ -23,9 +23,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let codes = EXPLANATIONS.iter().map(Explanation::in_language);
         let codes: Vec<_> = codes.map(|it| (it.code, plain(it.meaning))).collect();
         let suspects = rules.titles().map(|(id, title)| (id, title.to_owned())).collect();
-        for (heading, listed) in
-            [(say!("Notes and verdicts"), codes), (say!("Suspects of a triage"), suspects)]
-        {
+        for (heading, listed) in [
+            (translate!("Notes and verdicts"), codes),
+            (translate!("Suspects of a triage"), suspects),
+        ] {
             out!("{}", style(heading).bold());
             list(&listed);
         }
@@ -36,19 +37,20 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(it) = rules.named(code) {
         out!("{}\n\n{}", style(&it.id).bold().cyan(), paragraph(&plain(&it.title)));
         let (refute, fix) = (&it.refute, &it.fix);
-        for text in [say!("Wrong if: {refute}", refute), say!("First fix: {fix}", fix)] {
+        for text in [translate!("Wrong if: {refute}", refute), translate!("First fix: {fix}", fix)]
+        {
             out!("\n{}", paragraph(&plain(&text)));
         }
-        let book = if SpokenLanguage::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
+        let book = if TextLanguage::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
         let page = format!("{book}/{}", it.chapter);
-        out!("\n  {}", say!("The course has more: {page}", page));
+        out!("\n  {}", translate!("The course has more: {page}", page));
         return Ok(ExitCode::SUCCESS);
     }
     let found = EXPLANATIONS.iter().find(|it| it.code == code);
     let it = found.ok_or_else(|| {
         let codes = EXPLANATIONS.iter().map(|it| it.code);
         unknown("code", code, codes.chain(rules.titles().map(|(id, _)| id)))
-            .context(say!("`lab explain` without a code lists all"))
+            .context(translate!("`lab explain` without a code lists all"))
     })?;
     let it = it.in_language();
     out!("{}\n\n{}", style(it.code).bold().cyan(), paragraph(&plain(it.meaning)));

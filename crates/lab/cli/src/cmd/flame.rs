@@ -11,10 +11,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
 use lab_measure::watch::{FlameSession, ServerUnderLoad};
-use lab_model::{Exhibit, Kind, Note};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
 use lab_profile::Profilers;
+use lab_protocol::{Exhibit, Note, NoteKind};
 use lab_report::{Cell, Table, heading, paragraph, render_notes, time_ms};
 use lab_servers::{
     Scratch, current,
@@ -111,7 +111,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_with_mine(names)?;
     let build = async |instrumentation, cases: &[Case]| {
-        let build = instrumented::build(&ordinary, cases, instrumentation);
+        let build = instrumented::build_instrumented(&ordinary, cases, instrumentation);
         places.build_unless_given(ordinary.clone(), build).await
     };
     let workspace = build(Instrumentation::Spans, &cases).await?;
@@ -222,7 +222,7 @@ async fn draw(
     let notes = of_servers.iter().chain(&page.notes);
     // A line of the screen says by itself that a server is almost idle.
     let is_said = |note: &&Note| {
-        !options.verbose && matches!(note, Note::Known { kind: Kind::AlmostIdle { .. }, .. })
+        !options.verbose && matches!(note, Note::Known { kind: NoteKind::AlmostIdle { .. }, .. })
     };
     let notes: Vec<_> = notes.filter(|note| !is_said(note)).cloned().collect();
     out!("\n{}", heading(&page.case, &page.title));

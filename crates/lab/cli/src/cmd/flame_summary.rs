@@ -1,8 +1,8 @@
 //! What was seen of a server, in a line: the answer of `lab flame`. Tables and pictures have the rest.
 
-use lab_model::Exhibit;
 use lab_observation::{Folded, Observation, Observations, State, Topic, Unit, shares, top};
 use lab_pictures::Waits;
+use lab_protocol::Exhibit;
 use lab_report::{column, per_request, percent, time_ms};
 
 /// How many waits, functions or states are named.

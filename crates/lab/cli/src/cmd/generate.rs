@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use lab_model::LoadPlan;
+use lab_protocol::LoadPlan;
 use lab_system::out;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::{block_on, closed, interrupt::piped_stdin};
 
 /// Reads a [`LoadPlan`] from the first line of standard input, runs it, and prints the
-/// [`lab_model::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
+/// [`lab_protocol::Outcome`]. Exits at once when standard input closes, as it does when `lab` dies.
 pub fn run() -> anyhow::Result<ExitCode> {
     let outcome = block_on(async {
         let mut stdin = BufReader::new(piped_stdin()?);

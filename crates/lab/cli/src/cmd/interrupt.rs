@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_report::say;
+use lab_report::translate;
 use lab_system::err;
 use lab_system::process;
 use nix::{
@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long a verb that has ended may take to keep and print its figures after a signal.
 const LAST_WORK: Duration = Duration::from_secs(2);
 /// The exit code that shells use for an interruption.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Runs a verb to its end; `None` after a signal, which drops everything that the verb holds and so
 /// stops its servers. Returns once they have ended, after an error too.
@@ -159,7 +159,7 @@ async fn all_killed(others: &[u32]) {
 
 /// Reports an interruption and what is left of the work; returns the exit code that shells use for it.
 pub fn interrupted(left: &str) -> ExitCode {
-    err!("\n{}", say!("interrupted: the servers are stopped and {left}", left));
+    err!("\n{}", translate!("interrupted: the servers are stopped and {left}", left));
     ExitCode::from(INTERRUPTED)
 }
 

@@ -12,7 +12,7 @@ use std::{process::ExitCode, slice, time::Duration};
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
 use lab_measure::{bench::Engine, count::visit_in_steps};
-use lab_model::{Arrivals, Ask, LoadPlan, Outcome};
+use lab_protocol::{Arrivals, LoadPlan, Outcome, Request};
 use lab_report::sentence;
 use lab_servers::{Launch, Running, current};
 use lab_system::{Build, allow_connections, err, out};
@@ -54,7 +54,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     };
     let done = interruptible(async {
         let wanted = [(&case, vec![variant.clone()])];
-        places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
+        places
+            .build_unless_given(Build::unknown(), current::build_ordinary(&workspace, &wanted))
+            .await?;
         let case = if options.counted { case.counted() } else { case.clone() };
         // The server inherits the limit.
         allow_connections(options.connections.max(case.load.users * case.load.connections))?;
@@ -67,8 +69,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             launch.program = tool.program;
             launch.env.extend(tool.env);
         }
-        let mut asks = visit(&case);
-        asks.truncate(if options.first { 1 } else { usize::MAX });
+        let mut requests = visit(&case);
+        requests.truncate(if options.first { 1 } else { usize::MAX });
         Running::ask(&launch, async |running| {
             let names = launch.companions.iter().map(|(name, _)| name);
             let mut servers = vec![json!([launch.name, running.server.studied_pid()?])];
@@ -80,7 +82,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
             while let Some(line) = lines.next_line().await? {
                 let line = serde_json::from_str(&line).context("a line has to be JSON")?;
                 tokio::select! {
-                    answer = answer(&workspace, running, Arrivals::ClosedLoop(case.load), &asks, line) => out!("{}", answer?),
+                    answer = answer(&workspace, running, Arrivals::ClosedLoop(case.load), &requests, line) => out!("{}", answer?),
                     _ = lines.next_line() => break,
                 }
             }
@@ -105,20 +107,20 @@ fn description(workspace: &Workspace, case: &Case) -> anyhow::Result<Value> {
 }
 
 /// The requests of a visit. Other clients send the others.
-fn visit(case: &Case) -> Vec<Ask> {
+fn visit(case: &Case) -> Vec<Request> {
     let own = case.requests.iter().filter(|request| request.rate_per_s.is_none());
-    own.map(|request| request.ask.clone()).collect()
+    own.map(|request| request.request.clone()).collect()
 }
 
 async fn answer(
     workspace: &Workspace,
     running: &Running,
     usual: Arrivals,
-    asks: &[Ask],
+    requests: &[Request],
     mut line: Value,
 ) -> anyhow::Result<Value> {
     if let Some(visits) = line["visits"].as_u64() {
-        visit_in_steps(running, asks, visits.try_into()?).await?;
+        visit_in_steps(running, requests, visits.try_into()?).await?;
         return Ok(json!({}));
     }
     running.server.ensure_it_can_be_timed()?;
@@ -128,7 +130,7 @@ async fn answer(
     };
     let plan = LoadPlan {
         server_pid: running.server.studied_pid().ok(),
-        ..LoadPlan::new(running.server.target(), asks.to_vec(), usual)
+        ..LoadPlan::new(running.server.target(), requests.to_vec(), usual)
     };
     let options = match line["options"].take() {
         Value::Null => json!({}),

@@ -35,11 +35,11 @@ use clap::{
     Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
-use lab_report::{SpokenLanguage, message};
+use lab_report::{TextLanguage, message};
 use lab_system::{err, without_secrets};
 
+use interrupt::{INTERRUPTED, interrupted, interruptible};
 pub(crate) use interrupt::{block_on, closed};
-use interrupt::{interrupted, interruptible};
 use places::Places;
 
 /// Measures HTTP servers: finds what limits one, and compares two builds of it.
@@ -106,7 +106,7 @@ pub fn run() -> ExitCode {
         Command::Explain(options) => options.language,
         _ => None,
     };
-    language.unwrap_or_else(SpokenLanguage::of_environment).speak();
+    language.unwrap_or_else(TextLanguage::of_environment).speak();
     let result = match lab.command {
         Command::Doctor(options) => Ok(doctor::run(&options)),
         Command::Bench(options) => bench::run(&lab.places, &options),

@@ -3,8 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use lab_load::PATIENCE;
-use lab_model::Load;
-use lab_servers::{Address, Launch, Requests, Subject};
+use lab_protocol::Load;
+use lab_servers::{Address, Launch, RequestOptions, Subject};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Finding a server")]
@@ -27,7 +27,7 @@ pub struct OwnServer {
     #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub patience: u64,
     #[command(flatten)]
-    pub requests: Requests,
+    pub requests: RequestOptions,
 }
 
 /// The load of the verbs that let you choose it.
@@ -46,10 +46,10 @@ impl OwnServer {
     /// Servers, each given as a name and a command, and what they are asked. `dir` is for the bodies of requests, as long
     /// as the servers are used.
     pub fn subjects(&self, commands: &[(&str, &str)], dir: &Path) -> anyhow::Result<Vec<Subject>> {
-        let asks = self.requests.asks_and(&[], dir)?;
+        let requests = self.requests.all(&[], dir)?;
         let mut subjects = Vec::new();
         for (name, command) in commands {
-            subjects.push(Subject::new(name, self.launch(name, command, None)?, asks.clone()));
+            subjects.push(Subject::new(name, self.launch(name, command, None)?, requests.clone()));
         }
         Ok(subjects)
     }

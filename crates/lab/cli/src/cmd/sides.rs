@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_model::{Ask, Target};
+use lab_protocol::{Request, Target};
 use lab_report::plural;
-use lab_servers::{Artifact, Built, Launch, Requests, Revisions, Subject};
+use lab_servers::{Artifact, Built, Launch, RequestOptions, Revisions, Subject};
 use lab_system::{err, without_secrets};
 
 use super::{Places, server_options::OwnServer};
@@ -161,16 +161,16 @@ impl SideOptions {
             let given = without_secrets(&side.given);
             if side.is_running() {
                 let url = side.url()?;
-                let asks = asks_below(&url, &server.requests, &side.gets, dir)?;
+                let requests = requests_below(&url, &server.requests, &side.gets, dir)?;
                 let target = lab_load::resolve(&url).await?;
-                pause_ms = pause_ms.max(self.pause_ms(&url, &target, users, asks.len())?);
-                targets.push((target.address, asks.clone()));
+                pause_ms = pause_ms.max(self.pause_ms(&url, &target, users, requests.len())?);
+                targets.push((target.address, requests.clone()));
                 let patience = Some(server.patience());
                 let launch = Launch { patience, ..Launch::running(name, url, target) };
-                subjects.push(Subject::new(name, launch, asks).given(given));
+                subjects.push(Subject::new(name, launch, requests).given(given));
                 continue;
             }
-            let asks = server.requests.asks_and(&side.gets, dir)?;
+            let requests = server.requests.all(&side.gets, dir)?;
             let built = revisions.as_ref().map(|(_, built)| &built[at]);
             let commands = match built {
                 Some(built) => self.commands(built),
@@ -190,23 +190,28 @@ impl SideOptions {
             let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
             let own: String =
                 side.gets.iter().map(|path| format!(" GET {}", without_secrets(path))).collect();
-            subjects
-                .push(Subject { layouts, ..Subject::new(name, first, asks).given(given + &own) });
+            subjects.push(Subject {
+                layouts,
+                ..Subject::new(name, first, requests).given(given + &own)
+            });
         }
         let [baseline, candidates @ ..] = &subjects[..] else { bail!("there is no baseline") };
         for candidate in candidates {
             ensure!(
-                candidate.asks.len() == baseline.asks.len(),
+                candidate.requests.len() == baseline.requests.len(),
                 "{} is asked {} and the baseline {}: write as many `GET /path` behind each server",
                 candidate.name,
-                plural(candidate.asks.len(), "request"),
-                baseline.asks.len()
+                plural(candidate.requests.len(), "request"),
+                baseline.requests.len()
             );
         }
-        for (at, (address, asks)) in targets.iter().enumerate() {
-            let paths = |asks: &[Ask]| asks.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
-            let is_same =
-                |(other, its): &(_, Vec<Ask>)| other == address && paths(its) == paths(asks);
+        for (at, (address, requests)) in targets.iter().enumerate() {
+            let paths = |requests: &[Request]| {
+                requests.iter().map(|it| it.path.clone()).collect::<Vec<_>>()
+            };
+            let is_same = |(other, its): &(_, Vec<Request>)| {
+                other == address && paths(its) == paths(requests)
+            };
             ensure!(
                 !targets[..at].iter().any(is_same),
                 "two URLs ask one server for the same paths: give two servers, or different paths"
@@ -319,26 +324,26 @@ pub fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
 
 /// The requests to a server that runs already: paths go below that of its URL. Without any, it is the URL
 /// itself.
-pub fn asks_below(
+pub fn requests_below(
     url: &Uri,
-    requests: &Requests,
+    requests: &RequestOptions,
     own: &[String],
     dir: &Path,
-) -> anyhow::Result<Vec<Ask>> {
+) -> anyhow::Result<Vec<Request>> {
     if requests.is_empty() && own.is_empty() {
         let whole = url.path_and_query().map_or("/", |path| path.as_str());
-        return requests.asks_and(&[whole.to_owned()], dir);
+        return requests.all(&[whole.to_owned()], dir);
     }
     ensure!(
         url.query().is_none(),
         "`{}` has a query: give it with --get",
         without_secrets(&url.to_string())
     );
-    let mut asks = requests.asks_and(own, dir)?;
-    for ask in &mut asks {
-        ask.path.insert_str(0, url.path().trim_end_matches('/'));
+    let mut requests = requests.all(own, dir)?;
+    for request in &mut requests {
+        request.path.insert_str(0, url.path().trim_end_matches('/'));
     }
-    Ok(asks)
+    Ok(requests)
 }
 
 #[cfg(test)]

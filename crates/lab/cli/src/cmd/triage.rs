@@ -8,10 +8,10 @@ use std::{
 use anyhow::{Context as _, ensure};
 use http::Uri;
 use lab_measure::watch::{ServerUnderLoad, topic};
-use lab_model::Load;
 use lab_observation::{Observations, Topic};
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
+use lab_protocol::Load;
 use lab_report::{noted, paragraph, planned};
 use lab_servers::{Launch, Scratch, Subject, current};
 use lab_system::{Build, Output, Progress, err, out, without_secrets};
@@ -23,7 +23,7 @@ use super::{
     command_name::{directory, short, title},
     interrupted, interruptible,
     server_options::OwnServer,
-    sides::asks_below,
+    sides::requests_below,
 };
 
 /// Puts load on one server for about a minute and says what limits it, and what to suspect first.
@@ -104,7 +104,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     err!("{}", paragraph(&format!("measuring for about {}", planned(triage.length()))));
     let measured = triage.run().await?;
     progress.step("drawing");
-    let card = Card::new(&name, server.asks.len(), &measured, &Rules::read()?);
+    let card = Card::new(&name, server.requests.len(), &measured, &Rules::read()?);
     let seen = Observations::of_one(measured.profiler, measured.observation);
     let mut page = draw_page(&topic, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What limits {name}?");
@@ -136,10 +136,10 @@ async fn running(name: &str, url: &Uri, options: &Options, dir: &Path) -> anyhow
         "{name} is not on loopback: run `lab triage` on its machine, with a URL such as http://127.0.0.1:8080"
     );
     let requests = &options.server.requests;
-    let asks = asks_below(url, requests, &[], dir)?;
+    let requests = requests_below(url, requests, &[], dir)?;
     let patience = Some(options.server.patience());
     let launch = Launch { patience, ..Launch::running("server", url.clone(), target) };
-    Ok(Subject::new("server", launch, asks))
+    Ok(Subject::new("server", launch, requests))
 }
 
 /// The server of a case with this name, and the case's requests.
@@ -147,6 +147,8 @@ async fn of_case(places: &Places, server: &str) -> anyhow::Result<Option<ServerU
     let Ok(workspace) = places.workspace() else { return Ok(None) };
     let Some((case, variant)) = workspace.server_named(server)? else { return Ok(None) };
     let wanted = [(&case, vec![variant.clone()])];
-    places.build_unless_given(Build::unknown(), current::build(&workspace, &wanted)).await?;
+    places
+        .build_unless_given(Build::unknown(), current::build_ordinary(&workspace, &wanted))
+        .await?;
     ServerUnderLoad::of_case(&workspace, &case, &variant).map(Some)
 }

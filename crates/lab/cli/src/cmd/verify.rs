@@ -25,15 +25,15 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let cases = workspace.cases_named(&options.cases)?;
     let verified = interruptible(async {
         let wanted: Vec<_> = cases.iter().map(|case| (case, case.variants.clone())).collect();
-        let build = current::build(&workspace, &wanted);
+        let build = current::build_ordinary(&workspace, &wanted);
         places.build_unless_given(Build::unknown(), build).await?;
         let mut all_right = true;
         for case in &cases {
-            let asks = case.asks();
+            let requests = case.requests();
             let mut right = Vec::new();
             for variant in &case.variants {
                 let launch = Launch::of_case(&workspace, case, variant)?;
-                match visit_once(&launch, &asks).await? {
+                match visit_once(&launch, &requests).await? {
                     Ok(()) => right.push(variant.clone()),
                     Err(fault) => {
                         let server = format!("{}-{variant} is wrong", case.name);

@@ -55,7 +55,7 @@ fn what_measures_is_built_without_a_crate_that_shows_results() {
             .unwrap();
         let tree = String::from_utf8(output.stdout).unwrap();
         let names: Vec<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-        for below in [package, "lab-model", "lab-stats"] {
+        for below in [package, "lab-protocol", "lab-stats"] {
             assert!(names.contains(&below), "{tree}");
         }
         for shows in ["lab-report", "maud", "textwrap", "console"] {

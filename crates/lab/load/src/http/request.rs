@@ -1,16 +1,16 @@
 //! A request as the bytes that go over the wire.
 
-use ::http::{HeaderValue, Method, Request, header};
+use ::http::{HeaderValue, Method, header};
 use anyhow::{Context as _, ensure};
 
-use lab_model::{Ask, Expected, Target};
+use lab_protocol::{Expected, Request, Target};
 use lab_system::without_secrets;
 
 const NO_LENGTH: &str = "nothing else says where the body ends";
 
 /// A request, serialized once and sent many times.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct WireRequest {
     /// Method and path, for messages.
     pub(crate) name: String,
     /// Head and body.
@@ -22,10 +22,10 @@ pub struct Prepared {
     pub(crate) expected: Expected,
 }
 
-impl Prepared {
+impl WireRequest {
     /// Reads the body's file and serializes the request to `target`.
-    pub fn new(ask: &Ask, target: impl Into<Target>) -> anyhow::Result<Self> {
-        let body = match &ask.body {
+    pub fn new(request: &Request, target: impl Into<Target>) -> anyhow::Result<Self> {
+        let body = match &request.body {
             Some(file) => {
                 std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?
             }
@@ -33,25 +33,26 @@ impl Prepared {
         };
         // The types of `http` reject what would not be one request: a space in the path, a line
         // break in a header.
-        let name = format!("{} {}", ask.method, without_secrets(&ask.path));
-        let mut request = Request::builder().method(ask.method.as_str()).uri(&ask.path);
-        for (name, value) in &ask.headers {
-            request = request.header(name, value);
+        let name = format!("{} {}", request.method, without_secrets(&request.path));
+        let mut checked =
+            ::http::Request::builder().method(request.method.as_str()).uri(&request.path);
+        for (name, value) in &request.headers {
+            checked = checked.header(name, value);
         }
-        let request =
-            request.body(()).with_context(|| format!("`{name}` is not a valid request"))?;
+        let checked =
+            checked.body(()).with_context(|| format!("`{name}` is not a valid request"))?;
 
-        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let mut bytes = format!("{} {path} HTTP/1.1\r\n", ask.method).into_bytes();
-        if !request.headers().contains_key(header::HOST) {
+        let path = checked.uri().path_and_query().map_or("/", |path| path.as_str());
+        let mut bytes = format!("{} {path} HTTP/1.1\r\n", request.method).into_bytes();
+        if !checked.headers().contains_key(header::HOST) {
             bytes.extend(format!("host: {}\r\n", target.into().host).into_bytes());
         }
-        for (name, value) in request.headers() {
+        for (name, value) in checked.headers() {
             if name != header::CONTENT_LENGTH {
                 bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
             }
         }
-        let codings = request.headers().get_all(header::TRANSFER_ENCODING);
+        let codings = checked.headers().get_all(header::TRANSFER_ENCODING);
         let codings: Vec<_> = codings.iter().map(HeaderValue::as_bytes).collect();
         if let Some(last) = codings.last() {
             let is_chunked = last.to_ascii_lowercase().ends_with(b"chunked");
@@ -67,37 +68,38 @@ impl Prepared {
             bytes.extend(b"0\r\n\r\n");
         } else {
             // Without a length, a server may wait for the body of a method that usually has one.
-            let usual = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+            let usual = [Method::POST, Method::PUT, Method::PATCH].contains(checked.method());
             if usual || !body.is_empty() {
                 bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
             }
             bytes.extend(b"\r\n");
             bytes.extend(body);
         }
-        let head_only = request.method() == Method::HEAD;
-        let is_idempotent = request.method().is_idempotent();
-        Ok(Self { name, bytes, head_only, is_idempotent, expected: ask.expected.clone() })
+        let head_only = checked.method() == Method::HEAD;
+        let is_idempotent = checked.method().is_idempotent();
+        Ok(Self { name, bytes, head_only, is_idempotent, expected: request.expected.clone() })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::Answer;
+    use lab_protocol::Answer;
 
     fn bytes(method: &str, path: &str, body: Option<&str>) -> anyhow::Result<String> {
         let file = tempfile::NamedTempFile::new()?;
         std::fs::write(&file, body.unwrap_or_default())?;
-        let ask = Ask {
+        let request = Request {
             method: method.into(),
             headers: body
                 .map(|_| ("content-type".into(), "text/plain".into()))
                 .into_iter()
                 .collect(),
             body: body.map(|_| file.path().to_owned()),
-            ..Ask::get(path, Answer::Any)
+            ..Request::get(path, Answer::Any)
         };
-        let prepared = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
+        let prepared =
+            WireRequest::new(&request, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
         Ok(String::from_utf8(prepared.bytes)?)
     }
 
@@ -117,9 +119,14 @@ mod tests {
             std::fs::write(&file, body).unwrap();
             let given = vec![("Transfer-Encoding".to_owned(), coding.to_owned())];
             let body = Some(file.path().to_owned());
-            let ask =
-                Ask { method: "POST".into(), headers: given, body, ..Ask::get("/", Answer::Any) };
-            let prepared = Prepared::new(&ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
+            let request = Request {
+                method: "POST".into(),
+                headers: given,
+                body,
+                ..Request::get("/", Answer::Any)
+            };
+            let prepared =
+                WireRequest::new(&request, std::net::SocketAddr::from(([127, 0, 0, 1], 80)))?;
             anyhow::Ok(String::from_utf8(prepared.bytes)?)
         };
         for coding in ["chunked", "gzip, Chunked"] {

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
-use lab_model::{Answer, Ask};
+use lab_protocol::{Answer, Request};
 use tokio::{
     io::{AsyncWriteExt as _, DuplexStream},
     time::sleep,
@@ -116,7 +116,7 @@ async fn requests_in_turn_are_a_visit_each() {
         }
     });
     let mut plan = plan(closed_loop(1));
-    plan.asks.push(Ask::get("/", Answer::Text("7".to_owned())));
+    plan.requests.push(Request::get("/", Answer::Text("7".to_owned())));
     plan.options.in_turn = true;
     let outcome = outcome(&plan, server).await;
     assert_eq!((outcome.wrong, outcome.failed), (0, 0), "{:?}", outcome.first_fault);

@@ -17,7 +17,7 @@ use super::{
     ask, evenly,
     visits::{kind, plan_of},
 };
-use crate::{Alarm, Connection, Dial, Prepared, run_over};
+use crate::{Alarm, Connection, Dial, WireRequest, run_over};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\n6";
 
@@ -72,7 +72,8 @@ impl Dial for Here {
 
 #[test]
 fn a_request_allocates_nothing() {
-    let request = Prepared::new(&ask(), std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap();
+    let request =
+        WireRequest::new(&ask(), std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap();
     let mut connection = Connection::over(Here).now_or_never().unwrap().unwrap();
     // The first answer allocates the buffer for the start of a body.
     assert_eq!(connection.ask(&request).now_or_never().unwrap(), Ok(()));

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
-use lab_model::{Answer, Ask, Expected};
+use lab_protocol::{Answer, Expected, Request};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
     task::{LocalSet, yield_now},
@@ -14,7 +14,7 @@ use super::{
     memory::{Memory, SIX, read_request, server, silent},
     plan,
 };
-use crate::{Alarm, Connection, Dial, Fault, PATIENCE, Prepared, Visitor, run_over};
+use crate::{Alarm, Connection, Dial, Fault, PATIENCE, Visitor, WireRequest, run_over};
 
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n6\r\n0\r\nx: y\r\n\r\n";
@@ -22,8 +22,8 @@ const CONTINUED: &[u8] =
     b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n6";
 const UNTIL_CLOSED: &[u8] = b"HTTP/1.0 200 OK\r\n\r\n6";
 
-fn prepared(ask: &Ask) -> Prepared {
-    Prepared::new(ask, std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap()
+fn prepared(request: &Request) -> WireRequest {
+    WireRequest::new(request, std::net::SocketAddr::from(([127, 0, 0, 1], 80))).unwrap()
 }
 
 type Results<const N: usize> = [Result<(), Fault>; N];
@@ -32,7 +32,7 @@ type Results<const N: usize> = [Result<(), Fault>; N];
 /// of connections.
 async fn ask_times<const N: usize>(
     accept: impl Fn(DuplexStream) + 'static,
-    ask: &Ask,
+    request: &Request,
 ) -> (Results<N>, u32) {
     let dialed = Rc::new(Cell::new(0));
     let count = dialed.clone();
@@ -42,7 +42,7 @@ async fn ask_times<const N: usize>(
     });
     LocalSet::new()
         .run_until(async move {
-            let request = prepared(ask);
+            let request = prepared(request);
             let mut connection = Connection::over(server).await.unwrap();
             let mut results = [const { Ok(()) }; N];
             for result in &mut results {
@@ -133,9 +133,9 @@ async fn a_request_is_sent_again_if_a_used_connection_closes_instead_of_answerin
     let (results, connections) = ask_times::<4>(closing_on_the_second(b""), &ask()).await;
     assert_eq!((results, connections), ([const { Ok(()) }; 4], 4));
     // Not if an answer has begun, if sending it twice may do harm, or if the connection is new.
-    let post = Ask { method: "POST".to_owned(), ..ask() };
-    for (bytes, ask) in [(&b"H"[..], ask()), (b"", post)] {
-        let (results, connections) = ask_times::<3>(closing_on_the_second(bytes), &ask).await;
+    let post = Request { method: "POST".to_owned(), ..ask() };
+    for (bytes, request) in [(&b"H"[..], ask()), (b"", post)] {
+        let (results, connections) = ask_times::<3>(closing_on_the_second(bytes), &request).await;
         assert!(matches!(results, [Ok(()), Err(Fault::Failure(_)), Ok(())]), "{results:?}");
         assert_eq!(connections, 2);
     }
@@ -148,10 +148,10 @@ async fn answers_without_a_body_leave_the_connection_usable() {
     const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\ncontent-length: 1\r\n\r\n";
     const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n";
     for (method, status, answer) in [("GET", 204, NO_CONTENT), ("HEAD", 200, HEAD)] {
-        let mut ask = Ask { method: method.to_owned(), ..ask() };
-        ask.expected.status = status;
-        ask.expected.answer = Answer::Text(String::new());
-        let results = ask_times(in_pieces(&[answer], false), &ask).await;
+        let mut request = Request { method: method.to_owned(), ..ask() };
+        request.expected.status = status;
+        request.expected.answer = Answer::Text(String::new());
+        let results = ask_times(in_pieces(&[answer], false), &request).await;
         assert_eq!(results, ([Ok(()), Ok(())], 1));
     }
 }
@@ -215,7 +215,7 @@ async fn upload(
     std::fs::write(&body, "6".repeat(length)).unwrap();
     let expected = Expected::new(status, Answer::Text(answer));
     let body = Some(body.path().to_owned());
-    let request = prepared(&Ask { method: "POST".to_owned(), body, expected, ..ask() });
+    let request = prepared(&Request { method: "POST".to_owned(), body, expected, ..ask() });
     let server = Memory::new(accept).with_room(512);
     LocalSet::new()
         .run_until(async {
@@ -303,12 +303,13 @@ async fn nothing_outside_a_measurement_is_awaited_for_ever() {
     let plan = plan(closed_loop(2));
     let error = run_over(&plan, Nowhere, || Alarm::Ticks).await.unwrap_err();
     assert_eq!(format!("{error:#}"), "connection 1 of 2: no answer within 30 s");
-    let error = Visitor::over(Nowhere, &plan.target, &plan.asks, PATIENCE).await.err().unwrap();
+    let error = Visitor::over(Nowhere, &plan.target, &plan.requests, PATIENCE).await.err().unwrap();
     assert_eq!(error.to_string(), "no answer within 30 s");
     LocalSet::new()
         .run_until(async {
-            let open =
-                async || Visitor::over(silent(), &plan.target, &plan.asks, PATIENCE).await.unwrap();
+            let open = async || {
+                Visitor::over(silent(), &plan.target, &plan.requests, PATIENCE).await.unwrap()
+            };
             let fault = open().await.visit().await.unwrap_err();
             assert_eq!(fault.to_string(), "GET /: no answer within 30 s");
             let error = open().await.visit_in_steps(async || Ok(())).await.unwrap_err();

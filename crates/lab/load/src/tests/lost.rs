@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, time::Duration};
 
-use lab_model::Arrivals;
+use lab_protocol::Arrivals;
 use tokio::time::sleep;
 
 use super::{

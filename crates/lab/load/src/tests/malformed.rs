@@ -39,7 +39,7 @@ fn read(answer: &[u8], piece: usize) -> Option<(Head, Vec<u8>, Body)> {
 
 #[test]
 fn a_malformed_answer_reads_the_same_in_whatever_pieces_it_arrives() {
-    malformed::inputs(ANSWERS, |answer| {
+    malformed_input::inputs(ANSWERS, |answer| {
         let whole = read(answer, answer.len().max(1));
         // A long head is parsed again for each piece.
         for piece in [1 + answer.len() / 100, 7 + answer.len() / 50] {

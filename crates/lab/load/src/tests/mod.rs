@@ -12,14 +12,14 @@ pub mod visits;
 
 use std::time::Duration;
 
-use lab_model::{Answer, Arrivals, Ask, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_protocol::{Answer, Arrivals, Load, LoadPlan, OpenLoop, Outcome, Request, Spacing};
 use memory::Memory;
 
 use super::{Alarm, run_over};
 
 /// `GET /`, whose right answer is `6`.
-fn ask() -> Ask {
-    Ask::get("/", Answer::Text("6".to_owned()))
+fn ask() -> Request {
+    Request::get("/", Answer::Text("6".to_owned()))
 }
 
 /// One second of warm-up, five of measurement, one of grace.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Arrivals, Background, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
+use lab_protocol::{Arrivals, Background, Latency, Load, LoadPlan, OpenLoop, Outcome, Spacing};
 use tokio::time::{Instant, sleep_until};
 
 use super::{
@@ -93,7 +93,7 @@ async fn requests_in_the_background_occupy_the_server_and_only_their_faults_coun
     };
     let plan = plan(Arrivals::OpenLoop(at(10.0)));
     let alone = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
-    let background = vec![Background { arrivals: at(2.0), ask: ask() }];
+    let background = vec![Background { arrivals: at(2.0), request: ask() }];
     let mut plan = LoadPlan { background, ..plan };
     let next_to_others = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
     let counts = |it: &Outcome| (it.sent, it.ok, it.wrong, it.latency.count());
@@ -103,7 +103,7 @@ async fn requests_in_the_background_occupy_the_server_and_only_their_faults_coun
     let slowest = [&alone, &next_to_others].map(|it| it.latency.quantile_ms(100.0).unwrap());
     assert!(slowest[0] < 55.0 && slowest[1] > 95.0, "{slowest:?}");
 
-    plan.background[0].ask.expected.status = 201;
+    plan.background[0].request.expected.status = 201;
     let wrong = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
     // Ten during the measurement, and two during the warm-up.
     assert_eq!(counts(&wrong), (62, 50, 12, 50));

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, time::Duration};
 
-use lab_model::{LoadPlan, StopWhen};
+use lab_protocol::{LoadPlan, StopWhen};
 use tokio::time::{Instant, sleep};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use lab_model::{Answer, Ask, Expected, LoadPlan, OpenLoop, VisitEnd, VisitKind, Visits};
+use lab_protocol::{Answer, Expected, LoadPlan, OpenLoop, Request, VisitEnd, VisitKind, Visits};
 use tokio::time::sleep;
 
 use super::{
@@ -15,8 +15,9 @@ const SEVEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7";
 
 /// A kind of visit whose alternatives have these paths. The right answer is always `6`.
 pub fn kind(name: &str, weight: f64, alternatives: &[&[&str]]) -> VisitKind {
-    let ask = |path: &&str| Ask::get(path, Answer::Text("6".to_owned()));
-    let alternatives = alternatives.iter().map(|paths| paths.iter().map(ask).collect()).collect();
+    let request = |path: &&str| Request::get(path, Answer::Text("6".to_owned()));
+    let alternatives =
+        alternatives.iter().map(|paths| paths.iter().map(request).collect()).collect();
     VisitKind { name: name.to_owned(), weight, alternatives }
 }
 
@@ -124,8 +125,8 @@ async fn a_visit_with_a_second_right_answer_is_right_too() {
     assert_eq!(outcome.visits.unwrap().answer, pairs);
 
     // Without visits, too.
-    let asks = plan.visits.remove(0).alternatives.remove(0).split_off(1);
-    let closed = LoadPlan { asks, ..super::plan(super::closed_loop(1)) };
+    let requests = plan.visits.remove(0).alternatives.remove(0).split_off(1);
+    let closed = LoadPlan { requests, ..super::plan(super::closed_loop(1)) };
     let outcome =
         super::outcome(&closed, logging(|nth, _| if nth % 2 == 0 { SEVEN } else { SIX }).0).await;
     assert_eq!((outcome.ok, outcome.wrong), (outcome.sent, 0));

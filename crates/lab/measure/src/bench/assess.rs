@@ -1,7 +1,9 @@
 //! From runs to a record: medians, ratios of pairs, and the verdict on them. Nothing is started or read here.
 
 use anyhow::Context as _;
-use lab_model::{ByPercentile, Kind, Latency, Metric, Note, OpenLoop, Outcome, Reason, Speedups};
+use lab_protocol::{
+    ByPercentile, Latency, Metric, Note, NoteKind, OpenLoop, Outcome, Reason, Speedups,
+};
 use lab_report::{
     CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord, growth,
 };
@@ -110,7 +112,7 @@ impl<'a> Assessment<'a> {
                 open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
                 speedup: (variant != baseline).then(|| over_baseline(variant)),
                 ..variant_record(variant, &measured.closed)
-                    .with_context(|| experiment.name.clone())?
+                    .with_context(|| experiment.name.to_string())?
             });
         }
         let mut notes = experiment.notes.clone();
@@ -119,11 +121,11 @@ impl<'a> Assessment<'a> {
                 notes.extend(add_system_calls(variant, counted));
             }
         }
-        let load = workload.describe(experiment.asks().len());
+        let load = workload.describe(experiment.requests().len());
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
         let mut record = CaseRecord {
-            case: experiment.name.as_str().into(),
+            case: experiment.name.clone(),
             visit: workload.visit.clone(),
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
             users: workload.load.users,
@@ -167,7 +169,7 @@ fn add_system_calls(variant: &mut VariantRecord, counted: &SystemCalls) -> Optio
             variant.requests.first_fault.get_or_insert(why.clone());
         }
         Err(Uncounted { why, is_fault: false }) => {
-            return Some(Note::of(&variant.variant, Kind::NotCounted { why: why.clone() }));
+            return Some(Note::of(&variant.variant, NoteKind::NotCounted { why: why.clone() }));
         }
     }
     None

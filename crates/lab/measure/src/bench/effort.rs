@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Load, Metric, Spacing};
+use lab_protocol::{Load, Metric, Spacing};
 use lab_stats::{fewest_pairs, schedule};
 
 /// The shortest open loop that decides.
@@ -144,7 +144,7 @@ fn tenths(length: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use lab_model::Percentile;
+    use lab_protocol::Percentile;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! An engine: a command that reads a load plan and prints an outcome.
 //!
 //! Our own generator is one, in a process of its own so that its CPU time is separate. Others are
-//! scripts in `benches/engines`, or any program that keeps to the same protocol (`docs/src/engines.md`).
+//! scripts in `crates/lab/measure/engines`, or any program that keeps to the same protocol (`docs/src/engines.md`).
 
 use std::{
     cell::RefCell,
@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use lab_cases::lab_itself;
-use lab_model::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
+use lab_protocol::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
 use lab_system::{
     Program, ProgramFailure,
     process::{CpuTime, peak_rss_mib},
@@ -20,7 +20,7 @@ use lab_system::{
 use serde_json::{Value, json};
 
 /// Where a workspace has its engines.
-const ENGINES: &str = "benches/engines";
+const ENGINES: &str = "crates/lab/measure/engines";
 /// How much longer than planned a run may take: an engine opens all connections first.
 const SLACK: Duration = Duration::from_secs(120);
 /// How much of that each user takes. Locust starts 100 users a second.
@@ -128,7 +128,7 @@ impl Engine {
         }
         if self.args.is_empty() {
             // One that does not name itself has the name of its file.
-            outcome.engine.get_or_insert_with(|| lab_model::EngineInfo::named(name));
+            outcome.engine.get_or_insert_with(|| lab_protocol::EngineInfo::named(name));
             make_plain(&mut outcome);
         }
         Ok((outcome, printed))

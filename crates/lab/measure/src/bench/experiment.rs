@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use lab_cases::{Case, Promise, Reference, Workspace};
-use lab_model::{Ask, Load, Note};
+use lab_protocol::{Load, Note, Request};
+use lab_report::CaseName;
 use lab_servers::{Launch, Subject};
 
 use super::{Effort, Engine};
@@ -12,7 +13,7 @@ use crate::{Workload, count};
 #[derive(Debug)]
 pub struct Experiment {
     /// The name in progress and messages.
-    pub name: String,
+    pub name: CaseName,
     /// The servers; the first is the baseline.
     pub subjects: Vec<Subject>,
     pub workload: Workload,
@@ -37,13 +38,13 @@ impl Experiment {
     ///
     /// If this program can't be started as the generator.
     pub fn new(
-        name: &str,
+        name: CaseName,
         load: Load,
         subjects: Vec<Subject>,
         effort: Effort,
     ) -> anyhow::Result<Self> {
         Ok(Self {
-            name: name.to_owned(),
+            name,
             subjects,
             workload: Workload::of_users(load),
             engine: Engine::lab()?,
@@ -82,13 +83,13 @@ impl Experiment {
             promise: case.promise,
             steps_note: case.steps_note.clone(),
             exact: workspace.counts(case).unwrap_or_default(),
-            ..Self::new(&case.shown, case.load, subjects, effort)?
+            ..Self::new(CaseName::from(&*case.shown), case.load, subjects, effort)?
         })
     }
 
     /// The requests of a visit to the baseline. Those of the others may have other paths.
-    pub fn asks(&self) -> &[Ask] {
-        self.subjects.first().map_or(&[], |baseline| &baseline.asks)
+    pub fn requests(&self) -> &[Request] {
+        self.subjects.first().map_or(&[], |baseline| &baseline.requests)
     }
 
     /// The expected length of all runs and counts.

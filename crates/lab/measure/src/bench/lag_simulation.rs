@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Latency, Metric, Outcome, Punctuality};
+use lab_protocol::{Latency, Metric, Outcome, Punctuality};
 use lab_report::Run;
 use lab_stats::{SplitMix64, Verdict, judge, schedule};
 

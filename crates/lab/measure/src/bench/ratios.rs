@@ -1,6 +1,6 @@
 //! From pairs of runs to factors, a metric at a time.
 
-use lab_model::{ByPercentile, Outcome, Percentile, Speedups};
+use lab_protocol::{ByPercentile, Outcome, Percentile, Speedups};
 use lab_report::Run;
 use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
-use lab_model::{Arrivals, Ask, LoadPlan, OpenLoop, Outcome};
+use lab_protocol::{Arrivals, LoadPlan, OpenLoop, Outcome, Request};
 use lab_report::Run;
 use lab_servers::{Address, Launch, Running, Subject};
 use lab_stats::{Slot, median_of, schedule};
@@ -161,7 +161,7 @@ impl Runner<'_> {
             let variant = &self.experiment.subjects[subject].name;
             let nth = pair.map_or(String::new(), |pair| format!("  pair {} of {pairs}", pair + 1));
             let step = format!("{which}{nth}  {variant}");
-            self.progress.run(&self.experiment.name, &step, effort.run());
+            self.progress.run(self.experiment.name.as_str(), &step, effort.run());
             let nth = runs.iter().filter(|run| run.variant == *variant).count();
             let run = self.run(subject, nth, effort, arrivals).await?;
             let has_background = !self.experiment.workload.background.is_empty();
@@ -191,7 +191,7 @@ impl Runner<'_> {
                 grace: effort.grace,
                 background: workload.background(effort.spacing),
                 options: engine.options,
-                ..LoadPlan::new(server.target(), subject.asks.clone(), arrivals)
+                ..LoadPlan::new(server.target(), subject.requests.clone(), arrivals)
             };
             let plan = LoadPlan { server_pid: server.studied_pid().ok(), ..plan };
             let meter = NeighbourMeter::begin(server);
@@ -215,9 +215,9 @@ impl Runner<'_> {
         Ok(run)
     }
 
-    async fn count(&self, Subject { name, launch, asks, .. }: &Subject) -> SystemCalls {
+    async fn count(&self, Subject { name, launch, requests, .. }: &Subject) -> SystemCalls {
         self.progress.run("system calls", name, count::LONGEST);
-        let counted = count::system_calls(launch, asks).await;
+        let counted = count::system_calls(launch, requests).await;
         let may_lack_answers = self.experiment.effort.allow_unfinished;
         let per_visit = counted.map_err(|error| Uncounted {
             why: format!("{error:#}"),
@@ -241,7 +241,7 @@ fn is_fault(error: &anyhow::Error, may_lack_answers: bool) -> bool {
 async fn first_answer(plan: &LoadPlan, patience: Duration) {
     let visit = async {
         let target = plan.target.clone();
-        let mut visitor = Visitor::open_within(target, &plan.asks, patience).await.ok()?;
+        let mut visitor = Visitor::open_within(target, &plan.requests, patience).await.ok()?;
         visitor.visit().await.ok()
     };
     let _ = timeout(patience, visit).await;
@@ -253,10 +253,13 @@ pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
 }
 
 /// Makes one visit; returns what went wrong.
-pub async fn visit_once(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Result<(), Fault>> {
+pub async fn visit_once(
+    launch: &Launch,
+    requests: &[Request],
+) -> anyhow::Result<Result<(), Fault>> {
     Running::with(launch, async |running| {
         let (target, patience) = (running.server.target(), launch.patience());
-        anyhow::Ok(Visitor::open_within(target, asks, patience).await?.visit().await)
+        anyhow::Ok(Visitor::open_within(target, requests, patience).await?.visit().await)
     })
     .await
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use lab_model::{Arrivals, Kind, Note, Outcome};
+use lab_protocol::{Arrivals, Note, NoteKind, Outcome};
 use lab_servers::Subject;
 use lab_system::Progress;
 
@@ -66,9 +66,9 @@ pub async fn find_warm_up(experiment: &Experiment) -> anyhow::Result<Option<Long
         }
         let (warm_up_s, gain) = (slow.warm_up.as_secs_f64(), slow.gain);
         let kind = if slow.is_settled {
-            Kind::LongWarmUp { warm_up_s, gain }
+            NoteKind::LongWarmUp { warm_up_s, gain }
         } else {
-            Kind::StillWarming { warm_up_s, gain }
+            NoteKind::StillWarming { warm_up_s, gain }
         };
         found = Some(LongWarmUp { length: slow.warm_up, note: Note::of(name, kind) });
     }
@@ -90,7 +90,7 @@ impl Runner<'_> {
         loop {
             let effort = Effort { warm_up, measurement: watched, ..*effort };
             let which = format!("is it warm?  {}", subjects[subject].name);
-            self.progress.run(name, &which, effort.run());
+            self.progress.run(name.as_str(), &which, effort.run());
             let arrivals = Arrivals::ClosedLoop(workload.load);
             let run = self.run(subject, 0, effort, arrivals).await?;
             let Some(slow) = slow(&run.outcome, warm_up, watched) else { return Ok(None) };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use http::Uri;
 use lab_load::{Fetched, Visitor, address};
-use lab_model::{Answer, Ask};
+use lab_protocol::{Answer, Request};
 
 pub type Reading = BTreeMap<String, u64>;
 
@@ -15,7 +15,7 @@ pub struct Gauge(Visitor);
 impl Gauge {
     /// A gauge at `path` of the server at `url`, read in plain HTTP whatever the URL's scheme.
     pub async fn open(url: &Uri, path: &str) -> anyhow::Result<Self> {
-        Ok(Self(Visitor::open(address(url)?, &[Ask::get(path, Answer::Any)]).await?))
+        Ok(Self(Visitor::open(address(url)?, &[Request::get(path, Answer::Any)]).await?))
     }
 
     pub async fn read(&mut self) -> anyhow::Result<Reading> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
 use lab_load::Visitor;
-use lab_model::Ask;
+use lab_protocol::Request;
 use lab_servers::{Launch, Running, Server};
 use lab_system::process;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl Counts {
 }
 
 /// Counts what a visit costs `variant`, whose binary in `workspace` must count: a workspace of
-/// [`lab_servers::instrumented::build`].
+/// [`lab_servers::instrumented::build_instrumented`].
 ///
 /// Requests `before` set up what the server makes once, and aren't counted. Also returns a note if system calls
 /// are not counted.
@@ -51,13 +51,13 @@ pub async fn measure(
     workspace: &Workspace,
     case: &Case,
     variant: &str,
-    before: &[Ask],
+    before: &[Request],
 ) -> anyhow::Result<(Counts, Option<String>)> {
     let case = case.counted();
-    let asks = case.asks();
+    let requests = case.requests();
     let launch = Launch::of_case(workspace, &case, variant)?;
     let counted = Running::with(&launch, async |running| {
-        let counted = counts_of(running, &case, &asks, before).await;
+        let counted = counts_of(running, &case, &requests, before).await;
         counted.with_context(|| format!("{}-{variant}", case.name))
     });
     let (mut counts, calls) = counted.await?;
@@ -74,8 +74,8 @@ pub async fn measure(
 async fn counts_of(
     running: &Running,
     case: &Case,
-    asks: &[Ask],
-    before: &[Ask],
+    requests: &[Request],
+    before: &[Request],
 ) -> anyhow::Result<(Counts, anyhow::Result<Counter>)> {
     let servers = std::iter::once(&running.server).chain(&running.companions);
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
@@ -83,7 +83,7 @@ async fn counts_of(
     if !before.is_empty() {
         Visitor::open(running.server.target(), before).await?.visit_in_steps(&idle).await?;
     }
-    let mut visitor = Visitor::open(running.server.target(), asks).await?;
+    let mut visitor = Visitor::open(running.server.target(), requests).await?;
     let mut gauges = Gauges::open(running, case).await?;
     for _ in 0..case.count.warm_up {
         visitor.visit_in_steps(&idle).await?;
@@ -112,7 +112,7 @@ async fn counts_of(
     }
     let counts = Counts {
         visits: case.count.visits,
-        requests: asks.len(),
+        requests: requests.len(),
         exact: growth(&price, &median_growth(&readings)),
         system_calls: None,
     };
@@ -149,12 +149,16 @@ impl Gauges {
 }
 
 /// Makes visits over one connection. Each request waits until all servers sleep, and so does the return.
-pub async fn visit_in_steps(running: &Running, asks: &[Ask], visits: u32) -> anyhow::Result<()> {
+pub async fn visit_in_steps(
+    running: &Running,
+    requests: &[Request],
+    visits: u32,
+) -> anyhow::Result<()> {
     let servers = std::iter::once(&running.server).chain(&running.companions);
     let pids = servers.map(Server::studied_pid).collect::<anyhow::Result<Vec<_>>>()?;
     // A tool that runs the server may be a script.
     let pids: Vec<_> = pids.into_iter().flat_map(process::pids).collect();
-    let mut visitor = Visitor::open(running.server.target(), asks).await?;
+    let mut visitor = Visitor::open(running.server.target(), requests).await?;
     for _ in 0..visits {
         visitor.visit_in_steps(async || idle(&pids).await).await?;
     }

@@ -5,8 +5,8 @@ use std::{process::Command, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Visitor;
-use lab_model::Ask;
 use lab_profile::PerfControl;
+use lab_protocol::Request;
 use lab_servers::{Launch, Running};
 use lab_system::process;
 use tokio::time::{Instant, timeout};
@@ -82,11 +82,11 @@ const REST: Duration = Duration::from_millis(200);
 /// # Errors
 ///
 /// If they cannot be counted here, if a visit takes too long, or if an answer is wrong.
-pub async fn system_calls(launch: &Launch, asks: &[Ask]) -> anyhow::Result<[f64; 2]> {
+pub async fn system_calls(launch: &Launch, requests: &[Request]) -> anyhow::Result<[f64; 2]> {
     let counted = Running::with(launch, async |Running { server, .. }| {
         // Before any visit: a server whose process cannot be seen gets none.
         let pid = server.studied_pid()?;
-        let mut visitor = Visitor::open(server.target(), asks).await?;
+        let mut visitor = Visitor::open(server.target(), requests).await?;
         let (start, mut visits) = (Instant::now(), 0);
         while visits < WARM_UP && start.elapsed() < VISITING / ROUNDS {
             visitor.visit().await?;

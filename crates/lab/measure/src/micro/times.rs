@@ -280,13 +280,16 @@ mod tests {
 
     #[test]
     fn a_malformed_line_has_at_most_one_time_that_is_a_positive_number() {
-        malformed::texts(["sort small 12.5", "sum\t3e3", "parse 1.5 µs", "a 2,000"], |line| {
-            let mut times = Times::default();
-            times.read_line(line);
-            times.read_error(line);
-            assert!(times.names().count() <= 2);
-            let is_time = |time: f64| time.is_finite() && time > 0.0;
-            assert!(times.names().filter_map(|name| times.of(name)).all(is_time), "{times:?}");
-        });
+        malformed_input::texts(
+            ["sort small 12.5", "sum\t3e3", "parse 1.5 µs", "a 2,000"],
+            |line| {
+                let mut times = Times::default();
+                times.read_line(line);
+                times.read_error(line);
+                assert!(times.names().count() <= 2);
+                let is_time = |time: f64| time.is_finite() && time > 0.0;
+                assert!(times.names().filter_map(|name| times.of(name)).all(is_time), "{times:?}");
+            },
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_load::Visitor;
-use lab_model::Ask;
 use lab_observation::{Folded, Heap};
+use lab_protocol::Request;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -26,10 +26,10 @@ struct HeapAnswer {
 }
 
 /// Visits a server that samples its allocations, which `launch` starts.
-pub async fn sample(launch: &Launch, asks: &[Ask]) -> anyhow::Result<Heap> {
+pub async fn sample(launch: &Launch, requests: &[Request]) -> anyhow::Result<Heap> {
     let sampling = async |Running { server, .. }: &Running| {
         let url = server.url();
-        let mut visitor = Visitor::open(server.target(), asks).await?;
+        let mut visitor = Visitor::open(server.target(), requests).await?;
         for _ in 0..WARM_UP {
             visitor.visit().await?;
         }

@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use http::Uri;
-use lab_model::{Arrivals, LoadPlan, Spacing, Target};
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
+use lab_protocol::{Arrivals, LoadPlan, Spacing, Target};
 use lab_servers::Running;
 
 use super::ServerUnderLoad;
@@ -108,7 +108,7 @@ impl Watch<'_> {
             measurement: MARGIN + self.window + MARGIN,
             grace: GRACE,
             background: self.server.workload.background(Spacing::default()),
-            ..LoadPlan::new(target, self.server.asks.clone(), arrivals)
+            ..LoadPlan::new(target, self.server.requests.clone(), arrivals)
         }
     }
 
@@ -141,7 +141,7 @@ impl Watch<'_> {
             recording: reading.await?,
             measured: outcome.measured,
             // The CPU time is that of all of them.
-            answered: outcome.ok_in_time * self.server.asks.len() as u64
+            answered: outcome.ok_in_time * self.server.requests.len() as u64
                 + outcome.background_in_time,
             cpu: outcome.server_cpu,
             spans,

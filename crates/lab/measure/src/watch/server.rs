@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lab_cases::{Case, Workspace};
-use lab_model::{Ask, Load, Note};
-use lab_servers::{Launch, Requests, Subject, learn_answers};
+use lab_protocol::{Load, Note, Request};
+use lab_servers::{Launch, RequestOptions, Subject, learn_answers};
 
 use crate::Workload;
 
@@ -13,7 +13,7 @@ pub struct ServerUnderLoad {
     pub name: String,
     pub launch: Launch,
     /// The requests of a visit.
-    pub asks: Vec<Ask>,
+    pub requests: Vec<Request>,
     pub workload: Workload,
     /// How long a visit takes that meets no other; zero if nobody knows.
     pub visit_takes: Duration,
@@ -21,8 +21,8 @@ pub struct ServerUnderLoad {
 
 impl ServerUnderLoad {
     fn new(subject: Subject, load: Load, visit_takes: Duration) -> Self {
-        let Subject { name, launch, asks, .. } = subject;
-        Self { name, launch, asks, workload: Workload::of_users(load), visit_takes }
+        let Subject { name, launch, requests, .. } = subject;
+        Self { name, launch, requests, workload: Workload::of_users(load), visit_takes }
     }
 
     /// Servers that these users visit. The answers of the first are the right answers for the others; also returns what
@@ -34,7 +34,7 @@ impl ServerUnderLoad {
     pub async fn with_answers(
         mut subjects: Vec<Subject>,
         load: Load,
-        requests: &Requests,
+        requests: &RequestOptions,
     ) -> anyhow::Result<(Vec<Self>, Vec<Note>)> {
         // Before a server starts.
         lab_system::allow_connections(load.users)?;
@@ -52,9 +52,9 @@ impl ServerUnderLoad {
     ///
     /// If the system doesn't allow as many connections, or if the variant has no server.
     pub fn of_case(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
-        let (asks, workload) = Workload::of_case(case)?;
+        let (requests, workload) = Workload::of_case(case)?;
         let launch = Launch::of_case(workspace, case, variant)?;
         let visit_takes = Duration::ZERO;
-        Ok(Self { name: variant.to_owned(), launch, asks, workload, visit_takes })
+        Ok(Self { name: variant.to_owned(), launch, requests, workload, visit_takes })
     }
 }

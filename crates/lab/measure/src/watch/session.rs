@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
-use lab_model::{Exhibit, Kind, Note, usual};
 use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
 use lab_profile::Profilers;
+use lab_protocol::{Exhibit, Note, NoteKind, usual};
 use lab_servers::Launch;
 use lab_system::{Build, Progress, own_command};
 
@@ -132,13 +132,13 @@ impl FlameSession {
         for Observation { name, threads, .. } in &servers {
             let starved = threads.as_ref().map(ThreadStates::starved);
             if let Some((_, share)) = starved.filter(|it| it.0 >= WANTED && it.1 >= STARVED) {
-                notes.push(Note::of(name, Kind::Starved { share }));
+                notes.push(Note::of(name, NoteKind::Starved { share }));
             }
         }
         let mut heaps = Vec::new();
         for (launch, server) in self.sampling.iter().zip(&self.servers) {
             progress.step(&format!("sampling the allocations of {}", launch.name));
-            let heap = heap::sample(launch, &server.asks).await;
+            let heap = heap::sample(launch, &server.requests).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
         Ok(Observations { profiler, servers, heaps, notes })
@@ -166,7 +166,7 @@ pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
         question: format!("What does {name} do with its CPU time?"),
         exhibits: usual(),
         servers: servers.iter().map(|server| server.name.clone()).collect(),
-        load: first.workload.describe(first.asks.len()),
+        load: first.workload.describe(first.requests.len()),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),
@@ -178,8 +178,8 @@ pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
 /// The notes of the profiler. A note that applies to all servers appears once.
 fn notes_of(observations: &[Observation]) -> Vec<Note> {
     let notes = |it: &Observation| it.recording.as_ref().map_or(vec![], |it| it.notes.clone());
-    let all: Vec<Vec<Kind>> = observations.iter().map(notes).collect();
-    let is_common = |note: &Kind| all.iter().all(|notes| notes.contains(note));
+    let all: Vec<Vec<NoteKind>> = observations.iter().map(notes).collect();
+    let is_common = |note: &NoteKind| all.iter().all(|notes| notes.contains(note));
     let common = all.first().into_iter().flatten().filter(|note| is_common(note));
     let mut merged: Vec<_> = common.cloned().map(Note::from).collect();
     for (observation, notes) in observations.iter().zip(&all) {

@@ -17,7 +17,7 @@ const SPANS: &str = r#"{ "dropped": 3, "now_us": 90, "spans": [
 
 #[test]
 fn malformed_stacks_are_refused_or_survive_being_written() {
-    malformed::texts(STACKS, |text| {
+    malformed_input::texts(STACKS, |text| {
         let Ok(folded) = text.parse::<Folded>() else { return };
         let again: Folded = folded.to_string().parse().unwrap();
         assert_eq!(again.to_string(), folded.to_string());
@@ -36,7 +36,7 @@ fn malformed_stacks_are_refused_or_survive_being_written() {
 
 #[test]
 fn malformed_spans_are_refused_or_belong_to_requests() {
-    malformed::texts([SPANS], |text| {
+    malformed_input::texts([SPANS], |text| {
         let Ok(spans) = serde_json::from_str::<Spans>(text) else { return };
         let requests = spans.requests(&Default::default());
         let parts: usize = requests.iter().map(|request| request.parts.len()).sum();

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::svg::{FIGURE_WIDTH, Scale, bar, fit, px, round};
-use lab_model::{Metric, Outcome};
+use lab_protocol::{Metric, Outcome};
 use lab_report::{
     CaseRecord, Run, VariantRecord, join, significant,
     tables::{factor_of, value_of},

@@ -1,5 +1,5 @@
 use lab_cases::{Sweep, criterion::Bench};
-use lab_model::Metric;
+use lab_protocol::Metric;
 use lab_report::Record;
 
 use super::*;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use lab_cases::Case;
-use lab_model::{Metric, Note};
+use lab_protocol::{Metric, Note};
 use lab_report::{
     CaseRecord, Cell, ComparisonAnswer, Headline, Meaning, NoteLine, Record, code, notes,
     origin::{command_line, day, relative},

@@ -131,7 +131,7 @@ fn a_malformed_record_is_refused_or_becomes_a_page() {
             run["outcome"]["latency_us"].as_array_mut().unwrap().truncate(3);
         }
     }
-    malformed::texts([record.to_string()], |text| {
+    malformed_input::texts([record.to_string()], |text| {
         if let Ok(record) = serde_json::from_str::<Record>(text) {
             assert!(page(&record, &[], |_| None).contains("</html>"));
         }

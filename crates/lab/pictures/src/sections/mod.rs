@@ -6,8 +6,8 @@ mod words;
 
 use std::path::Path;
 
-use lab_model::Exhibit;
 use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
+use lab_protocol::Exhibit;
 use lab_report::Table;
 use lab_system::Output;
 use words::time;

@@ -5,8 +5,8 @@
 
 use std::{fs::File, path::Path, process::Command, time::Duration};
 
-use lab_model::Note;
 use lab_observation::{Observation, Topic};
+use lab_protocol::Note;
 use lab_system::{Output, Program};
 
 use super::super::page::PicturePage;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use lab_model::Note;
 use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
+use lab_protocol::Note;
 use lab_system::Build;
 
 use super::{

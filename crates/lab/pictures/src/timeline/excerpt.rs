@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::Role;
 use lab_observation::{Spans, TracedRequest};
+use lab_protocol::Role;
 
 use super::Kinds;
 

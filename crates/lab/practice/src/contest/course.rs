@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use lab_model::{Ask, OpenLoop, Spacing, VisitKind};
+use lab_protocol::{OpenLoop, Request, Spacing, VisitKind};
 use lab_servers::Scratch;
 use lab_stats::SplitMix64;
 use lab_system::Program;
@@ -57,7 +57,7 @@ pub struct DrawnVisit {
     /// What each of them reserves at the companion; empty strings reserve nothing.
     #[serde(default)]
     pub references: Vec<String>,
-    pub alternatives: Vec<Vec<Ask>>,
+    pub alternatives: Vec<Vec<Request>>,
 }
 
 impl ContestCourse {

@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use jiff::Timestamp;
 use lab_cases::{Case, Workspace};
-use lab_report::{say, told};
+use lab_report::{translate, translated};
 use lab_stats::Speedup;
 use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
@@ -139,8 +139,10 @@ impl Ladder {
         let kept = self.dir.join(Self::SOURCE);
         let message = match message {
             Some(message) => message.to_owned(),
-            None if self.rungs.is_empty() => say!("as it was"),
-            None => first_difference(&kept, source).unwrap_or_else(|| say!("nothing changed")),
+            None if self.rungs.is_empty() => translate!("as it was"),
+            None => {
+                first_difference(&kept, source).unwrap_or_else(|| translate!("nothing changed"))
+            }
         };
         fs::create_dir_all(&self.dir)?;
         if kept.exists() {
@@ -210,7 +212,7 @@ fn first_difference(old: &Path, new: &Path) -> Option<String> {
         let file = path.file_name()?.to_string_lossy();
         let known: std::collections::HashSet<_> = before.lines().map(str::trim).collect();
         let added = now.lines().map(str::trim).find(|line| line.len() > 3 && !known.contains(line));
-        Some(format!("{file}: {}", added.unwrap_or(told("lines are gone"))))
+        Some(format!("{file}: {}", added.unwrap_or(translated("lines are gone"))))
     })
 }
 

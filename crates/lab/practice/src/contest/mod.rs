@@ -13,8 +13,10 @@ use std::{fs::File, path::Path, process::Command, time::Duration};
 use anyhow::{Context as _, anyhow, bail};
 use lab_cases::{Case, ContestRules, Workspace};
 use lab_load::Visitor;
-use lab_model::{Answer, Ask, LoadPlan, OpenLoop, Outcome, StopWhen, Target, VisitEnd, Visits};
-use lab_report::say;
+use lab_protocol::{
+    Answer, LoadPlan, OpenLoop, Outcome, Request, StopWhen, Target, VisitEnd, Visits,
+};
+use lab_report::translate;
 use lab_servers::{Launch, Running, Scratch};
 use lab_stats::SplitMix64;
 use lab_system::{Program, ProgramFailure, write_whole};
@@ -76,7 +78,7 @@ impl<'a> Contest<'a> {
         case: &'a Case,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let no_contest = || say!("{case} has no contest", case = case.shown);
+        let no_contest = || translate!("{case} has no contest", case = case.shown);
         let rules = case.contest.as_ref().with_context(no_contest)?;
         let players = Players { workspace, case, rules, data_seed: (seed % 1_000_000) as u32 };
         let data = Scratch::new()?;
@@ -166,8 +168,9 @@ impl<'a> Contest<'a> {
         let disturb = async {
             for it in &self.course.disturbances {
                 sleep_until(begin + Duration::from_secs_f64(it.at_s)).await;
-                let ask = Ask { method: "POST".to_owned(), ..Ask::get(&it.path, Answer::Any) };
-                Visitor::open(companion.clone(), &[ask]).await?.answers().await?;
+                let request =
+                    Request { method: "POST".to_owned(), ..Request::get(&it.path, Answer::Any) };
+                Visitor::open(companion.clone(), &[request]).await?.answers().await?;
             }
             anyhow::Ok(())
         };
@@ -184,7 +187,7 @@ impl<'a> Contest<'a> {
     ) -> anyhow::Result<Visits> {
         let visits = outcome.visits.take().context("the outcome has no visits")?;
         if outcome.wrong + outcome.failed > 0 {
-            let fault = outcome.first_fault.unwrap_or_else(|| say!("a wrong answer"));
+            let fault = outcome.first_fault.unwrap_or_else(|| translate!("a wrong answer"));
             let difference = self.difference(&visits, service, taken).await.unwrap_or_default();
             bail!("{fault}{difference}");
         }
@@ -203,22 +206,23 @@ impl<'a> Contest<'a> {
         let drawn = self.course.visits.get(kind)?;
         let before = visits.kind[..row].iter().filter(|it| usize::from(**it) == kind).count();
         let nth = (taken[kind] + before) % drawn.alternatives.len();
-        for (request, ask) in drawn.alternatives[nth].iter().enumerate() {
-            if ask.method != "GET" {
+        for (place, request) in drawn.alternatives[nth].iter().enumerate() {
+            if request.method != "GET" {
                 continue;
             }
-            let visitor = Visitor::open(service.server.target(), std::slice::from_ref(ask)).await;
+            let visitor =
+                Visitor::open(service.server.target(), std::slice::from_ref(request)).await;
             let answer = visitor.ok()?.answers().await.ok()?.remove(0);
             let mut command = self.players.referee("answer").ok()?;
             let seed = self.players.data_seed.to_string();
-            command.args(["--seed", &seed, &drawn.name, &nth.to_string(), &request.to_string()]);
+            command.args(["--seed", &seed, &drawn.name, &nth.to_string(), &place.to_string()]);
             let right = Program::new(command, PATIENCE).named("the referee").output().await.ok()?;
             let [right, got] = [&right, &answer.body].map(|it| String::from_utf8_lossy(it));
             let pair = right.lines().zip(got.lines()).find(|(right, got)| right != got);
             if let Some((right, got)) = pair {
                 let [right, got] = [right, got].map(lab_system::plain);
-                let request = format!("{} {}", ask.method, ask.path);
-                let asked = say!("{request}, asked again", request);
+                let request = format!("{} {}", request.method, request.path);
+                let asked = translate!("{request}, asked again", request);
                 return Some(format!("\n  {asked}:\n  - {right}\n  + {got}"));
             }
         }
@@ -301,11 +305,12 @@ async fn ask_again(
         let of_kind = answered.iter().filter(|it| std::ptr::eq(it.drawn, drawn));
         // The last ones are those that may not have been stored yet.
         for it in of_kind.rev().take(ASKED_AGAIN) {
-            let ask = &drawn.alternatives[it.nth][again];
-            let mut visitor = Visitor::open(target.clone(), std::slice::from_ref(ask)).await?;
-            let (kind, request) = (&drawn.name, format!("{} {}", ask.method, ask.path));
-            let lost =
-                || say!("a restart lost what a `{kind}` had changed: {request}", kind, request);
+            let request = &drawn.alternatives[it.nth][again];
+            let mut visitor = Visitor::open(target.clone(), std::slice::from_ref(request)).await?;
+            let (kind, request) = (&drawn.name, format!("{} {}", request.method, request.path));
+            let lost = || {
+                translate!("a restart lost what a `{kind}` had changed: {request}", kind, request)
+            };
             visitor.visit().await.map_err(anyhow::Error::from).with_context(lost)?;
         }
     }

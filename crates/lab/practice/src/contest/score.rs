@@ -5,7 +5,7 @@
 //! 500 per second, and none beyond, it is 500. So a change never costs points because the service then gets more load,
 //! and where a run ends doesn't matter, because nothing counts there.
 
-use lab_model::{VisitEnd, Visits};
+use lab_protocol::{VisitEnd, Visits};
 use serde::Serialize;
 
 use super::{

@@ -245,15 +245,19 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
 
     #[test]
     fn a_malformed_script_is_refused_or_has_a_stack_for_each_sample() {
-        malformed::texts([SCRIPT, "  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n"], |text| {
-            let Ok(script) = read(text) else { return };
-            let heads = text.lines().filter(|it| !it.trim().is_empty() && !it.starts_with('\t'));
-            assert!(script.stacks.total() <= heads.count() as u64);
-            assert!(script.stacks.iter().all(|(stack, _)| !stack.is_empty()));
-            script.cpu_time(499);
-            script.is_confined();
-            text.lines().map(lost_samples).for_each(drop);
-        });
+        malformed_input::texts(
+            [SCRIPT, "  81000 cpu_core/cycles/Pu: \n\t 12 main (/x)\n\n"],
+            |text| {
+                let Ok(script) = read(text) else { return };
+                let heads =
+                    text.lines().filter(|it| !it.trim().is_empty() && !it.starts_with('\t'));
+                assert!(script.stacks.total() <= heads.count() as u64);
+                assert!(script.stacks.iter().all(|(stack, _)| !stack.is_empty()));
+                script.cpu_time(499);
+                script.is_confined();
+                text.lines().map(lost_samples).for_each(drop);
+            },
+        );
     }
 
     #[test]

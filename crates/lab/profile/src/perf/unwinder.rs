@@ -1,6 +1,6 @@
 //! How `perf` finds callers in a process, and how often it samples.
 
-use lab_model::Kind;
+use lab_protocol::NoteKind;
 use std::{num::NonZero, path::PathBuf, thread, time::Duration};
 
 use lab_observation::{LANGUAGES, Language, Unwinder};
@@ -54,9 +54,9 @@ pub fn rate(unwinder: Unwinder, cores: Option<f64>, length: Duration) -> u32 {
 }
 
 /// A rate that was lowered.
-pub fn lowered(rate: u32) -> Option<Kind> {
+pub fn lowered(rate: u32) -> Option<NoteKind> {
     let [usual, ..] = RATES;
-    (rate < usual).then_some(Kind::RateLowered { rate, usual, gigabytes: LIMIT / 1e9 })
+    (rate < usual).then_some(NoteKind::RateLowered { rate, usual, gigabytes: LIMIT / 1e9 })
 }
 
 #[cfg(test)]

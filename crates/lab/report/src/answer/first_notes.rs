@@ -1,6 +1,6 @@
 //! The notes that matter most, a line each.
 
-use lab_model::Note;
+use lab_protocol::Note;
 
 use crate::{EXPLANATIONS, code, join, sentence};
 

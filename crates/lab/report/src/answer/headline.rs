@@ -1,6 +1,6 @@
 //! The verdict in one line.
 
-use lab_model::{Metric, Reason};
+use lab_protocol::{Metric, Reason};
 use lab_stats::{Speedup, Verdict};
 
 use crate::{CaseRecord, factor, join, shortened, significant, turned};

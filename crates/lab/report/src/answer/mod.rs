@@ -6,7 +6,7 @@ mod first_notes;
 mod headline;
 mod rows;
 
-use lab_model::{Kind, Note};
+use lab_protocol::{Note, NoteKind};
 use lab_stats::Verdict;
 
 pub use first_notes::{FirstNotes, NoteLine};
@@ -132,7 +132,9 @@ fn named_notes(case: &CaseRecord) -> Vec<Note> {
         Note::Known {
             variant: None,
             kind:
-                kind @ (Kind::Contradiction { .. } | Kind::TailsApart { .. } | Kind::FallsBehind { .. }),
+                kind @ (NoteKind::Contradiction { .. }
+                | NoteKind::TailsApart { .. }
+                | NoteKind::FallsBehind { .. }),
         } => Note::of(case.names()[1], kind),
         other => other,
     };

@@ -1,6 +1,6 @@
 //! The one table of an answer.
 
-use lab_model::{Metric, Percentile};
+use lab_protocol::{Metric, Percentile};
 
 use crate::{
     CaseRecord, Cell, Meaning, NONE, Table, VariantRecord, significant,

@@ -3,7 +3,7 @@ use crate::{
     Cell, Meaning,
     examples::{candidates, recorded},
 };
-use lab_model::{ByPercentile, Metric, Speedups};
+use lab_protocol::{ByPercentile, Metric, Speedups};
 use lab_stats::Speedup;
 
 /// The first line without colours.
@@ -127,7 +127,7 @@ fn a_generator_that_limits_the_faster_side_makes_the_factor_a_bound() {
 
 #[test]
 fn a_latency_of_the_closed_loop_is_a_bound_if_the_generator_limited_the_faster_side() {
-    let p99 = lab_model::Percentile::P99;
+    let p99 = lab_protocol::Percentile::P99;
     let metric = Metric::Latency(p99);
     let bound = |throughput: f64, latency: f64, limited: &[usize], metric: Metric| {
         let mut case = recorded().cases.remove(0);
@@ -195,7 +195,7 @@ fn a_count_may_be_a_range_and_what_could_not_be_counted_is_behind_v() {
     case.variants[0].ranges.insert("system_calls".to_owned(), [3.0, 3.04]);
     case.variants[1].exact.insert("system_calls".to_owned(), 3.0);
     let why = "`perf` is missing".to_owned();
-    case.notes.push(lab_model::Note::of("fixed", lab_model::Kind::NotCounted { why }));
+    case.notes.push(lab_protocol::Note::of("fixed", lab_protocol::NoteKind::NotCounted { why }));
     let answer = ComparisonAnswer::of_case(&case);
     let row = answer.table.rows.iter().find(|row| row[0] == "system calls").unwrap();
     assert_eq!(row[1..3], ["3.00–3.04", "3"]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::{Metric, Note, Reason, Speedups};
+use lab_protocol::{Metric, Note, Reason, Speedups};
 use lab_stats::Verdict;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What the figures of a comparison show, and what spoils them.
 
-use lab_model::{Metric, Reason, Speedups};
+use lab_protocol::{Metric, Reason, Speedups};
 use lab_stats::{Verdict, judge};
 
 use crate::{decline, tables::is_of_open_loop};

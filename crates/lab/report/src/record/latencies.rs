@@ -1,6 +1,6 @@
 //! Latencies, and the open loop that they are from.
 
-use lab_model::{ByPercentile, Invalid, Spacing};
+use lab_protocol::{ByPercentile, Invalid, Spacing};
 use serde::{Deserialize, Serialize};
 
 use super::RequestCounts;

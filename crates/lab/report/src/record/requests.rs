@@ -1,6 +1,6 @@
 //! What became of requests.
 
-use lab_model::{Outcome, is_zero};
+use lab_protocol::{Outcome, is_zero};
 use serde::{Deserialize, Serialize};
 
 /// What became of all requests: `sent = ok + wrong + failed + unfinished`.

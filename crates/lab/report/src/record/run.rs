@@ -1,6 +1,6 @@
 //! One run of a server, and what all runs of one met in a second.
 
-use lab_model::{Listener, Outcome};
+use lab_protocol::{Listener, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::Neighbours;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::{Limit, Metric, Speedups};
+use lab_protocol::{Limit, Metric, Speedups};
 use serde::{Deserialize, Serialize};
 
 use crate::Growth;

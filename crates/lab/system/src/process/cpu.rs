@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_malformed_stat_has_no_figure_but_its_own() {
-        malformed::texts([STAT], |stat| {
+        malformed_input::texts([STAT], |stat| {
             let Some((started, process)) = parse(stat, Duration::ZERO) else { return };
             let numbers: Vec<_> = stat.split(' ').map(|word| word.parse::<u64>().ok()).collect();
             for figure in [started, process.faults] {

@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_malformed_name_hides_nothing_that_follows_it() {
-        malformed::inputs(NAMES, |name| {
+        malformed_input::inputs(NAMES, |name| {
             let name = &name[..name.len().min(15)];
             let stat = [&b"42 ("[..], name, b") S 1 42 0\n"].concat();
             assert_eq!(behind_name(&String::from_utf8_lossy(&stat)), Some("S 1 42 0\n"));

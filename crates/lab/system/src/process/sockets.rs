@@ -212,7 +212,7 @@ mod tests {
     fn a_malformed_table_has_no_socket_that_its_line_does_not_name() {
         let tail = "00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 37 1 0";
         let lines = ["0100007F:1F90", "0000000000000000FFFF00000100007F:1F90"];
-        malformed::texts(lines.map(|local| format!("   0: {local} {tail}")), |line| {
+        malformed_input::texts(lines.map(|local| format!("   0: {local} {tail}")), |line| {
             if let Some((_, name)) = socket(line, LISTEN) {
                 assert!(line.contains(name.trim_start_matches("socket:[").trim_end_matches(']')));
             }
@@ -220,7 +220,7 @@ mod tests {
         let connection = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 \
                           data_segs_out:8 data_segs_in:14 rcv_space:5";
         let listener = "LISTEN 0 2 127.0.0.1:59085 0.0.0.0:* ino:2028 <-> skmem:(r0,rb131072,d13)";
-        malformed::texts([connection, listener], |line| {
+        malformed_input::texts([connection, listener], |line| {
             drop((exchanged(line), dropped(line)));
         });
     }

@@ -1,8 +1,8 @@
 //! A card in a terminal: the answer in one screen, or all of it.
 
 use console::style;
-use lab_model::{Kind, Note};
 use lab_observation::Function;
+use lab_protocol::{Note, NoteKind};
 use lab_report::{column, join, noted, paragraph, percent, plural, render_notes};
 
 use super::{Card, LIMITS, Suspect};
@@ -48,7 +48,7 @@ impl Card {
         let with = if rest.is_empty() { String::new() } else { format!(", with {}", join(&rest)) };
         // How many there are is said with the rest.
         let is_counted =
-            |it: &&Note| matches!(it, Note::Known { kind: Kind::NotChecked { .. }, .. });
+            |it: &&Note| matches!(it, Note::Known { kind: NoteKind::NotChecked { .. }, .. });
         let notes = self.notes.iter().filter(|note| !is_counted(note)).cloned().collect();
         lines.push(render_notes(notes, &format!("-v, or the page{with}")).trim_end().to_owned());
         lines.extend(first.map(|it| {

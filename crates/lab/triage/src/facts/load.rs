@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_model::Outcome;
+use lab_protocol::Outcome;
 use lab_stats::wilson;
 use lab_system::escaped;
 
@@ -23,27 +23,27 @@ impl Facts {
         let throughput = |level: &&Level| level.outcome.throughput();
         let peak = measured.levels.iter().max_by(|a, b| throughput(a).total_cmp(&throughput(b)));
         let peak = peak.unwrap_or(last);
-        self.throughput(measured.asks, [alone, peak, last]);
+        self.throughput(measured.requests, [alone, peak, last]);
         self.cpu(measured, [alone, peak, last]);
         self.answers(&measured.levels);
         self.connections(measured);
         self.delays(measured);
     }
 
-    fn throughput(&mut self, asks: usize, [alone, peak, last]: [&Level; 3]) {
+    fn throughput(&mut self, requests: usize, [alone, peak, last]: [&Level; 3]) {
         let per_s = [alone, peak, last].map(|level| level.outcome.throughput());
         let [one, most, end] = per_s;
         // A visit counts as one in an outcome.
-        let asks = asks.max(1) as f64;
+        let requests = requests.max(1) as f64;
         self.put(Figure::Users, last.users as f64);
-        self.put(Figure::PeakRps, most * asks);
+        self.put(Figure::PeakRps, most * requests);
         self.put(Figure::PeakUsers, peak.users as f64);
         self.put(Figure::AfterPeakShare, end / most);
         self.put(Figure::LostShare, 1.0 - end / most);
-        self.put(Figure::TurnMs, 1e3 / most / asks);
+        self.put(Figure::TurnMs, 1e3 / most / requests);
         // Little's law: the requests inside the server, if each takes as long at the peak as alone.
         let alone_s = alone.users as f64 / one;
-        self.put(Figure::AloneMs, 1e3 * alone_s / asks);
+        self.put(Figure::AloneMs, 1e3 * alone_s / requests);
         self.put(Figure::AtOnce, most * alone_s);
         self.put(Figure::AtOnceShare, most * alone_s / last.users as f64);
         let limited = peak.outcome.limited_by_generator().is_some();
@@ -55,7 +55,7 @@ impl Facts {
         if let Some(cores) = cores(&alone.outcome) {
             let waits = (1.0 - cores).max(0.0);
             self.put(Figure::WaitShare, waits);
-            self.put(Figure::WaitMs, 1e3 * alone_s / asks * waits);
+            self.put(Figure::WaitMs, 1e3 * alone_s / requests * waits);
             self.put(Figure::WaitingAtOnce, most * alone_s * waits);
         }
     }
@@ -78,7 +78,7 @@ impl Facts {
             self.put(Figure::OthersShare, others);
         }
         if let Some(us) = measured.at(WATCHED).and_then(Outcome::cpu_us_per_request) {
-            self.put(Figure::CpuMs, us / 1e3 / measured.asks.max(1) as f64);
+            self.put(Figure::CpuMs, us / 1e3 / measured.requests.max(1) as f64);
         }
         self.warm();
     }
@@ -112,14 +112,14 @@ impl Facts {
     }
 
     fn connections(&mut self, measured: &Measured) {
-        let asks = measured.asks.max(1) as f64;
+        let requests = measured.requests.max(1) as f64;
         let sum = |of: fn(&Outcome) -> u64| {
             measured.levels.iter().map(|it| of(&it.outcome) as f64).sum::<f64>()
         };
         let all = sum(|it| it.ok + it.wrong + it.failed).max(1.0);
         self.put(
             Figure::ReopenedPerRequest,
-            sum(|it| it.reopened - it.surplus.min(it.reopened)) / all / asks,
+            sum(|it| it.reopened - it.surplus.min(it.reopened)) / all / requests,
         );
         if let Some(refused) = measured.refused_connections {
             let refused = refused as f64;
@@ -129,7 +129,7 @@ impl Facts {
         }
         let at_watched = measured.at(WATCHED).map_or(0.0, Outcome::throughput);
         if let Some(per_s) = measured.outbound.round_trips_per_s.filter(|_| at_watched > 0.0) {
-            self.put(Figure::RoundTripsPerRequest, per_s / at_watched / asks);
+            self.put(Figure::RoundTripsPerRequest, per_s / at_watched / requests);
         }
     }
 
@@ -167,7 +167,7 @@ impl Facts {
         self.put(Figure::DelayedTimeShare, of(&|ms| DELAYED.contains(&ms)) / of(&|_| true));
     }
 
-    pub(super) fn counts(&mut self, counts: &BTreeMap<&'static str, f64>, asks: usize) {
+    pub(super) fn counts(&mut self, counts: &BTreeMap<&'static str, f64>, requests: usize) {
         for (figure, events) in [
             (Figure::SystemCallsPerRequest, &["raw_syscalls:sys_enter"][..]),
             (Figure::ConnectsPerRequest, &["syscalls:sys_enter_connect"]),
@@ -182,7 +182,7 @@ impl Facts {
             (Figure::PageFaultsPerRequest, &["page-faults"]),
         ] {
             let counted = events.iter().filter_map(|event| counts.get(event));
-            self.put(figure, counted.sum::<f64>() / asks.max(1) as f64);
+            self.put(figure, counted.sum::<f64>() / requests.max(1) as f64);
         }
         let calls = counts.iter().filter_map(|(event, counted)| {
             let call = event.strip_prefix("syscalls:sys_enter_")?;
@@ -190,16 +190,16 @@ impl Facts {
             (call != "futex").then_some((call, *counted))
         });
         if let Some((call, counted)) = calls.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            self.put(Figure::MostCallsPerRequest, counted / asks.max(1) as f64);
+            self.put(Figure::MostCallsPerRequest, counted / requests.max(1) as f64);
             self.words.insert(Word::MostCall, call.to_owned());
         }
     }
 
-    pub(super) fn files(&mut self, files: &Files, asks: usize) {
+    pub(super) fn files(&mut self, files: &Files, requests: usize) {
         let opened = files.opened.first();
         self.put(Figure::SameFileLooks, opened.map_or(0.0, |file| file.looks as f64));
         let grown = files.grown.as_ref();
-        let bytes = grown.map_or(0.0, |(_, bytes)| bytes / asks.max(1) as f64);
+        let bytes = grown.map_or(0.0, |(_, bytes)| bytes / requests.max(1) as f64);
         self.put(Figure::FileGrowthKib, bytes / 1024.0);
         let writes = self.get(Figure::WritesPerRequest).filter(|writes| *writes > 0.0);
         self.put(Figure::FileBytesPerWrite, writes.map_or(0.0, |writes| bytes / writes));

@@ -31,7 +31,7 @@ impl Facts {
             };
             (mib + grown, visits + outcome.ok_in_time)
         });
-        let requests = visits as f64 * measured.asks.max(1) as f64;
+        let requests = visits as f64 * measured.requests.max(1) as f64;
         self.put(Figure::MemoryPerRequestKib, 1024.0 * grown_mib / requests);
     }
 }

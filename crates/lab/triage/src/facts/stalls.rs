@@ -5,8 +5,8 @@ use std::{
     ops::Range,
 };
 
-use lab_model::{VisitEnd, Visits};
 use lab_observation::{State, ThreadStates};
+use lab_protocol::{VisitEnd, Visits};
 use lab_stats::median_of;
 
 use super::Facts;
@@ -29,8 +29,8 @@ impl Facts {
         let Some(RandomArrivals { rate_per_s, outcome, threads }) = &measured.arrivals else {
             return;
         };
-        let asks = measured.asks.max(1) as f64;
-        self.put(Figure::OpenRate, rate_per_s * asks);
+        let requests = measured.requests.max(1) as f64;
+        self.put(Figure::OpenRate, rate_per_s * requests);
         let closed = measured.at(WATCHED);
         for (figure, ms) in [
             (Figure::OpenP50Ms, outcome.latency.quantile_ms(50.0)),

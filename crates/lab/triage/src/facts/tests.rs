@@ -2,9 +2,9 @@ mod memory;
 
 use std::time::Duration;
 
-use lab_model::Outcome;
 use lab_observation::{Observation, Profiler, Recording, State, Thread, ThreadStates, Window};
 use lab_profile::OpenedFile;
+use lab_protocol::Outcome;
 
 use super::*;
 use crate::measure::{Files, Level, Outbound, WATCHED};
@@ -39,7 +39,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
     Measured {
         cores: 2,
         allowed_cores: None,
-        asks: 1,
+        requests: 1,
         levels,
         quick_ack: Vec::new(),
         arrivals: None,
@@ -64,7 +64,7 @@ fn facts(measured: &Measured) -> Facts {
 fn figures_are_of_a_request_and_not_of_a_visit() {
     let counts = [("syscalls:sys_enter_openat", 4.0), ("raw_syscalls:sys_enter", 120.0)];
     let visits = Measured {
-        asks: 4,
+        requests: 4,
         counts: Some(counts.into()),
         outbound: Outbound { connections: None, round_trips_per_s: Some(3200.0) },
         ..measured(vec![(1, outcome(&[(10, 100)])), (16, outcome(&[(20, 800)]))])
@@ -185,7 +185,7 @@ fn the_most_frequent_system_call_is_named_unless_threads_wait_with_it() {
         ("syscalls:sys_enter_read", 8.0),
         ("syscalls:sys_enter_statx", 602.0),
     ];
-    let visits = Measured { asks: 2, counts: Some(counts.into()), ..measured(Vec::new()) };
+    let visits = Measured { requests: 2, counts: Some(counts.into()), ..measured(Vec::new()) };
     let facts = facts(&visits);
     assert_eq!(facts.get(Figure::MostCallsPerRequest), Some(301.0));
     assert_eq!(facts.words[&Word::MostCall], "statx");
@@ -213,7 +213,8 @@ fn the_file_that_is_opened_again_has_its_name_without_control_characters() {
 fn a_file_that_grows_has_its_growth_per_request_and_per_write() {
     let counts = [("syscalls:sys_enter_write", 40.0)];
     let files = Files { opened: Vec::new(), grown: Some(("/srv/a.log".into(), 2048.0)) };
-    let visits = Measured { asks: 2, counts: Some(counts.into()), files, ..measured(Vec::new()) };
+    let visits =
+        Measured { requests: 2, counts: Some(counts.into()), files, ..measured(Vec::new()) };
     let facts = facts(&visits);
     assert_eq!(facts.get(Figure::FileGrowthKib), Some(1.0));
     assert_eq!(facts.get(Figure::FileBytesPerWrite), Some(51.2));

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use lab_measure::bench::generate;
-use lab_model::{LoadPlan, OpenLoop, Outcome, VisitKind};
 use lab_observation::ThreadStates;
 use lab_profile::watch_threads;
+use lab_protocol::{LoadPlan, OpenLoop, Outcome, VisitKind};
 
 use super::{
     Level,
@@ -47,7 +47,7 @@ impl Loaded<'_> {
         let kind = VisitKind {
             name: "request".to_owned(),
             weight: 1.0,
-            alternatives: vec![self.triage.server.asks.clone()],
+            alternatives: vec![self.triage.server.requests.clone()],
         };
         let load = LoadPlan {
             server_pid: Some(self.pid),

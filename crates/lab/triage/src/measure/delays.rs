@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lab_model::Outcome;
+use lab_protocol::Outcome;
 
 /// Answers that take this long, in milliseconds, may have waited for a delayed acknowledgement, which
 /// Linux sends after 40 ms. The range is wider than that, so that the experiment has to remove such

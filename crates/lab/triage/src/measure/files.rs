@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use lab_model::{Answer, Ask};
 use lab_profile::{OpenedFile, open_files};
+use lab_protocol::{Answer, Request};
 
 #[derive(Debug, Default)]
 pub struct Files {
@@ -20,10 +20,10 @@ impl Files {
         pid: u32,
         mut opened: Vec<OpenedFile>,
         before: &BTreeMap<PathBuf, u64>,
-        asks: &[Ask],
+        requests: &[Request],
         visits: u64,
     ) -> Self {
-        opened.retain(|file| !asks.iter().any(|ask| answers(ask, file)));
+        opened.retain(|file| !requests.iter().any(|request| answers(request, file)));
         let grown = open_files(pid).into_iter().filter_map(|(path, bytes)| {
             let grown = bytes.checked_sub(*before.get(&path)?)?;
             Some((path, grown as f64 / visits.max(1) as f64))
@@ -33,8 +33,8 @@ impl Files {
 }
 
 /// Whether this file may be the answer itself. Who answers with a file opens it for each request.
-fn answers(ask: &Ask, file: &OpenedFile) -> bool {
-    match &ask.expected.answer {
+fn answers(request: &Request, file: &OpenedFile) -> bool {
+    match &request.expected.answer {
         Answer::Any => true,
         Answer::Text(text) => text.len() as u64 == file.bytes,
         Answer::Length { from, to } => (*from..=*to).contains(&file.bytes),
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_file_as_long_as_an_answer_may_be_that_answer() {
         let page = OpenedFile { path: "page".into(), bytes: 4, looks: 9 };
-        let is = |answer| answers(&Ask::get("/", answer), &page);
+        let is = |answer| answers(&Request::get("/", answer), &page);
         assert!(is(Answer::Text("page".to_owned())) && is(Answer::Digest { bytes: 4, crc32: 0 }));
         assert!(is(Answer::Length { from: 3, to: 5 }) && is(Answer::Any));
         assert!(!is(Answer::Text("<p>page</p>".to_owned())));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab_model::Outcome;
+use lab_protocol::Outcome;
 use lab_report::Neighbours;
 
 use super::WATCHED;

@@ -8,9 +8,9 @@ use lab_measure::{
     count::{Counter, SYSTEM_CALLS},
     watch::{Instruments, Watch, first_that_works},
 };
-use lab_model::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::{Profilers, open_files, watch_files, watch_threads};
+use lab_protocol::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
 use lab_report::plural;
 use lab_servers::Server;
 use lab_system::process;
@@ -268,7 +268,7 @@ impl Loaded<'_> {
         };
         let (outcome, opened) = counter.during(watched).await?;
         let visits = outcome.ok + outcome.wrong + outcome.unfinished;
-        let files = Files::of(self.pid, opened, &before, &self.triage.server.asks, visits);
+        let files = Files::of(self.pid, opened, &before, &self.triage.server.requests, visits);
         Ok(Counting { counter, visits, files })
     }
 
@@ -280,7 +280,7 @@ impl Loaded<'_> {
             warm_up,
             measurement,
             grace: GRACE.max(2 * server.visit_takes),
-            ..LoadPlan::new(self.server.target(), server.asks.clone(), arrivals)
+            ..LoadPlan::new(self.server.target(), server.requests.clone(), arrivals)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, Write as _, stderr, stdin};
 
 use anyhow::bail;
-use lab_report::say;
+use lab_report::translate;
 use lab_system::err;
 
 /// Asks until an answer can be used, and says why one can't.
@@ -22,7 +22,10 @@ pub fn ask<T>(
         let _ = write!(stderr(), "{question} ");
         let Some(line) = lines.next() else {
             err!("");
-            bail!(say!("no answer, so nothing was changed: give it here, or as {flag}", flag));
+            bail!(translate!(
+                "no answer, so nothing was changed: give it here, or as {flag}",
+                flag
+            ));
         };
         match usable(line?.trim()) {
             Ok(answer) => return Ok(answer),

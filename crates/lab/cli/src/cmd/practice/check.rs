@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use lab_cases::{Case, MINE, Workspace};
 use lab_measure::bench::Effort;
 use lab_practice::{Entry, Gate, Mark, Report, Servers, in_language, length};
-use lab_report::{column, listed, paragraph, planned, say, told};
+use lab_report::{column, listed, paragraph, planned, translate, translated};
 use lab_system::{err, out};
 
 use super::predict;
@@ -65,13 +65,15 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
                 return marks;
             }
             let _ = marks.inspect_err(complain);
-            err!("\n{}", say!("waiting for the next save; Ctrl-C ends"));
+            err!("\n{}", translate!("waiting for the next save; Ctrl-C ends"));
             while saved() == before {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
         }
     })?;
-    let Some(marks) = checked else { return Ok(interrupted(&say!("your file is as you left it"))) };
+    let Some(marks) = checked else {
+        return Ok(interrupted(&translate!("your file is as you left it")));
+    };
     let codes = [(Mark::NotYet, 1), (Mark::Undecided, 3)];
     let worst = codes.into_iter().find(|(mark, _)| marks.contains(mark));
     Ok(ExitCode::from(worst.map_or(0, |(_, code)| code)))
@@ -87,7 +89,7 @@ fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> 
     begun.retain(|case| case.check.is_some() && case.source(MINE).is_file());
     ensure!(
         !begun.is_empty(),
-        say!("you have begun nothing: `just try CASE` makes a file to edit")
+        translate!("you have begun nothing: `just try CASE` makes a file to edit")
     );
     Ok(begun)
 }
@@ -97,13 +99,13 @@ fn announce(cases: &[Case], options: &Options) {
     let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
     let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
     let (gates, time) = if options.fast {
-        (say!("answers and mechanism"), say!("a few seconds"))
+        (translate!("answers and mechanism"), translate!("a few seconds"))
     } else {
         let time = planned(cases.iter().map(length).sum());
-        (say!("answers, mechanism, speed"), say!("about {time}", time))
+        (translate!("answers, mechanism, speed"), translate!("about {time}", time))
     };
     let cases = listed(&names);
-    let plan = say!("checking {cases}: {gates}. After the build, {time}", cases, gates, time);
+    let plan = translate!("checking {cases}: {gates}. After the build, {time}", cases, gates, time);
     err!("{}", paragraph(&plan));
 }
 
@@ -141,13 +143,13 @@ async fn check_one(
 fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     let label = format!("{}  ", word(report.mark).bold());
     let found = report.gates.last().map_or(String::new(), said);
-    let answer = say!("{case}: {found}", case = case.shown, found);
+    let answer = translate!("{case}: {found}", case = case.shown, found);
     out!("\n{}", column(console::measure_text_width(&label), &label, &answer));
     out!("  {}", GATES.map(|name| gate(report, name)).join("   "));
     let passed = report.gates.iter().filter(|it| it.gate == "mechanism" && it.mark == Mark::Passed);
     // It has been said if it is the last one.
     for Gate { measured, .. } in passed.filter(|_| report.gates.len() == GATES.len()) {
-        out!("{}", paragraph(&say!("Mechanism: {measured}", measured)));
+        out!("{}", paragraph(&translate!("Mechanism: {measured}", measured)));
     }
     for note in &report.notes {
         out!("{}", paragraph(note));
@@ -157,10 +159,10 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         said.into_iter().flatten().for_each(|said| out!("{}", paragraph(&said)));
     }
     let next = next(case, report, is_fast);
-    out!("{}", paragraph(&say!("next: {next}", next)));
+    out!("{}", paragraph(&translate!("next: {next}", next)));
     if report.mark == Mark::NotYet {
         let again = format!("just check {} --seed {}", case.shown, report.seed);
-        out!("  {}", say!("the same requests again: {again}", again));
+        out!("  {}", translate!("the same requests again: {again}", again));
     }
 }
 
@@ -171,34 +173,36 @@ const GATES: [&str; 3] = ["answers", "mechanism", "speed"];
 fn said(gate: &Gate) -> String {
     let Gate { gate, measured, needed, .. } = gate;
     let found = match *gate {
-        "speed" => say!("speed {measured}", measured),
+        "speed" => translate!("speed {measured}", measured),
         _ => measured.clone(),
     };
-    if needed.is_empty() { found } else { say!("{found}; needed: {needed}", found, needed) }
+    if needed.is_empty() { found } else { translate!("{found}; needed: {needed}", found, needed) }
 }
 
 /// `✓ answers 38 of 38`
 fn gate(report: &Report, name: &str) -> String {
     let Some(gate) = report.gates.iter().find(|it| it.gate == name) else {
-        return style(say!("– {gate} not measured", gate = told(name))).dim().to_string();
+        return style(translate!("– {gate} not measured", gate = translated(name)))
+            .dim()
+            .to_string();
     };
     let count = gate.measured.split(' ').next().filter(|it| it.parse::<usize>().is_ok());
     match gate.mark {
         Mark::Passed => {
             let all = count.filter(|_| name == "answers");
-            let all = all.map(|count| say!(" {count} of {count}", count));
-            format!("{} {}{}", style("✓").green(), told(name), all.unwrap_or_default())
+            let all = all.map(|count| translate!(" {count} of {count}", count));
+            format!("{} {}{}", style("✓").green(), translated(name), all.unwrap_or_default())
         }
-        Mark::NotYet => format!("{} {}", style("✗").red(), told(name)),
-        Mark::Undecided => format!("{} {}", style("?").yellow(), told(name)),
+        Mark::NotYet => format!("{} {}", style("✗").red(), translated(name)),
+        Mark::Undecided => format!("{} {}", style("?").yellow(), translated(name)),
     }
 }
 
 fn word(mark: Mark) -> StyledObject<&'static str> {
     match mark {
-        Mark::Passed => style(told("PASSED")).green(),
-        Mark::NotYet => style(told("NOT YET")).red(),
-        Mark::Undecided => style(told("UNDECIDED")).yellow(),
+        Mark::Passed => style(translated("PASSED")).green(),
+        Mark::NotYet => style(translated("NOT YET")).red(),
+        Mark::Undecided => style(translated("UNDECIDED")).yellow(),
     }
 }
 
@@ -207,15 +211,17 @@ fn next(case: &Case, report: &Report, is_fast: bool) -> String {
     let name = &case.shown;
     match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
         (Mark::Passed, _) if is_fast => {
-            say!("just check {case}, which also measures the speed", case = name)
+            translate!("just check {case}, which also measures the speed", case = name)
         }
-        (Mark::Passed, _) => say!("just solution {case}, which explains our fix", case = name),
+        (Mark::Passed, _) => {
+            translate!("just solution {case}, which explains our fix", case = name)
+        }
         (Mark::Undecided, _) => {
-            say!("just check {case} --longer, for a narrower interval", case = name)
+            translate!("just check {case} --longer, for a narrower interval", case = name)
         }
         (_, "answers") => {
             let tests = lab_report::path(&case.dir.join("tests/same_answers.rs"));
-            say!("read {tests}, which has more answers", tests)
+            translate!("read {tests}, which has more answers", tests)
         }
         _ => format!("just flame {name} · just hint {name}"),
     }

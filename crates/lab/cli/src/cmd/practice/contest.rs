@@ -11,7 +11,7 @@ use lab_practice::{
     Entry,
     contest::{Advice, Contest, Ladder, MissedObjective, Rung, RungFigures, Score},
 };
-use lab_report::{Table, factor, paragraph, planned, say};
+use lab_report::{Table, factor, paragraph, planned, translate};
 use lab_servers::build_servers;
 use lab_stats::{Speedup, median_of, schedule};
 use lab_system::{Progress, err, out, write_whole};
@@ -57,7 +57,10 @@ struct Rounds {
 pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
     let case = &super::find(workspace, &options.case)?;
     let rules = case.contest.as_ref().with_context(|| {
-        say!("{case} has no contest; `just check {case}` judges a fix of it", case = case.shown)
+        translate!(
+            "{case} has no contest; `just check {case}` judges a fix of it",
+            case = case.shown
+        )
     })?;
     if options.chart {
         return show(&Ladder::read(workspace, case)?, &Entry::of(workspace, case)?);
@@ -73,13 +76,13 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         && let Some(measured) = ladder.last_measured(&source)
     {
         if interruptible(build())?.is_none() {
-            return Ok(interrupted(&say!("your files are as you left them")));
+            return Ok(interrupted(&translate!("your files are as you left them")));
         }
         let program = workspace.binary(&case.server(variant))?;
         let kept = ladder.keep((&source, &program), named(message), measured)?;
         let score = format!("{:.0}", kept.measured.score[0]);
         let message = &kept.message;
-        out!("{}", say!("Kept, with {score} visits per second: {message}", score, message));
+        out!("{}", translate!("Kept, with {score} visits per second: {message}", score, message));
         return Ok(ExitCode::SUCCESS);
     }
     let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
@@ -87,7 +90,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         build().await?;
         let program = workspace.binary(&case.server(variant))?;
         if !options.json {
-            err!("  {}", say!("preparing the visits and their right answers"));
+            err!("  {}", translate!("preparing the visits and their right answers"));
         }
         let contest = Contest::prepare(workspace, case, seed).await?;
         let kept = ladder.program().filter(|_| variant == MINE && ladder.is_changed(&source));
@@ -95,7 +98,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         anyhow::Ok((program, rounds))
     })?;
     let Some((program, rounds)) = measured else {
-        return Ok(interrupted(&say!("your files are as you left them")));
+        return Ok(interrupted(&translate!("your files are as you left them")));
     };
     let ratios = rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
     let speedup = Speedup::of_pairs(ratios);
@@ -144,14 +147,14 @@ async fn measure(
     if !options.json {
         let (case, time) = (&case.shown, planned(length));
         let plan = if kept.is_some() {
-            say!(
+            translate!(
                 "contest of the {case}: {rounds} runs of this state and the one that you kept last, {time} at most",
                 case,
                 rounds,
                 time
             )
         } else {
-            say!("contest of the {case}: {rounds} runs, {time} at most", case, rounds, time)
+            translate!("contest of the {case}: {rounds} runs, {time} at most", case, rounds, time)
         };
         err!("{}", paragraph(&plan));
     }
@@ -160,8 +163,8 @@ async fn measure(
     // There are two subjects in a schedule.
     for slot in schedule(2, rounds as usize, 1) {
         let (name, server) = match (slot.subject, &kept) {
-            (0, _) => (say!("this state"), program),
-            (_, Some(kept)) => (say!("the kept state"), kept),
+            (0, _) => (translate!("this state"), program),
+            (_, Some(kept)) => (translate!("the kept state"), kept),
             (_, None) => continue,
         };
         let Some(pair) = slot.pair else { continue };
@@ -170,11 +173,11 @@ async fn measure(
         }
         progress.run(
             &case.shown,
-            &say!("run {nth} of {rounds}  {name}", nth = pair + 1, rounds, name),
+            &translate!("run {nth} of {rounds}  {name}", nth = pair + 1, rounds, name),
             contest.longest(),
         );
         let score = contest.run(server, pair).await;
-        let score = score.with_context(|| say!("{name} breaks a rule", name))?;
+        let score = score.with_context(|| translate!("{name} breaks a rule", name))?;
         if slot.subject == 0 { scores.mine.push(score) } else { scores.kept.push(score) }
     }
     Ok(scores)
@@ -194,7 +197,7 @@ fn is_clear(scores: &Rounds) -> bool {
 fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     ensure!(
         !ladder.rungs.is_empty(),
-        say!("no state is kept yet; `just contest` keeps the first one")
+        translate!("no state is kept yet; `just contest` keeps the first one")
     );
     // Each factor is from runs in turns; the scores are from different hours.
     let mut of_the_first = 1.0;
@@ -225,14 +228,14 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
         let suspects = entry.suspects.join("; ");
         out!(
             "\n{}",
-            paragraph(&say!(
+            paragraph(&translate!(
                 "Before, you suspected: {suspects}. Which of them were worth what?",
                 suspects
             ))
         );
     }
     let picture = lab_report::path(&ladder.picture());
-    out!("\n  {}", say!("picture: {picture}", picture));
+    out!("\n  {}", translate!("picture: {picture}", picture));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -270,7 +273,7 @@ fn print(
     let [score, low, high] = spread(&rounds.mine);
     let label = style(format!("{score:.0}")).bold();
     let [low, high] = [low, high].map(|it| format!("{it:.0}"));
-    let answer = say!(
+    let answer = translate!(
         "{score} visits per second, right and within their objectives ({low} to {high})",
         score = label,
         low,
@@ -284,7 +287,7 @@ fn print(
             Advice::Undecided => style("UNDECIDED").yellow(),
         };
         let [estimate, low, high] = [speedup.estimate, speedup.low, speedup.high].map(factor);
-        let advice = say!(
+        let advice = translate!(
             "{advice}: {factor} of the state that you kept last ({low} to {high})",
             advice = word.bold(),
             factor = estimate,
@@ -295,37 +298,38 @@ fn print(
     }
     if let Some(it) = missed(rounds, |it| it.first.as_ref()) {
         let objective = objective(it);
-        out!("{}", paragraph(&say!("The first objective to fail: {objective}.", objective)));
+        out!("{}", paragraph(&translate!("The first objective to fail: {objective}.", objective)));
     }
     if let Some(it) = missed(rounds, |it| it.overloaded.as_ref()) {
         let objective = objective(it);
-        let late = say!("Where it was overloaded, most were late here: {objective}.", objective);
+        let late =
+            translate!("Where it was overloaded, most were late here: {objective}.", objective);
         out!("{}", paragraph(&late));
     }
     if let Some(kept) = ladder.rungs.last().filter(|_| is_kept) {
         let (nth, message) = (ladder.rungs.len() - 1, &kept.message);
-        out!("{}", paragraph(&say!("Kept as state {nth}: {message}", nth, message)));
+        out!("{}", paragraph(&translate!("Kept as state {nth}: {message}", nth, message)));
     }
     let advice = judged.map(|(_, advice)| advice);
     let next = match advice {
         _ if !case.source(MINE).is_dir() => {
-            say!("just try {case}, which makes a copy for you to improve", case = case.shown)
+            translate!("just try {case}, which makes a copy for you to improve", case = case.shown)
         }
-        _ if is_kept => say!("change something, then just contest"),
+        _ if is_kept => translate!("change something, then just contest"),
         Some(Advice::Revert) => {
-            say!("undo it, and note it down: it may gain later what something else hides now")
+            translate!("undo it, and note it down: it may gain later what something else hides now")
         }
         Some(Advice::Undecided) => "just contest --pairs 12".to_owned(),
-        Some(Advice::Keep) | None => say!("just contest --keep, which keeps this state"),
+        Some(Advice::Keep) | None => translate!("just contest --keep, which keeps this state"),
     };
-    out!("{}", paragraph(&say!("next: {next}", next)));
+    out!("{}", paragraph(&translate!("next: {next}", next)));
     let again = format!("just contest --seed {seed}");
-    out!("  {}", say!("the same visits again: {again}", again));
+    out!("  {}", translate!("the same visits again: {again}", again));
 }
 
 /// `orders, p99 210 ms of 100 at 300 visits per second`
 fn objective(it: &MissedObjective) -> String {
     let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = it;
     let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|it| format!("{it:.0}"));
-    say!("{kind}, p99 {p99} ms of {most} at {rate} visits per second", kind, p99, most, rate)
+    translate!("{kind}, p99 {p99} ms of {most} at {rate} visits per second", kind, p99, most, rate)
 }

@@ -2,7 +2,7 @@
 
 use lab_cases::{Case, Workspace};
 use lab_practice::Entry;
-use lab_report::{paragraph, say};
+use lab_report::{paragraph, translate};
 use lab_system::out;
 
 pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
@@ -11,13 +11,13 @@ pub fn run(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     let (count, name) = (hints.len(), &case.shown);
     // The last one stays available to someone who closed the terminal.
     let Some(hint) = hints.get(shown.min(count.saturating_sub(1))) else {
-        out!("{}", say!("{case} has no hints", case = name));
+        out!("{}", translate!("{case} has no hints", case = name));
         return Ok(());
     };
     let number = (shown + 1).min(count);
-    out!("{}", paragraph(&say!("Hint {number} of {count}: {hint}", number, count, hint)));
+    out!("{}", paragraph(&translate!("Hint {number} of {count}: {hint}", number, count, hint)));
     if shown >= count {
-        let more = say!(
+        let more = translate!(
             "There are no more hints. `just solution {case} --give-up` shows our fix.",
             case = name
         );

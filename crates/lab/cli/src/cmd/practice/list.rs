@@ -3,7 +3,7 @@
 
 use lab_cases::{Case, Workspace};
 use lab_practice::{Entry, page};
-use lab_report::{paragraph, say, told};
+use lab_report::{paragraph, translate, translated};
 use lab_system::out;
 
 pub fn run(workspace: &Workspace) -> anyhow::Result<()> {
@@ -18,9 +18,9 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<()> {
             // Nothing to say about what the reader has not begun.
             (Entry::OPEN, _) => String::new(),
             (state, Some(minutes)) => {
-                say!("{state} in {minutes} min", state = told(state), minutes)
+                translate!("{state} in {minutes} min", state = translated(state), minutes)
             }
-            (state, None) => told(state).to_owned(),
+            (state, None) => translated(state).to_owned(),
         };
         let line = format!("  {:name$}  {:page$}  {shown}", case.shown, page_of(case));
         out!("{}", line.trim_end());
@@ -29,6 +29,6 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<()> {
     if !guesses.is_empty() {
         out!("\n{}", paragraph(&guesses.join(" ")));
     }
-    out!("\n  {}", say!("next: {next}", next = "just try CASE"));
+    out!("\n  {}", translate!("next: {next}", next = "just try CASE"));
     Ok(())
 }

@@ -15,7 +15,7 @@ mod start;
 use std::process::ExitCode;
 
 use lab_cases::{Case, Workspace};
-use lab_report::SpokenLanguage;
+use lab_report::TextLanguage;
 
 use super::Places;
 
@@ -25,19 +25,19 @@ pub struct Options {
     verb: Verb,
     /// Speak this language, instead of that of LC_ALL, LC_MESSAGES or LANG
     #[arg(long, global = true, value_enum, value_name = "LANGUAGE")]
-    language: Option<SpokenLanguage>,
+    language: Option<TextLanguage>,
 }
 
 impl Options {
     /// The language that the reader asks for. Programs read the same words everywhere.
-    pub fn language(&self) -> Option<SpokenLanguage> {
+    pub fn language(&self) -> Option<TextLanguage> {
         let is_json = match &self.verb {
             Verb::Bench(options) => options.json,
             Verb::Check(options) => options.json,
             Verb::Contest(options) => options.json,
             _ => false,
         };
-        if is_json { Some(SpokenLanguage::English) } else { self.language }
+        if is_json { Some(TextLanguage::English) } else { self.language }
     }
 }
 

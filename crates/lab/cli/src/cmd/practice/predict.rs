@@ -4,9 +4,9 @@ use std::io::{IsTerminal as _, stderr, stdin};
 
 use anyhow::{Context as _, bail};
 use lab_cases::{Case, SUSPECTS, Workspace};
-use lab_model::Metric;
 use lab_practice::Entry;
-use lab_report::{column, message, say, told};
+use lab_protocol::Metric;
+use lab_report::{column, message, translate, translated};
 use lab_system::{err, out};
 
 use super::{ask::ask, find};
@@ -42,7 +42,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         return several(workspace, case, options);
     }
     if let Some(said) = Entry::of(workspace, case)?.prediction().filter(|_| !options.again) {
-        bail!(say!(
+        bail!(translate!(
             "you predicted for {case}: {said}; it stands, unless you predict with --again",
             case = name,
             said
@@ -60,8 +60,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         None => ask(&question_of(case), "--factor N", factor_of)?,
     };
     note(workspace, case, &suspect, said)?;
-    let next = say!("just bench {case}, which shows it next to what is measured", case = name);
-    out!("  {}", say!("next: {next}", next));
+    let next =
+        translate!("just bench {case}, which shows it next to what is measured", case = name);
+    out!("  {}", translate!("next: {next}", next));
     Ok(())
 }
 
@@ -77,12 +78,15 @@ fn export(workspace: &Workspace) -> anyhow::Result<()> {
         if !is_empty {
             out!("");
         }
-        out!("{}", say!("{case}: {state}", case = case.shown, state = told(entry.state())));
+        out!(
+            "{}",
+            translate!("{case}: {state}", case = case.shown, state = translated(entry.state()))
+        );
         lines.iter().for_each(|line| out!("  {line}"));
         is_empty = false;
     }
     if is_empty {
-        bail!(say!("you have predicted nothing yet: just bench idle-server"));
+        bail!(translate!("you have predicted nothing yet: just bench idle-server"));
     }
     Ok(())
 }
@@ -94,30 +98,34 @@ const SEVERAL: usize = 3;
 fn several(workspace: &Workspace, case: &Case, options: &Options) -> anyhow::Result<()> {
     let known = Entry::of(workspace, case)?;
     if !known.suspects.is_empty() && !options.again {
-        bail!(say!(
+        bail!(translate!(
             "you suspected: {suspects}; it stands, unless you predict with --again",
             suspects = known.suspects.join("; ")
         ));
     }
     let words = |typed: &str| match typed {
-        "" => Err(anyhow::anyhow!(say!("a few words"))),
+        "" => Err(anyhow::anyhow!(translate!("a few words"))),
         typed => Ok(typed.to_owned()),
     };
     let mut suspects = Vec::new();
     for nth in 1..=SEVERAL {
         suspects.push(ask(
-            &say!("Suspect {nth} of {count}, in a few words?", nth, count = SEVERAL),
-            told("input"),
+            &translate!("Suspect {nth} of {count}, in a few words?", nth, count = SEVERAL),
+            translated("input"),
             words,
         )?);
     }
-    let experiment =
-        ask(&say!("What would you measure to tell two of them apart?"), told("input"), words)?;
+    let experiment = ask(
+        &translate!("What would you measure to tell two of them apart?"),
+        translated("input"),
+        words,
+    )?;
     Entry::change(workspace, case, |entry| {
         (entry.suspects, entry.experiment) = (suspects, Some(experiment));
     })?;
-    let next =
-        say!("Noted. `just contest --chart` shows them next to what your changes were worth.");
+    let next = translate!(
+        "Noted. `just contest --chart` shows them next to what your changes were worth."
+    );
     out!("{next}");
     Ok(())
 }
@@ -135,7 +143,7 @@ pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     }
     let case = &lab_practice::in_language(workspace, case)?;
     err!("{}\n", message(&case.question));
-    let question = say!("{question} (Enter skips this)", question = suspects());
+    let question = translate!("{question} (Enter skips this)", question = suspects());
     let usable = |typed: &str| match typed {
         "" => Ok(None),
         typed => case.suspect(typed).map(Some),
@@ -156,7 +164,7 @@ fn note(workspace: &Workspace, case: &Case, suspect: &str, said: f64) -> anyhow:
     })?;
     err!("");
     let prediction = noted.prediction().unwrap_or_default();
-    out!("{}", say!("Noted: {prediction}.", prediction));
+    out!("{}", translate!("Noted: {prediction}.", prediction));
     Ok(())
 }
 
@@ -168,26 +176,26 @@ fn kinds() -> String {
 
 /// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
 fn suspects() -> String {
-    let kinds: Vec<_> = SUSPECTS.iter().map(|it| told(it.name)).collect();
-    let kinds = say!("a kind of fault: {kinds}", kinds = kinds.join(", "));
-    format!("{}\n{}", column(2, "  ", &kinds), say!("What do you suspect?"))
+    let kinds: Vec<_> = SUSPECTS.iter().map(|it| translated(it.name)).collect();
+    let kinds = translate!("a kind of fault: {kinds}", kinds = kinds.join(", "));
+    format!("{}\n{}", column(2, "  ", &kinds), translate!("What do you suspect?"))
 }
 
 fn question_of(case: &Case) -> String {
     match case.predicted_metric() {
         Metric::Throughput => {
-            say!("How many times higher is the throughput of a fixed server?")
+            translate!("How many times higher is the throughput of a fixed server?")
         }
         Metric::Cpu => {
-            say!("How many times lower is the CPU time of a visit on a fixed server?")
+            translate!("How many times lower is the CPU time of a visit on a fixed server?")
         }
-        Metric::Time => say!("How many times lower is the time of an iteration?"),
+        Metric::Time => translate!("How many times lower is the time of an iteration?"),
         Metric::PeakMemory => {
-            say!("How many times lower is the peak memory of a fixed server?")
+            translate!("How many times lower is the peak memory of a fixed server?")
         }
         Metric::Latency(percentile) => {
             let name = percentile.name();
-            say!("How many times lower is the {name} latency of a fixed server?", name)
+            translate!("How many times lower is the {name} latency of a fixed server?", name)
         }
     }
 }
@@ -195,5 +203,7 @@ fn question_of(case: &Case) -> String {
 fn factor_of(text: &str) -> anyhow::Result<f64> {
     let number = text.trim_end_matches(['x', '×']).trim().parse().ok();
     let usable = number.filter(|it| (0.01..=1e6).contains(it));
-    usable.with_context(|| say!("`{text}` isn't a factor; one is a number such as 4 or 1.5", text))
+    usable.with_context(|| {
+        translate!("`{text}` isn't a factor; one is a number such as 4 or 1.5", text)
+    })
 }

@@ -3,18 +3,16 @@
 use std::process::ExitCode;
 
 use lab_cases::Workspace;
-use lab_model::Exhibit;
-use lab_report::say;
+use lab_protocol::Exhibit;
+use lab_report::translate;
 use lab_servers::{
     build_servers,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{err, out};
 
-use crate::cmd::interruptible;
+use crate::cmd::{INTERRUPTED, interruptible};
 
-/// The exit code that shells use for it.
-const INTERRUPTED: u8 = 130;
 /// What the course runs besides servers of cases.
 const OTHERS: [&str; 2] = ["lab-flamegraph", "mystery"];
 
@@ -30,24 +28,35 @@ pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     let sampled: Vec<_> =
         cases.iter().filter(|case| case.flame.contains(&Exhibit::Allocations)).cloned().collect();
     let built = interruptible(async {
-        let step = |nth, what: &str| err!("  {}  {what}", say!("{nth} of 4", nth));
-        step(1, &say!("the servers to measure"));
+        let step = |nth, what: &str| err!("  {}  {what}", translate!("{nth} of 4", nth));
+        step(1, &translate!("the servers to measure"));
         build_servers(workspace, &binaries, &[]).await?;
         for (nth, what, instrumentation, cases) in [
-            (2, say!("the servers that count what they do"), Instrumentation::Counts, &cases),
-            (3, say!("the servers that record what they wait for"), Instrumentation::Spans, &cases),
-            (4, say!("the servers that record their memory"), Instrumentation::Heap, &sampled),
+            (2, translate!("the servers that count what they do"), Instrumentation::Counts, &cases),
+            (
+                3,
+                translate!("the servers that record what they wait for"),
+                Instrumentation::Spans,
+                &cases,
+            ),
+            (
+                4,
+                translate!("the servers that record their memory"),
+                Instrumentation::Heap,
+                &sampled,
+            ),
         ] {
             step(nth, &what);
-            instrumented::build(workspace, cases, instrumentation).await?;
+            instrumented::build_instrumented(workspace, cases, instrumentation).await?;
         }
         Ok(())
     })?;
     if built.is_none() {
-        let left = say!("interrupted: what is built stays, and `just prepare` goes on from there");
+        let left =
+            translate!("interrupted: what is built stays, and `just prepare` goes on from there");
         err!("\n{left}");
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    out!("\n{}", say!("Everything that the course needs is built."));
+    out!("\n{}", translate!("Everything that the course needs is built."));
     Ok(ExitCode::SUCCESS)
 }

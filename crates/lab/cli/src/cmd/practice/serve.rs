@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lab_cases::{MINE, SLOW, Workspace};
-use lab_report::say;
+use lab_report::translate;
 use lab_servers::{Launch, Running, build_servers};
 use lab_system::{err, out};
 
@@ -35,10 +35,10 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
             }
             let at = url(running.server.url());
             out!("  {:8}  {at}", case.shown);
-            for request in case.requests.iter().filter(|it| it.ask.method == "GET") {
-                out!("  {:8}  curl '{at}{}'", "try", request.ask.path);
+            for request in case.requests.iter().filter(|it| it.request.method == "GET") {
+                out!("  {:8}  curl '{at}{}'", "try", request.request.path);
             }
-            err!("  {}", say!("Ctrl-C ends it"));
+            err!("  {}", translate!("Ctrl-C ends it"));
             std::future::pending::<anyhow::Result<()>>().await
         })
         .await

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 use lab_cases::Workspace;
 use lab_practice::{Entry, in_book, page};
-use lab_report::say;
+use lab_report::translate;
 use lab_system::out;
 
 use super::Named;
@@ -22,7 +22,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     let shown = &case.shown;
     ensure!(
         options.give_up || Entry::of(workspace, case)?.passed.is_some(),
-        say!(
+        translate!(
             "your fix has not passed `just check {case}`; `just solution {case} --give-up` shows ours",
             case = shown
         )
@@ -31,7 +31,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     if !case.is_exercise() {
         let further = in_book(workspace, case.page().replace(".md", "-further.md"));
         let page = page(workspace, case);
-        let more = say!("{page} explains it, and {further} measures alternatives.", page, further);
+        let more =
+            translate!("{page} explains it, and {further} measures alternatives.", page, further);
         out!("{more}");
     }
     Ok(())

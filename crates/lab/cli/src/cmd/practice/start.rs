@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use lab_cases::{MINE, Workspace};
 use lab_practice::Entry;
-use lab_report::say;
+use lab_report::translate;
 use lab_system::out;
 
 use super::{find, list};
@@ -28,12 +28,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
     }
     let now = Timestamp::now();
     Entry::change(workspace, case, |entry| entry.tried = entry.tried.or(Some(now)))?;
-    out!("  {}{}", say!("Edit            "), lab_report::path(&case.source(MINE)));
+    out!("  {}{}", translate!("Edit            "), lab_report::path(&case.source(MINE)));
     let judge = match &case.contest {
         Some(_) => "contest".to_owned(),
         None => format!("check {}", case.shown),
     };
-    out!("  {}just {judge}", say!("Then            "));
+    out!("  {}just {judge}", translate!("Then            "));
     out!("  rust-analyzer   \"rust-analyzer.cargo.features\": [\"{}/mine\"]", case.name);
     Ok(())
 }

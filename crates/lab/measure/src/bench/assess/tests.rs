@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use lab_model::{Load, Percentile};
-use lab_report::Record;
+use lab_protocol::{Load, Percentile};
+use lab_report::{CaseName, Record};
 use lab_servers::Launch;
 use lab_stats::{fewest_pairs, schedule};
 
@@ -16,7 +16,7 @@ fn experiment(names: &[&str]) -> Experiment {
     }
     let load = Load { users: 8, think_ms: 0, connections: 1 };
     let effort = Effort { pairs: fewest_pairs(names.len() - 1), ..Effort::usual(true, 7) };
-    Experiment::new("compare", load, subjects, effort).unwrap()
+    Experiment::new(CaseName::OwnServers, load, subjects, effort).unwrap()
 }
 
 /// Runs in which each server answers as many requests in a second, about.

@@ -28,9 +28,9 @@ pub struct LoadPlan {
     #[serde(rename = "grace_s", with = "seconds")]
     pub grace: Duration,
     /// The requests of one visit; empty if there are several kinds of visits.
-    #[serde(default, rename = "requests")]
-    pub asks: Vec<Ask>,
-    /// The kinds of visits that an open loop draws from, instead of `asks`.
+    #[serde(default)]
+    pub requests: Vec<Request>,
+    /// The kinds of visits that an open loop draws from, instead of `requests`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<VisitKind>,
     /// What ends an open loop early.
@@ -45,7 +45,7 @@ pub struct LoadPlan {
 
 impl LoadPlan {
     /// A plan without lengths, background requests and options.
-    pub fn new(target: Target, asks: Vec<Ask>, arrivals: Arrivals) -> Self {
+    pub fn new(target: Target, requests: Vec<Request>, arrivals: Arrivals) -> Self {
         Self {
             target,
             server_pid: None,
@@ -53,7 +53,7 @@ impl LoadPlan {
             warm_up: Duration::ZERO,
             measurement: Duration::ZERO,
             grace: Duration::ZERO,
-            asks,
+            requests,
             visits: Vec::new(),
             stop_when: None,
             background: Vec::new(),
@@ -90,8 +90,7 @@ pub struct StopWhen {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Background {
     pub arrivals: OpenLoop,
-    #[serde(rename = "request")]
-    pub ask: Ask,
+    pub request: Request,
 }
 
 /// Where requests go: an address, and what a server behind a name needs besides.
@@ -266,7 +265,7 @@ fn one() -> usize {
 
 /// One request, and the answer it must get.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Ask {
+pub struct Request {
     pub method: String,
     /// Path and query.
     pub path: String,
@@ -277,7 +276,7 @@ pub struct Ask {
     pub expected: Expected,
 }
 
-impl Ask {
+impl Request {
     /// A `GET` of `path` that must succeed with this answer.
     pub fn get(path: &str, answer: Answer) -> Self {
         Self {

@@ -12,7 +12,7 @@ use lab_system::write_whole;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use super::{page::collect, translation::checksum};
+use super::{page::collect, translated_pages::checksum};
 
 const CODES: &str = "crates/lab/report/src/codes.zh.md";
 const RULES: &str = "crates/lab/triage/src/rules.zh.toml";
@@ -156,7 +156,7 @@ fn sentences(root: &Path) -> anyhow::Result<Vec<String>> {
     let sources = sources.collect::<Result<String, _>>()?;
     // As the compiler reads them.
     let sources = Regex::new(r"\\\n\s*")?.replace_all(&sources, "").replace("\\\"", "\u{0}");
-    let said = Regex::new("\\bsay!\\(\\s*\"([^\"]*)\"")?;
+    let said = Regex::new("\\btranslate!\\(\\s*\"([^\"]*)\"")?;
     let said = said.captures_iter(&sources).map(|it| it[1].replace('\u{0}', "\""));
     let said = said.chain(SUSPECTS.map(|it| it.shown_by.to_owned()));
     let missing = said.filter(|it| !known.contains_key(it));
@@ -191,7 +191,7 @@ mod tests {
         fixture.write("crates/lab/report/src/codes.md", "## a\n\n> s {x}\n\nm\n\n## b\n\nm\n");
         fixture.write(CODES, "## a\n<!-- 00000000 -->\n\n意\n");
         fixture.write(SENTENCES, "\"Not {said}\" = \"不\"\n\"a \\\"b\\\" c\" = \"甲\"\n");
-        let code = "say!(\n \"a \\\"b\\\" \\\n c\"); say!(\"New {n}\", n)";
+        let code = "translate!(\n \"a \\\"b\\\" \\\n c\"); translate!(\"New {n}\", n)";
         fixture.write("crates/lab/cli/src/main.rs", code);
         fixture.write("crates/lab/practice/src/lib.rs", "");
         let how = format!("then `just docs --translated {}`", Translation::FILE);

@@ -16,20 +16,20 @@ pub enum Note {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         variant: Option<String>,
         #[serde(flatten)]
-        kind: Kind,
+        kind: NoteKind,
     },
     /// A sentence of somebody else: an engine or a case file.
     Sentence(String),
 }
 
 impl Note {
-    pub fn of(variant: &str, kind: Kind) -> Self {
+    pub fn of(variant: &str, kind: NoteKind) -> Self {
         Self::Known { variant: Some(variant.to_owned()), kind }
     }
 }
 
-impl From<Kind> for Note {
-    fn from(kind: Kind) -> Self {
+impl From<NoteKind> for Note {
+    fn from(kind: NoteKind) -> Self {
         Self::Known { variant: None, kind }
     }
 }
@@ -37,7 +37,7 @@ impl From<Kind> for Note {
 /// Factors are at least 1, and shares are from 0 to 1, unless it says something else.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
-pub enum Kind {
+pub enum NoteKind {
     /// Runs without a right answer in time.
     NoAnswers { runs: usize },
     /// One answer more or less is the share `wider`. In `measurement_s` there would be 50.

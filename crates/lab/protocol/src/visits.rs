@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, Outcome, limits::within};
+use super::{Outcome, Request, limits::within};
 
 /// One kind of visit. Each arrival draws a kind by weight.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -15,7 +15,7 @@ pub struct VisitKind {
     /// Divided by the sum of all weights, it is the share of this kind.
     pub weight: f64,
     /// Visits of this kind take these in turn. Each is a list of requests, sent one after the other.
-    pub alternatives: Vec<Vec<Ask>>,
+    pub alternatives: Vec<Vec<Request>>,
 }
 
 impl VisitKind {
@@ -28,7 +28,7 @@ impl VisitKind {
         let name = &self.name;
         ensure!(!self.alternatives.is_empty(), "the visit `{name}` has no `alternatives`");
         ensure!(
-            self.alternatives.iter().all(|asks| !asks.is_empty()),
+            self.alternatives.iter().all(|requests| !requests.is_empty()),
             "the visit `{name}` has an alternative without a request"
         );
         Ok(())

@@ -25,11 +25,12 @@ pub use latency::Latency;
 pub use limits::within;
 pub use listener::Listener;
 pub use metric::{Metric, Speedups};
-pub use note::{Invalid, Kind, Limit, Note, Reason, Taken};
+pub use note::{Invalid, Limit, Note, NoteKind, Reason, Taken};
 pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
-    Arrivals, Ask, Background, EngineOptions, Load, LoadPlan, OpenLoop, Spacing, StopWhen, Target,
+    Arrivals, Background, EngineOptions, Load, LoadPlan, OpenLoop, Request, Spacing, StopWhen,
+    Target,
 };
 pub use unanswered::Unanswered;
 pub use visits::{VisitEnd, VisitKind, Visits};

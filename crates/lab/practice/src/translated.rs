@@ -1,7 +1,7 @@
 //! What a case tells its reader, in the language that is spoken.
 
 use lab_cases::{Case, Translation, Workspace};
-use lab_report::SpokenLanguage;
+use lab_report::TextLanguage;
 
 /// The case with the hints and the other words of that language.
 ///
@@ -18,7 +18,7 @@ pub(super) fn translation(
     workspace: &Workspace,
     case: &Case,
 ) -> anyhow::Result<Option<Translation>> {
-    if !SpokenLanguage::is_chinese() {
+    if !TextLanguage::is_chinese() {
         return Ok(None);
     }
     Ok(Translation::all(workspace.root())?.remove(&case.name))
@@ -32,6 +32,6 @@ pub fn page(workspace: &Workspace, case: &Case) -> String {
 /// The same for any page.
 pub fn in_book(workspace: &Workspace, page: String) -> String {
     let chinese = page.replacen("docs/src", "docs/zh-CN/src", 1);
-    let is_there = SpokenLanguage::is_chinese() && workspace.root().join(&chinese).is_file();
+    let is_there = TextLanguage::is_chinese() && workspace.root().join(&chinese).is_file();
     if is_there { chinese } else { page }
 }

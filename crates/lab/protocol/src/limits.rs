@@ -23,9 +23,12 @@ impl LoadPlan {
         within("measurement_s", self.measurement.as_secs_f64(), SHORTEST_S..=DAY_S)?;
         within("grace_s", self.grace.as_secs_f64(), 0.0..=DAY_S)?;
         let is_drawn = !self.visits.is_empty();
-        ensure!(is_drawn || !self.asks.is_empty(), "`requests` is empty: a visit has at least one");
         ensure!(
-            !is_drawn || self.asks.is_empty(),
+            is_drawn || !self.requests.is_empty(),
+            "`requests` is empty: a visit has at least one"
+        );
+        ensure!(
+            !is_drawn || self.requests.is_empty(),
             "there are `visits` and `requests`: leave one out"
         );
         let until_s = (self.warm_up + self.measurement).as_secs_f64();

@@ -2,12 +2,12 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use lab_model::Listener;
+use lab_protocol::Listener;
 use lab_system::{process, without_secrets};
 
 /// Who accepts the connections to an address.
 #[derive(Debug)]
-pub struct Behind {
+pub struct ListeningProcess {
     pub address: SocketAddr,
     /// The processes that listen there, as far as they can be seen.
     pids: Vec<u32>,
@@ -15,7 +15,7 @@ pub struct Behind {
     pub studied: Result<u32, String>,
 }
 
-impl Behind {
+impl ListeningProcess {
     /// A server that `lab` did not start.
     pub fn running(address: SocketAddr) -> Self {
         // Only an address of this machine can be listened on.

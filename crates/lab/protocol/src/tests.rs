@@ -40,7 +40,7 @@ const OUTCOMES: [&str; 3] = [
 
 #[test]
 fn a_malformed_plan_is_refused_or_can_be_sent_again() {
-    malformed::texts(PLANS, |text| {
+    malformed_input::texts(PLANS, |text| {
         let Ok(plan) = serde_json::from_str::<LoadPlan>(text) else { return };
         if plan.check().is_ok() {
             let end = plan.warm_up + plan.measurement + plan.grace;
@@ -54,7 +54,7 @@ fn a_malformed_plan_is_refused_or_can_be_sent_again() {
 #[test]
 fn a_malformed_outcome_is_refused_or_has_finite_figures() {
     let plans = PLANS.map(|plan| serde_json::from_str::<LoadPlan>(plan).unwrap());
-    malformed::texts(OUTCOMES, |text| {
+    malformed_input::texts(OUTCOMES, |text| {
         let Ok(outcome) = serde_json::from_str::<Outcome>(text) else { return };
         for plan in &plans {
             if outcome.check(plan, Duration::from_secs(4)).is_err() {
