@@ -155,6 +155,19 @@ impl Entry {
         ))
     }
 
+    /// Where the source is, once the reader has a suspect: its directory names the fault.
+    pub fn source(&self, case: &Case) -> Option<String> {
+        self.suspect.as_ref()?;
+        (case.shown != case.name).then(|| {
+            translate!(
+                "{case} is the crate {name}: its name says what is wrong, and `diff src/slow.rs src/fixed.rs` in it is \
+                 the fix",
+                case = case.shown,
+                name = case.name
+            )
+        })
+    }
+
     /// Whether the suspect is the fault; if not, what would have shown it.
     pub fn judge(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
@@ -195,5 +208,17 @@ mod tests {
         let text = toml::to_string(&journal).unwrap();
         assert!(text.contains("\nfactor = 4.0\nhints = 0\n"), "{text}");
         assert_eq!(toml::from_str::<Journal>(&text).unwrap(), journal);
+    }
+
+    #[test]
+    fn the_name_of_the_crate_is_said_after_a_guess_and_only_to_who_asked_by_the_alias() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+        let workspace = Workspace::find(Some(root.as_ref()), None).unwrap();
+        let case = |name: &str| workspace.cases_named(&[name.to_owned()]).unwrap().remove(0);
+        let guessed = Entry { suspect: Some("lock".to_owned()), ..Entry::default() };
+        let said = guessed.source(&case("idle-server")).unwrap();
+        assert!(said.starts_with("idle-server is the crate lock-scope: "), "{said}");
+        assert_eq!(guessed.source(&case("lock-scope")), None);
+        assert_eq!(Entry::default().source(&case("idle-server")), None);
     }
 }

@@ -21,7 +21,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     bench::run_with(places, options, &|case, record| {
         Entry::keep_measured(workspace, case, &record.speedup)?;
         let entry = Entry::of(workspace, case)?;
-        let remarks = [entry.compare(case, &record.speedup), entry.test(case)];
+        let remarks = [entry.compare(case, &record.speedup), entry.test(case), entry.source(case)];
         Ok(remarks.into_iter().flatten().collect())
     })
 }
