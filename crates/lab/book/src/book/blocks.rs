@@ -11,6 +11,7 @@ use lab_report::{
 };
 use lab_stats::md1_wait_ms;
 use minijinja::{Environment, Error, State, Value};
+use regex_lite::Regex;
 
 use super::{
     card::card,
@@ -137,7 +138,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["ladder", "cpu"].map(|kind| (kind, case.case.as_str())));
+    let pairs = pairs.flat_map(|case| ["ladder", "cpu", "flames"].map(|kind| (kind, case.case.as_str())));
     let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys());
     let sweeps = sweeps.map(|name| ("sweep", name.as_str()));
     // One that cannot be drawn is an error of the marker that wants it.
@@ -170,14 +171,38 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             );
             Ok((path(format!("cpu-{case}")), Chart { svg, alt }))
         }
+        "flames" => {
+            let drawn = |name| anyhow::Ok(std::fs::read_to_string(sources.picture(of, name)?)?);
+            let alt = format!(
+                "Two flame graphs of {of} on one scale: the CPU time of a request to the slow server, and to the fixed \
+                 one, where a frame stands for the time that the fix saves."
+            );
+            let svg = one_below_the_other(&[drawn("slow.svg")?, drawn("fixed.svg")?])?;
+            Ok((path(format!("flames-{of}")), Chart { svg, alt }))
+        }
         "sweep" => {
             let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
             let points = points(&benches.collect::<Vec<_>>());
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["ladder", "cpu", "sweep"])),
+        kind => Err(unknown("chart", kind, ["ladder", "cpu", "flames", "sweep"])),
     }
+}
+
+/// Pictures of one width in one picture.
+fn one_below_the_other(svgs: &[String]) -> anyhow::Result<String> {
+    let size = Regex::new(r#"^<svg [^>]*\bwidth="([0-9.]+)" height="([0-9.]+)""#)?;
+    let (mut width, mut height, mut body) = (0.0_f64, 0.0, String::new());
+    for svg in svgs {
+        let found = size.captures(svg).context("a picture without its size")?;
+        width = width.max(found[1].parse()?);
+        body += &svg.replacen("<svg ", &format!("<svg y=\"{height}\" "), 1);
+        height += found[2].parse::<f64>()?;
+    }
+    Ok(format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{body}</svg>"#
+    ) + "\n")
 }
 
 /// A variant's factor over slow, which is first.
