@@ -62,7 +62,9 @@ impl Fixture {
         let replication = json!({ "ratio": 66.4, "tables": tables });
         fixture.write("docs/replications/locust-toy.json", &replication.to_string());
         let flame = |file: &str| newest(&format!("flame/toy/{file}"));
-        fixture.write(&flame("slow.svg"), "<svg/>");
+        for (name, height) in [("slow.svg", 90), ("fixed.svg", 60)] {
+            fixture.write(&flame(name), &format!("<svg width=\"1200\" height=\"{height}\"></svg>"));
+        }
         fixture.write(&flame("meta.json"), &meta().to_string());
         let folded = "request 10000\nrequest;parse;kernel 30000\nrequest;lock held 60000\n";
         fixture.write(&flame("slow.per-request.folded"), folded);

@@ -138,14 +138,14 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["ladder", "cpu", "flames"].map(|kind| (kind, case.case.as_str())));
+    let pairs = pairs.flat_map(|case| ["ladder", "flames"].map(|kind| (kind, case.case.as_str())));
     let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys());
     let sweeps = sweeps.map(|name| ("sweep", name.as_str()));
     // One that cannot be drawn is an error of the marker that wants it.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of all variants of a case, of the CPU time of slow, or of a group of benches.
+/// A chart and its path below the workspace: of all variants of a case, of the CPU time of slow and fixed, or of a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {
@@ -160,16 +160,6 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let metric = ladder.metric;
             ladder.variants.sort_by(|a, b| rise(a, metric).total_cmp(&rise(b, metric)));
             Ok((path(format!("ladder-{}", ladder.case)), chart::deciding(&ladder)))
-        }
-        // A copy, because the path of the record's own picture names the fault.
-        "cpu" => {
-            let svg = std::fs::read_to_string(sources.picture(of, "slow.svg")?)?;
-            let case = pair()?.case;
-            let alt = format!(
-                "A flame graph of the slow server of {case}. Its functions, and the share of a \
-                 request's CPU time that each takes."
-            );
-            Ok((path(format!("cpu-{case}")), Chart { svg, alt }))
         }
         "flames" => {
             let drawn = |name| anyhow::Ok(std::fs::read_to_string(sources.picture(of, name)?)?);
@@ -186,7 +176,7 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["ladder", "cpu", "flames", "sweep"])),
+        kind => Err(unknown("chart", kind, ["ladder", "flames", "sweep"])),
     }
 }
 
@@ -249,16 +239,13 @@ fn package(root: &Path, key: &str) -> anyhow::Result<Option<String>> {
     Ok(value.filter(|value| !value.is_empty()).map(str::to_owned))
 }
 
-/// Commands, in which `ADDRESS` becomes the repository's. Until there is one, readers put in their own.
+/// Commands, in which `ADDRESS` becomes the repository's. Until there is one, lines that need it are left out, so that
+/// everything that is shown can be pasted.
 fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
-    let block = |address: &str| format!("```sh\n{}\n```", lines.replace("ADDRESS", address));
-    Ok(match package(root, "repository")? {
-        Some(address) => block(&address),
-        None => format!(
-            "{}\n\n`<URL>` is this repository's address: in a clone, `git remote get-url origin` prints it.",
-            block("<URL>")
-        ),
-    })
+    let address = package(root, "repository")?;
+    let is_shown = |line: &&str| address.is_some() || !line.contains("ADDRESS");
+    let lines: Vec<_> = lines.lines().filter(is_shown).collect();
+    Ok(format!("```sh\n{}\n```", lines.join("\n").replace("ADDRESS", &address.unwrap_or_default())))
 }
 
 /// What a stranger looks for first: whether the checks pass, the newest release, the compiler and the licence.
@@ -322,4 +309,32 @@ fn page(state: &State) -> Result<String, Error> {
 
 fn bracketed(text: &str) -> String {
     text.replace('[', "\\[").replace(']', "\\]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_below_each_other_keep_their_scale() {
+        let [first, second] =
+            [90, 60].map(|it| format!("<svg width=\"1200\" height=\"{it}\">a</svg>"));
+        let both = one_below_the_other(&[first, second]).unwrap();
+        assert!(both.contains("width=\"1200\" height=\"150\" viewBox=\"0 0 1200 150\""), "{both}");
+        assert!(both.contains("<svg y=\"0\" width=\"1200\" height=\"90\">"), "{both}");
+        assert!(both.contains("<svg y=\"90\" width=\"1200\" height=\"60\">"), "{both}");
+        assert!(one_below_the_other(&["<svg/>".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_command_that_needs_the_address_is_shown_once_there_is_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let written = |address: &str| {
+            let manifest = format!("[workspace.package]\nrepository = \"{address}\"\n");
+            std::fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+            shell(dir.path(), "just test\ngit clone ADDRESS toy").unwrap()
+        };
+        assert_eq!(written(""), "```sh\njust test\n```");
+        assert_eq!(written("https://a.b"), "```sh\njust test\ngit clone https://a.b toy\n```");
+    }
 }

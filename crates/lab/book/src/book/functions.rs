@@ -43,7 +43,7 @@ const FUNCTIONS: [MarkerFunction; 17] = [
     function(
         "chart",
         "KIND, OF",
-        "a chart: `ladder`, `cpu` or `flames` of a case, `sweep` of a group of benches",
+        "a chart: `ladder` or `flames` of a case, `sweep` of a group of benches",
     ),
     function(
         "md1",

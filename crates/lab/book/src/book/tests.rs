@@ -23,7 +23,7 @@ fn a_page_is_filled_and_stays_as_it_is() {
     let charts: Vec<_> = book.charts.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(
         charts,
-        ["ladder-toy", "cpu-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg"))
+        ["ladder-toy", "flames-toy", "sweep-toy"].map(|name| format!("docs/src/charts/{name}.svg"))
     );
 }
 
@@ -130,7 +130,7 @@ fn a_mistake_in_an_expression_is_explained() {
         ("benches.alternatives_toy.rwlok.ns", "the record has no such figure"),
         ("table(\"sumary\")", "no table is named `sumary`; did you mean `summary`?"),
         ("chart(\"sweep\", benches.alternatives_toy)", "`alternatives-toy` is not a sweep"),
-        ("flame(toy, \"fixed.svg\", \"x\")", "flame/toy/fixed.svg is missing"),
+        ("flame(toy, \"missing.svg\", \"x\")", "flame/toy/missing.svg is missing"),
         ("code(\"crates/toy/src/slo.rs\")", "cannot read crates/toy/src/slo.rs"),
         ("code(\"crates/toy/src/slow.rs\", \"fn write\")", "src/slow.rs: it has no `fn write`"),
         ("diff(\"crates/toy/src/slow.rs\", \"crates/toy/src/slow.rs\")", "are the same"),
