@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    revisions::SERVER,
     toy::{SHORT, Toy, ends, fails, prints, says, stderr},
+    workspace::revisions::SERVER,
 };
 
 /// Reads all that a bench finds at run time. What each of them has is in `answer.txt`.

@@ -2,10 +2,7 @@
 
 use std::process::Output;
 
-use crate::{
-    compare::{server, with_itself},
-    toy::{CALM, SHORT, Toy, ends, needs_python, prints, stderr},
-};
+use crate::toy::{CALM, SHORT, Toy, ends, needs_python, prints, server, stderr, with_itself};
 
 /// Fails unless `lab` ended with an error that has these words, whatever the length of its lines.
 #[track_caller]

@@ -13,8 +13,8 @@ use toml::Table;
 
 use crate::toy::{ends, fails, lab, stderr, stdout};
 
-const MISTAKES: &str = include_str!("exercises/mistakes.txt");
-const FIXES: &str = include_str!("exercises/fixes.txt");
+const MISTAKES: &str = include_str!("mistakes.txt");
+const FIXES: &str = include_str!("fixes.txt");
 
 /// What a reader might write.
 struct Attempt {

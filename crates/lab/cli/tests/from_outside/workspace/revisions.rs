@@ -8,7 +8,7 @@ use std::{
 use crate::toy::{SHORT, Toy, ends, fails, prints, says, stderr};
 
 /// It needs no other package, and it answers with the content of `answer.txt` in its directory.
-pub const SERVER: &str = include_str!("../../stand-in/main.rs");
+pub const SERVER: &str = include_str!("../../../stand-in/main.rs");
 
 const COMPARE: [&str; 6] = ["compare", "--bin", "tiny", "--port-arg", "--port", "--get=/"];
 

@@ -3,10 +3,7 @@
 use lab_system::process;
 use nix::{sys::signal::kill, unistd::Pid};
 
-use crate::{
-    compare::{server, short},
-    toy::{Signal, Toy, fails, wait_until},
-};
+use crate::toy::{Signal, Toy, fails, server, short, wait_until};
 
 const KILLED: &str =
     "was killed by signal 9, so the server ended too\n  does the server kill its parent";

@@ -10,10 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    compare::with_itself,
-    toy::{CALM, SHORT, Toy, stderr, stdout},
-};
+use crate::toy::{CALM, SHORT, Toy, stderr, stdout, with_itself};
 
 /// A server in Python. Its arguments are a port, when it misbehaves, and how: a statement.
 ///

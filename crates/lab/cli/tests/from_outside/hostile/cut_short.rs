@@ -13,9 +13,9 @@ use std::{
 
 use lab_system::process::{self, is_alive, pids};
 
-use crate::{
-    compare::{PERF, server, short, with_itself},
-    toy::{CALM, Signal, Toy, ends, fails, interrupt, prints, says, stderr, wait_until},
+use crate::toy::{
+    CALM, PERF, Signal, Toy, ends, fails, interrupt, prints, says, server, short, stderr,
+    wait_until, with_itself,
 };
 
 /// The signals that end a program, and that `lab` does not handle.

@@ -10,9 +10,8 @@ use lab_system::{free_port, process::pids};
 use nix::{sys::signal::kill, unistd::Pid};
 use serde_json::Value;
 
-use crate::{
-    compare::compare,
-    toy::{CALM, SHORT, STAND_IN, Signal, Toy, fails, json, needs_python, says, wait_until},
+use crate::toy::{
+    CALM, SHORT, STAND_IN, Signal, Toy, compare, fails, json, needs_python, says, wait_until,
 };
 
 /// Compares a server with one that has another answer. If both are reached, the error says so, and

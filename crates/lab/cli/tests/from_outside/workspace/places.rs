@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use crate::{
-    revisions::SERVER,
     toy::{Toy, ends, lab, prints, stdout},
+    workspace::revisions::SERVER,
 };
 
 /// A workspace with a case that cargo builds.

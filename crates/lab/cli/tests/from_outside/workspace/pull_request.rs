@@ -5,8 +5,8 @@ use std::{fs, path::Path, process::Command};
 use serde_json::{Value, json};
 
 use crate::{
-    revisions::{Repository, SERVER},
     toy::{Toy, fails, needs_python},
+    workspace::revisions::{Repository, SERVER},
 };
 
 /// A repository, and the event of a pull request.

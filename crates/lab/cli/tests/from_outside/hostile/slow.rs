@@ -1,9 +1,6 @@
 //! Servers whose answers take long, and measurements that are too short for them.
 
-use crate::{
-    compare::server,
-    toy::{Toy, ends, fails, prints, says, stderr},
-};
+use crate::toy::{Toy, ends, fails, prints, says, server, stderr};
 
 #[test]
 fn a_measurement_that_is_too_short_for_a_slow_server_is_an_error_that_names_a_longer_one() {

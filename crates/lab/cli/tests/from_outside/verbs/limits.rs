@@ -4,10 +4,7 @@ use std::{process::Command, thread::scope};
 
 use serde_json::json;
 
-use crate::{
-    compare::{server, short},
-    toy::{Toy, ends, fails, prints, says},
-};
+use crate::toy::{Toy, ends, fails, prints, says, server, short};
 
 /// What a shell does before it becomes `lab compare`; then the exit code, and what is part of the message.
 const SHELLS: [(&str, i32, &str); 9] = [

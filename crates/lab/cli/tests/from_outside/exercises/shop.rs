@@ -5,7 +5,7 @@ use std::{fs, process::Output};
 use serde_json::Value;
 
 use crate::{
-    exercises::{Copy, read, root},
+    exercises::attempts::{Copy, read, root},
     toy::{ends, fails, json, stdout},
 };
 
