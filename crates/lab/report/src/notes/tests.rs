@@ -9,7 +9,7 @@ use crate::Record;
 
 /// A case that was published once, and is worth no note.
 fn calm() -> CaseRecord {
-    let record = include_str!("../tests/fixtures/record.json");
+    let record = include_str!("../../tests/fixtures/record.json");
     let mut case = serde_json::from_str::<Record>(record).unwrap().cases.remove(0);
     assert!(notes(&case).is_empty());
     case.promised = None;

@@ -160,8 +160,9 @@ fn codes_of<T: DeserializeOwned + Debug>() -> Vec<String> {
 
 /// All codes of an enum that has other forms, too, so that serde doesn't name them: from its source.
 fn codes_in_source(name: &str) -> Vec<String> {
-    let (_, text) =
-        include_str!("../../model/src/note.rs").split_once(&format!("enum {name} {{\n")).unwrap();
+    let (_, text) = include_str!("../../../model/src/note.rs")
+        .split_once(&format!("enum {name} {{\n"))
+        .unwrap();
     let lines: Vec<_> = text.lines().take_while(|line| *line != "}").map(str::trim).collect();
     let is_variant = |line: &&str| line.starts_with(|it: char| it.is_ascii_uppercase());
     let coded = lines.windows(2).filter(|pair| pair[0] != "#[serde(untagged)]").map(|pair| pair[1]);

@@ -1,9 +1,11 @@
 //! Messages of others that begin right and go wrong: none panics, and what is accepted can be
 //! used.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::time::Duration;
 
-use crate::{LoadPlan, Outcome};
+use lab_model::{LoadPlan, Outcome};
 
 const PLANS: [&str; 3] = [
     r#"{"target": {"address": "127.0.0.1:80", "host": "h", "tls": null}, "server_pid": 1,
