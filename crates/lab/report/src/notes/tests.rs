@@ -170,7 +170,7 @@ fn each_note_begins_at_its_threshold() {
 }
 
 #[test]
-fn notes_can_be_kept_and_sentences_of_others_stay() {
+fn every_note_survives_its_record() {
     let mut case = calm();
     for (_, spoil) in RULES {
         spoil(&mut case, true);

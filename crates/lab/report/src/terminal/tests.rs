@@ -37,7 +37,7 @@ fn several_candidates_are_a_row_each() {
 }
 
 #[test]
-fn columns_are_aligned_and_a_long_name_or_a_line_break_widens_no_row() {
+fn no_cell_breaks_the_columns() {
     console::set_colors_enabled(false);
     let long = "größe".repeat(30);
     let rows = [["a", "1 ms", ""], [long.as_str(), "n/a", "5\n6"]];

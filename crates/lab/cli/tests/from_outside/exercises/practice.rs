@@ -33,7 +33,7 @@ fn asked(toy: &Toy, args: &[&str], typed: &str) -> Output {
 }
 
 #[test]
-fn the_readers_file_is_begun_never_overwritten_and_compared() {
+fn the_readers_file_is_never_overwritten() {
     let toy = toy();
     let mine = "crates/toy/src/mine.rs";
     prints(&practice(&toy, &["try", "toy"]), "just check toy");
@@ -78,10 +78,8 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
 }
 
 #[test]
-fn a_prediction_says_why_it_refuses_and_can_be_sent_to_somebody() {
+fn a_prediction_says_why_it_refuses() {
     let toy = toy();
-    let output = practice(&toy, &["predict", "--export"]);
-    fails(&output, 2, "you have predicted nothing yet");
     let output = asked(&toy, &["predict", "toy"], "locks\nLock\nmany\n4x\n");
     ends(&output, 0);
     says(&output, "  no suspect is named `locks`; did you mean `lock`?\n  a kind of fault: ");
@@ -110,12 +108,21 @@ fn a_prediction_says_why_it_refuses_and_can_be_sent_to_somebody() {
         0,
     );
     assert!(toy.read(JOURNAL).contains("suspect = \"parsing\"\nfactor = 2.0\n"));
+}
+
+#[test]
+fn predictions_can_be_sent_to_somebody() {
+    let toy = toy();
+    let output = practice(&toy, &["predict", "--export"]);
+    fails(&output, 2, "you have predicted nothing yet");
+    let flags = ["predict", "toy", "--suspect", "parsing", "--factor", "2"];
+    ends(&practice(&toy, &flags), 0);
     let exported = stdout(&practice(&toy, &["predict", "--export"]));
     assert_eq!(exported, "toy: predicted\n  suspected parsing\n  predicted 2.00×\n");
 }
 
 #[test]
-fn only_what_was_begun_has_a_state_and_the_course_has_the_order() {
+fn exercises_are_listed_with_their_state_in_the_order_of_the_course() {
     let toy = toy();
     toy.copy_the_case("crates/exercises/drill");
     toy.write("docs/src/SUMMARY.md", "- [Drill](exercises/drill.md)\n- [Toy](cases/toy.md)\n");

@@ -27,7 +27,7 @@ fn answering(toy: &Toy, answer: &str, then: &str) -> String {
 }
 
 #[test]
-fn a_message_names_what_was_waited_for_and_patience_is_an_option_with_python() {
+fn a_message_names_what_was_waited_for_with_python() {
     needs_python();
     let toy = Toy::new(&[]);
     let silent = answering(&toy, "b''", "time.sleep(9)");

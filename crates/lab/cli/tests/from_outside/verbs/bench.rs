@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::toy::{SHORT, Signal, Toy, ends, fails, interrupt, json, prints};
 
 #[test]
-fn json_accounts_for_every_request_and_the_record_is_kept() {
+fn json_accounts_for_every_request() {
     let toy = Toy::new(&[]);
     toy.git(&["init", "--quiet"]);
     toy.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);

@@ -1,5 +1,7 @@
 //! `lab compare` on servers that take a port and print nothing.
 
+use std::process::Output;
+
 use serde_json::{Value, json};
 
 use crate::toy::{
@@ -56,7 +58,7 @@ fn the_verdict_comes_first_and_everything_with_a_flag() {
 }
 
 #[test]
-fn each_of_several_candidates_is_a_row_and_the_worst_decides() {
+fn the_worst_of_several_candidates_decides() {
     let toy = Toy::new(&[]);
     let [fast, slow] = ["", "--turn-ms 5"].map(|args| server(&toy, args));
     let sides = ["compare", &fast, &format!("same={fast}"), &format!("late={slow}"), "--get=/"];
@@ -231,7 +233,7 @@ fn all_variants_of_a_case_meet_the_same_requests_of_other_clients_in_a_round() {
 }
 
 #[test]
-fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environment() {
+fn requests_come_from_a_file_or_are_those_of_one_side() {
     let toy = Toy::new(&[]);
     let requests = "[[request]]\npath = \"/a\"\nheaders = { accept = \"text/plain\" }\n\
                     [[request]]\nmethod = \"DELETE\"\npath = \"/b\"\n";
@@ -247,6 +249,13 @@ fn requests_come_from_a_file_and_for_one_side_and_the_port_goes_into_the_environ
 }
 
 #[test]
+fn a_port_goes_into_the_environment() {
+    let toy = Toy::new(&[]);
+    let server = format!("sh -c 'exec {STAND_IN} --port $THE_PORT'");
+    ends(&compare(&toy, &server, &server, &["--port-env=THE_PORT", "--get=/"]), 3);
+}
+
+#[test]
 fn a_server_may_print_what_it_likes() {
     let toy = Toy::new(&["--noise"]);
     ends(&toy.bench(&[]), 0);
@@ -255,18 +264,20 @@ fn a_server_may_print_what_it_likes() {
     ends(&compare(&toy, &noisy, &noisy, &["--get", "/"]), 3);
 }
 
-#[test]
-fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
-    let toy = Toy::new(&[]);
+/// Compares a server in a shell with itself. `perf` counts as many calls as this variable says.
+fn with_perf(toy: &Toy, calls: &[(&str, &str)]) -> Output {
     toy.program("programs/perf", PERF);
     // The shell only waits; its child answers.
-    let command = format!("sh -c '{}; true'", server(&toy, ""));
-    let run = |calls: &[(&str, &str)]| {
-        let mut lab = short(&toy, &command);
-        lab.arg("--json").env("PATH", toy.path_variable()).envs(calls.iter().copied());
-        lab.output().unwrap()
-    };
-    let output = run(&[("CALLS", "250")]);
+    let command = format!("sh -c '{}; true'", server(toy, ""));
+    let mut lab = short(toy, &command);
+    lab.arg("--json").env("PATH", toy.path_variable()).envs(calls.iter().copied());
+    lab.output().unwrap()
+}
+
+#[test]
+fn system_calls_are_those_of_all_processes() {
+    let toy = Toy::new(&[]);
+    let output = with_perf(&toy, &[("CALLS", "250")]);
     assert_eq!(json(&output)["exact"]["candidate"], json!({ "system_calls": 10.0 }));
 
     let servers: Vec<_> = toy.started().iter().map(u32::to_string).collect();
@@ -275,13 +286,25 @@ fn system_calls_are_those_of_all_processes_and_exact_only_if_they_repeat() {
         assert_eq!(pids.len(), 2, "the shell and the server: {arguments}");
         assert!(servers.iter().any(|server| server == pids[1]), "{arguments}");
     }
+}
 
-    let output = run(&[]);
+#[test]
+fn a_count_is_exact_only_if_it_repeats() {
+    let toy = Toy::new(&[]);
+    let output = with_perf(&toy, &[]);
     assert_eq!(json(&output)["exact"]["candidate"], json!({}));
     let range = &json(&output)["ranges"]["candidate"]["system_calls"];
     assert!(range[0].as_f64().unwrap() < range[1].as_f64().unwrap(), "{range}");
-    let output = run(&[("CALLS", "many")]);
+    let output = with_perf(&toy, &[("CALLS", "many")]);
     let notes = json(&output)["notes"].to_string();
     assert!(notes.contains("not-counted"), "{notes}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("system calls of"));
+}
+
+#[test]
+fn a_connection_that_closes_under_a_request_is_a_note() {
+    let toy = Toy::new(&[]);
+    let output = short(&toy, &server(&toy, "--close-at-request 50")).output().unwrap();
+    ends(&output, 3);
+    prints(&output, "candidate: 2 requests sent again over a new");
 }

@@ -1,16 +1,26 @@
 //! The verbs that read records, on a record that no server ran for.
 
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
 use serde_json::Value;
 
 use crate::toy::{Toy, ends, fails, prints};
 
 #[test]
-fn a_report_is_written_where_it_is_wanted_and_links_the_flame_page() {
+fn a_report_is_written_where_it_is_wanted() {
     let toy = Toy::with_record();
     toy.write("target/lab/flame/toy/index.html", "");
     prints(&toy.run(&["report", "2026", "-o", "pages/mine.html"]), "Report pages/mine.html");
     let html = toy.read("pages/mine.html");
     assert!(html.contains("<title>fixed is faster: ") && html.contains("Does it answer?"));
+}
+
+#[test]
+fn a_report_links_the_flame_page() {
+    let toy = Toy::with_record();
+    toy.write("target/lab/flame/toy/index.html", "");
+    ends(&toy.run(&["report", "-o", "pages/mine.html"]), 0);
+    let html = toy.read("pages/mine.html");
     assert!(html.contains(r#"href="../target/lab/flame/toy/index.html""#));
     fails(&toy.run(&["report", "1999"]), 2, "no run is named `1999`");
 }
@@ -45,4 +55,12 @@ fn a_damaged_or_foreign_file_is_an_error_and_stays() {
         fails(&toy.run(&["report"]), 2, message);
         assert_eq!(toy.read(path), content);
     }
+}
+
+#[test]
+fn a_comment_may_have_any_name() {
+    let toy = Toy::with_record();
+    let name = OsStr::from_bytes(b"\xff.md");
+    ends(&toy.lab(&["report"]).arg("--markdown").arg(name).output().unwrap(), 0);
+    assert!(toy.path(".").join(name).is_file());
 }

@@ -1,8 +1,6 @@
 //! Options, sides and answers that `lab compare` refuses, and says why.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
-
-use crate::toy::{Toy, compare, ends, fails, prints, server, short, stderr};
+use crate::toy::{Toy, compare, ends, fails, prints, server, stderr};
 
 #[test]
 fn no_error_shows_a_password() {
@@ -89,17 +87,6 @@ fn a_request_that_never_gets_an_answer_is_lost() {
     prints(&output, "never got an answer");
     let allowed = ["--get", "/", "--allow-unfinished"];
     ends(&compare(&toy, &baseline, &candidate, &allowed), 3);
-}
-
-#[test]
-fn a_connection_that_closes_under_a_request_is_a_note_and_the_comment_may_have_any_name() {
-    let toy = Toy::new(&[]);
-    let output = short(&toy, &server(&toy, "--close-at-request 50")).output().unwrap();
-    ends(&output, 3);
-    prints(&output, "candidate: 2 requests sent again over a new");
-    let name = OsStr::from_bytes(b"\xff.md");
-    ends(&toy.lab(&["report"]).arg("--markdown").arg(name).output().unwrap(), 0);
-    assert!(toy.path(".").join(name).is_file());
 }
 
 #[test]

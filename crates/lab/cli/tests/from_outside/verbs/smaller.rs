@@ -40,7 +40,7 @@ fn verify_rejects_wrong_answers() {
 }
 
 #[test]
-fn an_exercise_is_found_by_its_name_and_is_no_case() {
+fn an_exercise_is_verified_only_by_its_name() {
     let toy = Toy::new(&[]);
     toy.copy_the_case("crates/exercises/drill");
     let finds = |args: &[&str]| stdout(&toy.run(args)).contains("drill");

@@ -164,18 +164,24 @@ fn a_runner_of_cargos_settings_is_named_because_it_is_not_used() {
     assert_eq!(stderr(&output).matches(note).count(), 1, "{}", stderr(&output));
 }
 
+fn six_with_itself(toy: &Toy, args: &[&str]) -> Output {
+    let mut lab = lab(toy, "repository", &["compare", "--rev=six", "--rev=six"]);
+    lab.args(args).output().unwrap()
+}
+
 #[test]
-fn features_are_passed_to_cargo_and_a_server_finds_its_packages_programs() {
+fn features_are_passed_to_cargo() {
     let toy = workspace();
-    let compare = |args: &[&str]| {
-        let mut lab = lab(&toy, "repository", &["compare", "--rev=six", "--rev=six"]);
-        lab.args(args).output().unwrap()
-    };
     let hint = "as in --bench 'inner --features internals'";
-    fails(&compare(&["--bench", "inner", "--quick"]), 2, hint);
-    ends(&compare(&["--bench", "inner --features internals", "--quick"]), 0);
+    fails(&six_with_itself(&toy, &["--bench", "inner", "--quick"]), 2, hint);
+    ends(&six_with_itself(&toy, &["--bench", "inner --features internals", "--quick"]), 0);
+}
+
+#[test]
+fn a_server_finds_the_programs_of_its_package() {
+    let toy = workspace();
     let server = ["--bin", "front", "--port-arg", "--port", "--get=/"];
-    ends(&compare(&[&server[..], &SHORT[..]].concat()), 3);
+    ends(&six_with_itself(&toy, &[&server[..], &SHORT[..]].concat()), 3);
 }
 
 #[test]

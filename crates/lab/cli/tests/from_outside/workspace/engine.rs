@@ -235,12 +235,17 @@ fn a_program_loads_a_server_of_a_case_as_often_as_it_wants() {
 }
 
 #[test]
-fn a_program_learns_what_a_case_is_and_how_much_load_is_possible() {
+fn a_program_learns_what_a_case_is() {
     let toy = Toy::new(&[]);
     let case = document(&toy.run(&["load", "toy"]));
     assert_eq!((&case["case"], &case["load"]["users"]), (&json!("toy"), &json!(3)));
     assert_eq!(case["requests"], case["counted_requests"]);
     assert!(case["variants"].as_array().unwrap().contains(&json!("slow")), "{case}");
+}
+
+#[test]
+fn a_program_learns_how_much_load_is_possible() {
+    let toy = Toy::new(&[]);
     let many = toy.run(&["load", "toy-slow", "--connections", "1099511627776"]);
     fails(&many, 2, "open files and only");
     assert!(toy.started().is_empty(), "neither needs a server");

@@ -106,22 +106,33 @@ echo "  Results    record.json"
 exit "$CODE"
 "#;
 
+/// Runs the script with a `lab` that ends with this code.
+#[track_caller]
+fn run(toy: &Toy, code: &str, (variable, value): (&str, &str), expected: i32) {
+    let variables = [("CODE", code), ("FLAME_SECONDS", "0"), (variable, value)];
+    fails(&script(toy, &variables).output().unwrap(), expected, "");
+}
+
 #[test]
-fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict_with_python() {
+fn you_choose_which_verdicts_fail_with_python() {
     needs_python();
     let toy = requested("first", "same");
     toy.program("programs/lab", LAB);
-    let run = |code: &str, variable: &str, value: &str, expected: i32| {
-        let variables = [("CODE", code), ("FLAME_SECONDS", "0"), (variable, value)];
-        fails(&script(&toy, &variables).output().unwrap(), expected, "");
-    };
     for (fail_on, codes) in [
         ("undecided", [("0", 0), ("1", 1), ("3", 3), ("101", 2), ("2", 2)]),
         ("slower", [("0", 0), ("1", 1), ("3", 0), ("101", 2), ("2", 2)]),
         ("never", [("0", 0), ("1", 0), ("3", 0), ("101", 2), ("2", 2)]),
     ] {
-        codes.iter().for_each(|(code, expected)| run(code, "FAIL_ON", fail_on, *expected));
+        codes.iter().for_each(|(code, expected)| run(&toy, code, ("FAIL_ON", fail_on), *expected));
     }
+}
+
+#[test]
+fn a_failure_of_the_script_is_no_verdict_with_python() {
+    needs_python();
+    let toy = requested("first", "same");
+    toy.program("programs/lab", LAB);
+    run(&toy, "2", ("FAIL_ON", "never"), 2);
     let comment = toy.read("artifacts/comment.md");
     assert!(comment.starts_with("### `lab compare`: error\n"), "{comment}");
     assert!(comment.contains("error: no server"), "{comment}");
@@ -136,7 +147,7 @@ fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict_with
         ("REPORT", "1"),
     ] {
         fs::remove_file(toy.path("output")).unwrap();
-        run("0", variable, value, 2);
+        run(&toy, "0", (variable, value), 2);
         let output = toy.read("output");
         assert!(output.starts_with("verdict=error\n"), "{variable}={value}");
         // No comment is named that this call did not write.
@@ -149,7 +160,7 @@ fn you_choose_which_verdicts_fail_and_a_failure_of_the_script_is_no_verdict_with
 }
 
 #[test]
-fn a_bench_needs_no_request_and_has_no_flame_graph() {
+fn a_bench_is_compared_without_a_request() {
     let Repository(toy) = Repository::new();
     install(&toy);
     let variables =
