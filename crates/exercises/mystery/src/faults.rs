@@ -129,10 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_checked_and_the_nearest_name_is_suggested() {
+    fn an_answer_names_each_fault_once() {
         assert_eq!(parse("regex, lock").unwrap(), [Lock, Fault::Regex]);
         assert_eq!(shown(&parse("lock,regex,lock").unwrap_or_default()).unwrap(), HEALTHY);
         assert_eq!(parse("healthy").unwrap(), []);
+    }
+
+    #[test]
+    fn a_wrong_answer_says_what_to_write() {
         for (answer, error) in [
             ("regx", "did you mean `regex`?"),
             ("lock,healthy", "isn't `healthy`"),

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_has_every_option_and_every_fault() {
+    fn the_help_is_complete() {
         for option in Options::command().get_arguments().filter(|it| !it.is_hide_set()) {
             let name = option.get_long().unwrap_or_default();
             assert!(HELP.contains(&format!("--{name} ")), "--{name}");

@@ -13,8 +13,6 @@ mod overrides;
 mod places;
 mod prediction;
 mod request;
-#[cfg(test)]
-mod tests;
 mod translation;
 
 pub use case::{Case, Companion, ContestRules, FIXED, MINE, Promise, SLOW, Sweep, a_request};

@@ -164,9 +164,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tls_is_recognized_without_trust_and_nothing_else_is_taken_for_it() {
+    async fn tls_is_recognized_without_trust() {
         let (address, _) = start(IsCa::NoCa).await;
         assert!(speaks_tls(address).await);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_tls_is_not_taken_for_it() {
         let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = plain.local_addr().unwrap();
         tokio::spawn(async move {
@@ -196,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_large_request_is_answered_over_tls_and_a_stranger_is_refused() {
+    async fn a_large_request_is_answered_over_tls() {
         let (address, certificate) = start(IsCa::NoCa).await;
         let body = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(body.path(), "x".repeat(BODY) + "!").unwrap();
@@ -205,8 +209,14 @@ mod tests {
             body: Some(body.path().to_owned()),
             ..Request::get("/", Answer::Text("6".to_owned()))
         };
-        let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         visitor(address, certificate, &request).await.unwrap().visit().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_stranger_is_refused() {
+        let (address, _) = start(IsCa::NoCa).await;
+        let request = Request::get("/", Answer::Text("6".to_owned()));
+        let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let refused = visitor(address, other.cert.der().clone(), &request).await;
         let error = refused.err().unwrap().to_string();
         assert!(error.contains("SSL_CERT_FILE"), "{error}");

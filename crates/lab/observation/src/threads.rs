@@ -108,8 +108,7 @@ pub fn shares(threads: &[&Thread]) -> Vec<(State, f64)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn threads_of_one_pool_are_one_kind_and_absence_does_not_count() {
+    fn pool() -> ThreadStates {
         use State::{Absent, Blocked, Running};
         let fsync = || Blocked("fsync".into());
         let threads = [
@@ -119,11 +118,23 @@ mod tests {
             ("7", vec![Absent]),
         ]
         .map(|(name, states)| Thread { name: name.to_owned(), states });
-        let states = ThreadStates { threads: threads.into(), ..ThreadStates::default() };
+        ThreadStates { threads: threads.into(), ..ThreadStates::default() }
+    }
+
+    #[test]
+    fn threads_of_one_pool_are_one_kind() {
+        let states = pool();
         let kinds = states.kinds();
         let found: Vec<_> = kinds.iter().map(|(name, threads)| (*name, threads.len())).collect();
         assert_eq!(found, [("w", 2), ("main", 1), ("7", 1)]);
-        assert_eq!(shares(&kinds[0].1), [(fsync(), 0.75), (Running, 0.25)]);
+    }
+
+    #[test]
+    fn absence_does_not_count() {
+        let states = pool();
+        let kinds = states.kinds();
+        let fsync = State::Blocked("fsync".into());
+        assert_eq!(shares(&kinds[0].1), [(fsync, 0.75), (State::Running, 0.25)]);
         assert!(shares(&kinds[2].1).is_empty());
     }
 }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_becomes_a_number_of_it_and_a_choice_one_of_its_words() {
+    fn a_slot_becomes_one_of_its_values() {
         let mut draw = Draw::of(7, Phase::Counts).unwrap();
         let filled: Vec<_> = (0..99).map(|_| draw.fill("{1..3}/{5..5}?{a|bc}").unwrap()).collect();
         let known = |it: &String| {

@@ -14,8 +14,6 @@ mod percentile;
 mod plan;
 mod plausible;
 mod seconds;
-#[cfg(test)]
-mod tests;
 mod unanswered;
 mod visits;
 

@@ -228,5 +228,4 @@ fn signed(factor: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "codes_tests.rs"]
 mod tests;

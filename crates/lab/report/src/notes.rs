@@ -164,5 +164,4 @@ fn tails_apart(case: &CaseRecord) -> Option<Note> {
 }
 
 #[cfg(test)]
-#[path = "notes_tests.rs"]
 mod tests;

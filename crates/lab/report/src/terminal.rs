@@ -187,5 +187,4 @@ fn fitting(table: &Table, spare: &[String]) -> Table {
 }
 
 #[cfg(test)]
-#[path = "terminal_tests.rs"]
 mod tests;

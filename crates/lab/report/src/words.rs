@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_within_80_columns_and_quotations_stay_whole() {
+    fn text_stays_within_80_columns() {
         let long = "many words ".repeat(20);
         assert!(column(24, "label", &long).lines().skip(1).all(|line| line.len() <= 80));
         assert!(
@@ -281,6 +281,11 @@ mod tests {
         }
         let whole = column(2, "", &chinese).replace("\n  ", "");
         assert_eq!(whole.matches("a-b/c").count(), 5, "{whole}");
+    }
+
+    #[test]
+    fn a_quoted_line_stays_whole() {
+        let long = "many words ".repeat(20);
         let quoted = format!("  | {long}");
         let text = message(&format!("{long}\n{quoted}"));
         assert!(text.ends_with(&quoted));

@@ -164,22 +164,32 @@ mod tests {
         Kept::open(all, commit, what, &settings, sources).await.unwrap()
     }
 
-    #[tokio::test]
-    async fn a_build_is_of_one_commit_artifact_and_neighbour_and_begins_with_that_of_another_commit()
-     {
-        let all = tempfile::tempdir().unwrap();
-        let first = open(all.path(), "a", "x", Some(&SHARED)).await;
+    const DEPENDENCY: &str = "target/release/.fingerprint/serde-1a";
+
+    /// A complete build of the artifact `x` at the commit `a`.
+    async fn complete(all: &Path) {
+        let first = open(all, "a", "x", Some(&SHARED)).await;
         assert!(!first.is_complete && !first.target().exists());
-        let dependency = "target/release/.fingerprint/serde-1a";
-        fs::create_dir_all(first.dir.join(dependency)).unwrap();
-        first.done(all.path(), false).unwrap();
+        fs::create_dir_all(first.dir.join(DEPENDENCY)).unwrap();
+        first.done(all, false).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_build_is_of_one_commit_artifact_and_neighbour() {
+        let all = tempfile::tempdir().unwrap();
+        complete(all.path()).await;
         assert!(open(all.path(), "a", "x", Some(&SHARED)).await.is_complete);
         assert!(!open(all.path(), "a", "x", None).await.is_complete);
+    }
 
+    #[tokio::test]
+    async fn a_build_begins_with_that_of_another_commit() {
+        let all = tempfile::tempdir().unwrap();
+        complete(all.path()).await;
         let begins = async |commit: &str, what: &str, sources: &PackageSources| {
             let kept = open(all.path(), commit, what, Some(sources)).await;
             assert!(!kept.is_complete);
-            kept.dir.join(dependency).exists()
+            kept.dir.join(DEPENDENCY).exists()
         };
         assert!(begins("b", "x", &SHARED).await);
         assert!(!begins("a", "y", &SHARED).await, "cargo would take a neighbour's for fresh");
@@ -188,12 +198,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_build_that_wrote_sources_is_not_used_again_and_old_ones_go() {
+    async fn a_build_that_wrote_sources_is_not_used_again() {
         let all = tempfile::tempdir().unwrap();
         let wrote = open(all.path(), "a", "x", Some(&SHARED)).await;
         fs::create_dir(wrote.target()).unwrap();
         wrote.done(all.path(), true).unwrap();
         assert!(!open(all.path(), "a", "x", Some(&SHARED)).await.target().exists());
+    }
+
+    #[tokio::test]
+    async fn old_builds_are_removed() {
+        let all = tempfile::tempdir().unwrap();
         for commit in 0..MOST + 3 {
             open(all.path(), &format!("c{commit}"), "x", None)
                 .await

@@ -67,10 +67,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_private_and_removed_if_it_was_left_behind_but_not_in_use() {
+    fn a_directory_is_private() {
         let parent = tempfile::tempdir().unwrap();
         let used = Scratch::within(parent.path()).unwrap();
         assert_eq!(used.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_was_left_behind_is_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = Scratch::within(parent.path()).unwrap();
         // As a killed `lab` leaves it: there, and not locked.
         let left = parent.path().join(format!("{PREFIX}left"));
         std::fs::create_dir(&left).unwrap();

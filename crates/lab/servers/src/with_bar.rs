@@ -105,13 +105,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_are_collected_and_a_failure_is_an_error() {
+    async fn messages_are_collected() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"api","kind":["bin"],"src_path":"/s"},"executable":null,"fresh":false}
 {"reason":"build-finished","success":true}
 note: no message for programs"#;
         let printed =
             run_cargo(script(&format!("echo '{messages}'")), Duration::MAX).await.unwrap();
         assert_eq!(printed.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_build_that_fails_or_does_not_end_is_an_error() {
         let failed = run_cargo(script("exit 101"), Duration::MAX).await.unwrap_err().to_string();
         assert_eq!(failed, "the build failed (exit status: 101); its messages are above");
         let slow = run_cargo(script("sleep 5"), Duration::ZERO).await.unwrap_err().to_string();

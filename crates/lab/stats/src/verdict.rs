@@ -195,5 +195,4 @@ fn exceeds(speedup: &Speedup, off_by: f64) -> bool {
 }
 
 #[cfg(test)]
-#[path = "verdict_tests.rs"]
 mod tests;

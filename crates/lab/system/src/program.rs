@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_one_by_one_and_a_full_pipe_of_messages_stops_nothing() {
+    async fn a_full_pipe_of_messages_does_not_stop_the_lines() {
         let mut lines = Vec::new();
         let many = "echo a; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890 >&2; i=$((i+1)); \
                     done; echo b";
@@ -352,6 +352,10 @@ mod tests {
         };
         script(many).lines(read).await.unwrap();
         assert_eq!(lines, ["a", "b"]);
+    }
+
+    #[tokio::test]
+    async fn refused_and_missing_lines_are_errors() {
         let refuse = |_: &str| anyhow::bail!("not a number");
         let refused = script("echo a").named("it").lines(refuse).await.unwrap_err().to_string();
         assert_eq!(refused, "cannot read the output of it: not a number");

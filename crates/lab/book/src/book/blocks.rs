@@ -183,7 +183,8 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
 /// Pictures of one width in one picture, in which nothing can be searched or clicked.
 fn one_below_the_other(svgs: &[String]) -> anyhow::Result<String> {
     let size = Regex::new(r#"^<svg [^>]*\bwidth="([0-9.]+)" height="([0-9.]+)""#)?;
-    let acts = Regex::new(r#"(?s)<script\b.*?</script>|<text\b[^>]*\bid="(?:search|unzoom)".*?</text>"#)?;
+    let acts =
+        Regex::new(r#"(?s)<script\b.*?</script>|<text\b[^>]*\bid="(?:search|unzoom)".*?</text>"#)?;
     let (mut width, mut height, mut body) = (0.0_f64, 0.0, String::new());
     for svg in svgs {
         let svg = &acts.replace_all(svg, "");

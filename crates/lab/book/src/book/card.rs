@@ -45,7 +45,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     #[test]
-    fn a_card_comes_without_comments_and_with_links_that_start_in_the_other_page() {
+    fn a_card_can_be_part_of_another_page() {
         let fixture = Fixture::new();
         fixture.write("docs/src/cases/toy.md", "");
         let root = fixture.path().canonicalize().unwrap();

@@ -9,7 +9,7 @@ use crate::fixture::{Fixture, record};
 const PAGE: &str = include_str!("tests/page.md");
 
 #[test]
-fn a_page_is_filled_and_stays_as_it_is() {
+fn a_filled_page_stays_as_it_is() {
     let fixture = Fixture::new();
     let filled = fixture.splice(PAGE);
     assert_eq!(filled.faults, []);

@@ -43,6 +43,17 @@ pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examp
 pub const STAND_IN: &str =
     concat!(env!("CARGO_TARGET_TMPDIR"), "/../release/examples/lab-stand-in");
 
+/// Like `perf stat`: it answers commands, waits for the end of its processes and reports a count, here
+/// $CALLS or else a number that differs each time. Leaves its arguments in the file `attached`.
+pub const PERF: &str = r#"#!/bin/sh
+echo "$@" >> attached
+calls=${CALLS:-$(wc -l < attached)}
+for command in disable enable disable; do read line && [ "$line" = $command ] && echo ack; done
+for last; do :; done
+while kill -0 $(echo $last | tr , ' ') 2> /dev/null; do sleep 0.02; done
+echo "$calls,,raw_syscalls:sys_enter,1,100.00,," >&2
+"#;
+
 /// Dropped at the end of a test, it fails if a server still runs.
 pub struct Toy {
     dir: TempDir,
@@ -184,6 +195,26 @@ impl Drop for Toy {
             self.wait_until_all_servers_ended();
         }
     }
+}
+
+/// A command: a stand-in that listens on the given port and leaves its process id in the toy's directory.
+pub fn server(toy: &Toy, args: &str) -> String {
+    format!("{STAND_IN} --port {{port}} --pid-dir {} {args}", toy.path("pids").display())
+}
+
+pub fn compare(toy: &Toy, baseline: &str, candidate: &str, args: &[&str]) -> Output {
+    let sides = ["compare", baseline, candidate];
+    toy.run(&[&sides[..], &SHORT[..], &CALM[..], args].concat())
+}
+
+/// A comparison of a server with itself.
+pub fn with_itself(toy: &Toy, server: &str, args: &[&str]) -> Command {
+    let sides = ["compare", server, server, "--get=/"];
+    toy.lab(&[&sides[..], args].concat())
+}
+
+pub fn short(toy: &Toy, server: &str) -> Command {
+    with_itself(toy, server, &[&SHORT[..], &CALM[..]].concat())
 }
 
 /// More than a whole comparison takes on a busy machine.

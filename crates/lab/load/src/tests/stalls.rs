@@ -85,25 +85,37 @@ async fn a_closed_loop_hardly_sees_the_stall() {
 
 /// Of a server that answers one request at a time, 50 ms each. Twice a second, a request of the background
 /// is in the way of one that counts.
-#[tokio::test(start_paused = true)]
-async fn requests_in_the_background_occupy_the_server_and_only_their_faults_count() {
-    let at = |rate_per_s| match open_loop(rate_per_s, 8) {
+fn arrivals(rate_per_s: f64) -> OpenLoop {
+    match open_loop(rate_per_s, 8) {
         Arrivals::OpenLoop(load) => load,
         Arrivals::ClosedLoop(_) => unreachable!(),
-    };
-    let plan = plan(Arrivals::OpenLoop(at(10.0)));
+    }
+}
+
+fn counts(of: &Outcome) -> (u64, u64, u64, u64) {
+    (of.sent, of.ok, of.wrong, of.latency.count())
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_in_the_background_occupy_the_server() {
+    let plan = plan(Arrivals::OpenLoop(arrivals(10.0)));
     let alone = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
-    let background = vec![Background { arrivals: at(2.0), request: ask() }];
-    let mut plan = LoadPlan { background, ..plan };
+    let background = vec![Background { arrivals: arrivals(2.0), request: ask() }];
+    let plan = LoadPlan { background, ..plan };
     let next_to_others = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
-    let counts = |it: &Outcome| (it.sent, it.ok, it.wrong, it.latency.count());
     assert_eq!([&alone, &next_to_others].map(counts), [(50, 50, 0, 50); 2]);
     assert_eq!([&alone, &next_to_others].map(|it| it.background_in_time), [0, 10]);
     assert_eq!([&alone, &next_to_others].map(|it| it.background_sent), [0, 10]);
     let slowest = [&alone, &next_to_others].map(|it| it.latency.quantile_ms(100.0).unwrap());
     assert!(slowest[0] < 55.0 && slowest[1] > 95.0, "{slowest:?}");
+}
 
-    plan.background[0].request.expected.status = 201;
+#[tokio::test(start_paused = true)]
+async fn only_the_faults_of_requests_in_the_background_count() {
+    let mut other = ask();
+    other.expected.status = 201;
+    let background = vec![Background { arrivals: arrivals(2.0), request: other }];
+    let plan = LoadPlan { background, ..plan(Arrivals::OpenLoop(arrivals(10.0))) };
     let wrong = outcome(&plan, one_at_a_time(Duration::from_millis(50))).await;
     // Ten during the measurement, and two during the warm-up.
     assert_eq!(counts(&wrong), (62, 50, 12, 50));

@@ -126,5 +126,4 @@ fn of<'a>(variant: &'a str, runs: &'a [Run]) -> impl Iterator<Item = &'a Run> + 
 }
 
 #[cfg(test)]
-#[path = "lag_simulation.rs"]
-mod simulation;
+mod lag_simulation;

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn times_come_from_files_of_every_criterion_and_none_ends_the_others() {
+    fn a_file_that_cannot_be_read_hides_no_other_time() {
         let home = Scratch::new().unwrap();
         let home = home.path();
         write(home, "new", "a/new", GOOD);

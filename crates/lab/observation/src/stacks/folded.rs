@@ -138,12 +138,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_survives_a_round_trip_and_repeated_stacks_add_up() {
+    fn text_survives_a_round_trip() {
         let text = "main;handler 2\nmain;handler;parse a b 40\n";
         let folded: Folded = text.parse().unwrap();
         assert_eq!(folded.to_string(), text);
         assert_eq!(folded.total(), 42);
+    }
+
+    #[test]
+    fn equal_stacks_add_up() {
         assert_eq!("a;b 1\na;b 2\n".parse::<Folded>().unwrap().to_string(), "a;b 3\n");
+    }
+
+    #[test]
+    fn a_line_without_a_count_is_an_error() {
         for wrong in ["main;handler", "main -1", "a 9\nb 18446744073709551615"] {
             assert!(wrong.parse::<Folded>().is_err(), "{wrong}");
         }

@@ -42,7 +42,7 @@ fn drawn(of: &[(f64, f64, f64)]) -> Chart {
 }
 
 #[test]
-fn names_are_escaped_and_nothing_has_no_place() {
+fn no_name_or_value_breaks_a_picture() {
     let mut case = recorded().cases.remove(0);
     case.case = "<b>a case with a name that is much longer than any chart is wide</b>".into();
     case.variants[0].variant = case.case.to_string();

@@ -1,7 +1,7 @@
 use super::{super::example, *};
 
 #[test]
-fn both_servers_show_what_was_found_numbered_rows_and_what_each_request_waited_before() {
+fn both_servers_have_numbered_rows_with_the_wait_of_each_request() {
     let (slow, fixed) = (example::slow_spans(), example::fixed_spans());
     let svg = draw(&[("slow", &slow), ("<fixed>", &fixed)], &example::kinds()).into_string();
     assert!(svg.contains("slow: one at a time, 12 answers in"));
@@ -23,7 +23,7 @@ fn a_record_without_answers_says_so() {
 }
 
 #[test]
-fn spans_without_roles_are_named_and_one_server_is_enough() {
+fn spans_without_roles_are_named() {
     let spans = example::slow_spans();
     let svg = draw(&[("server", &spans)], &Kinds::new()).into_string();
     assert!(svg.contains(">lock wait<") && svg.contains(">downstream wait<"), "{svg}");

@@ -226,13 +226,17 @@ mod tests {
     }
 
     #[test]
-    fn questions_and_drops_are_read_from_what_ss_prints() {
+    fn questions_are_read_from_what_ss_prints() {
         let line = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 segs_in:18 \
                     data_segs_out:8 data_segs_in:14 rcv_space:5";
         assert_eq!(exchanged(line), Some((40332, "socket:[80117]".to_owned(), 8)));
         let quiet = line.replace(" data_segs_in:14", "");
         assert_eq!(exchanged(&quiet), Some((40332, "socket:[80117]".to_owned(), 0)));
         assert_eq!(exchanged("Recv-Q Send-Q Local Peer"), None);
+    }
+
+    #[test]
+    fn dropped_connections_are_read_from_what_ss_prints() {
         let line =
             "LISTEN 0 2 127.0.0.1:59085 0.0.0.0:* ino:2028 sk:4f15 <-> skmem:(r0,rb131072,bl0,d13)";
         assert_eq!(dropped(line), Some(("socket:[2028]".to_owned(), 13)));

@@ -104,7 +104,7 @@ fn what_an_author_can_change_comes_before_how_the_runtime_serves_any_work() {
 /// Figures of a server that compiles a regular expression for each request, measured, and one assumed share
 /// of others.
 #[test]
-fn contention_for_the_allocator_is_a_consequence_and_contention_costs_cpu_time() {
+fn contention_needs_cpu_time_that_no_other_fault_explains() {
     use Figure::*;
     let falls = [(AfterPeakShare, 0.28), (PeakUsers, 8.0), (OthersShare, 0.02)];
     let (costs, same) = ([(CpuGrowth, 2.2)], [(CpuGrowth, 1.0)]);

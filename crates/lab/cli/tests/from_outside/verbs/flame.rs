@@ -1,0 +1,216 @@
+//! `lab flame` from outside, with a `perf` that does what a test asks of it.
+
+use std::{
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Output},
+};
+
+use lab_system::process::{is_alive, pids};
+use serde_json::Value;
+
+use crate::toy::{CALM, Signal, Toy, ends, fails, interrupt, prints, says, stderr};
+
+/// The pages, and what is being made.
+const PAGES: &str = "target/lab/flame";
+/// Some of the files of a page.
+const FILES: [&str; 6] =
+    ["index.html", "meta.json", "slow.svg", "fixed.svg", "diff.svg", "slow.folded"];
+
+/// A toy with a fake `perf` in this mode. Without a mode, `perf` is missing.
+fn studio(mode: Option<&str>) -> Toy {
+    let toy = Toy::new(&[]);
+    edit_the_case(&toy, "users = 3", "users = 3, think_ms = 2");
+    toy.write("programs/perf.mode", mode.unwrap_or_default());
+    let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profile/tests/fake_perf.sh");
+    // What the scripts need, and nothing else that would profile.
+    let tools = ["sh", "cat", "dirname", "kill"].map(|tool| {
+        let found = ["/bin", "/usr/bin"].map(|dir| Path::new(dir).join(tool));
+        (tool, found.into_iter().find(|path| path.exists()))
+    });
+    for (name, found) in tools.into_iter().chain([("perf", mode.map(|_| fake))]) {
+        let _ = found.map(|path| symlink(path, toy.path("programs").join(name)).unwrap());
+    }
+    toy
+}
+
+fn edit_the_case(toy: &Toy, from: &str, to: &str) {
+    let case = "crates/toy/case.toml";
+    toy.write(case, &toy.read(case).replace(from, to));
+}
+
+fn lab(toy: &Toy, seconds: &str, args: &[&str]) -> Command {
+    let mut lab = toy.lab(&[&["flame", "--seconds", seconds], args].concat());
+    lab.env("PATH", toy.path("programs"));
+    lab
+}
+
+fn flame(toy: &Toy, args: &[&str]) -> Output {
+    lab(toy, "1", args).output().unwrap()
+}
+
+/// Fails unless the page is there, with these files and not those.
+#[track_caller]
+fn has(toy: &Toy, page: &str, files: &[&str], others: &[&str]) {
+    let found = toy.files(&format!("{PAGES}/{page}"));
+    let are_in = |ends: &&str| found.iter().any(|file| file.ends_with(*ends));
+    assert!(files.iter().all(are_in) && !others.iter().any(are_in), "{found:?}");
+    assert_eq!(toy.files(PAGES), [page], "nothing else is left");
+}
+
+fn page(toy: &Toy, page: &str) -> String {
+    toy.read(&format!("{PAGES}/{page}/index.html"))
+}
+
+fn meta(toy: &Toy) -> Value {
+    serde_json::from_str(&toy.read("target/lab/flame/toy/meta.json")).unwrap()
+}
+
+#[test]
+fn a_page_has_its_pictures_and_stacks() {
+    let toy = studio(Some("ok"));
+    let output = flame(&toy, &["toy"]);
+    ends(&output, 0);
+    has(&toy, "toy", &FILES, &["perf.data", "raw.svg"]);
+    let meta = meta(&toy);
+    for variant in ["slow", "fixed"] {
+        let found = &meta["variants"][variant];
+        assert_eq!(found["profiler"], "perf-with-kernel", "{meta}");
+        assert_eq!((&found["samples"], &found["rooted_share"]), (&300.into(), &1.0.into()));
+        assert!(
+            found["requests"].as_u64() > Some(0) && found["cpu_agreement"].is_number(),
+            "{meta}"
+        );
+    }
+    prints(&flame(&toy, &["toy", "-v"]), "perf, with kernel frames");
+    let html = page(&toy, "toy");
+    assert!(html.contains("data=\"slow.svg\"") && html.contains("Does it answer?"));
+    assert!(!html.contains("The standard flame graph"));
+    prints(&output, "target/lab/flame/toy/index.html");
+    prints(&output, " slow CPU: ");
+}
+
+#[test]
+fn a_page_survives_a_failure() {
+    let toy = studio(Some("ok"));
+    ends(&flame(&toy, &["toy"]), 0);
+    let html = page(&toy, "toy");
+    // A server that dies is an error, and the page stays as it was.
+    edit_the_case(&toy, "args = [", "args = [\"--die-at-request\", \"2000\", ");
+    fails(&flame(&toy, &["toy"]), 2, "out of memory, says the stand-in");
+    has(&toy, "toy", &FILES, &[]);
+    assert_eq!(page(&toy, "toy"), html);
+}
+
+/// The arguments as a comment, then the stacks.
+const DRAWS: &str = "#!/bin/sh\necho \"<svg><!-- $* -->\"; cat; echo \"</svg>\"\n";
+
+#[test]
+fn every_cpu_graph_links_to_the_standard_flame_graph() {
+    let toy = studio(Some("ok"));
+    toy.program("target/bin/lab-flamegraph", DRAWS);
+    let output = flame(&toy, &["toy"]);
+    ends(&output, 0);
+    assert!(!stderr(&output).contains("lab-flamegraph"), "{}", stderr(&output));
+    let html = page(&toy, "toy");
+    for server in ["slow", "fixed"] {
+        let svg = toy.read(&format!("{PAGES}/toy/{server}.raw.svg"));
+        let title = format!("--title toy, {server}: all samples as recorded");
+        assert!(svg.contains(&title) && svg.contains("clone3;server::work 300"), "{svg}");
+        // It is drawn from the file that the page offers.
+        let stacks = toy.read(&format!("{PAGES}/toy/{server}.folded"));
+        assert!(svg.contains(&format!("-->\n{stacks}</svg>")), "{svg}");
+        let link = format!("href=\"{server}.raw.svg\">The standard flame graph, drawn by");
+        assert!(html.contains(&link), "{html}");
+    }
+    std::fs::remove_dir_all(toy.path("target/lab/flame")).unwrap();
+
+    // Your own servers: one, and then two builds of it.
+    let command = "target/bin/toy-slow --port {port}";
+    let name = "toy-slow-7f7c";
+    let one = [&["--exec", command, "--get", "/"], &CALM[..]].concat();
+    ends(&flame(&toy, &one), 0);
+    let svg = toy.read(&format!("{PAGES}/{name}/raw.svg"));
+    assert!(svg.contains("clone3;server::work 300"), "{svg}");
+    let html = page(&toy, name);
+    assert!(html.contains("href=\"raw.svg\">The standard flame graph"), "{html}");
+    ends(&flame(&toy, &[&one[..], &["--exec", command]].concat()), 0);
+    let files = ["baseline.svg", "candidate.svg", "diff.svg", "baseline.threads.svg"];
+    has(&toy, name, &files, &[]);
+}
+
+#[test]
+fn a_standard_flame_graph_that_cannot_be_drawn_costs_nothing_else() {
+    let toy = studio(Some("ok"));
+    toy.copy_the_case("crates/other");
+    let output = flame(&toy, &["toy", "other"]);
+    ends(&output, 0);
+    let advice = stderr(&output).matches("cargo install --path crates/lab/flamegraph").count();
+    assert_eq!(advice, 1, "{}", stderr(&output));
+
+    let program = "#!/bin/sh\necho 'error: out of paint' >&2; exit 1\n";
+    toy.program("target/bin/lab-flamegraph", program);
+    ends(&flame(&toy, &["toy"]), 0);
+    let html = page(&toy, "toy");
+    assert!(html.contains("No standard flame graph of slow: ") && html.contains("out of paint"));
+    assert!(html.contains("data=\"slow.svg\"") && !html.contains("slow.raw.svg"));
+}
+
+#[test]
+fn without_any_profiler_there_is_a_page_a_notice_and_success() {
+    let toy = studio(None);
+    let output = flame(&toy, &["toy"]);
+    ends(&output, 0);
+    // Pictures of threads need no profiler, only a system that shows them.
+    let others = ["slow.svg", "fixed.svg", "diff.svg", ".folded"];
+    has(&toy, "toy", &["index.html", "meta.json"], &others);
+    let meta = meta(&toy);
+    assert_eq!(meta["variants"]["slow"]["profiler"], "none");
+    let notes = meta["notes"].to_string();
+    assert!(notes.contains("perf") && notes.contains("missing"), "{notes}");
+    prints(&output, " slow CPU: ");
+}
+
+#[test]
+fn a_profiler_that_fails_for_one_server_is_dropped_for_both() {
+    let toy = studio(Some("denied-at-attach"));
+    let output = flame(&toy, &["toy"]);
+    ends(&output, 0);
+    let meta = meta(&toy);
+    let used = ["slow", "fixed"].map(|variant| meta["variants"][variant]["profiler"].clone());
+    assert_eq!(used[0], used[1], "{meta}");
+    says(&output, "note: perf, with kernel frames: ");
+}
+
+#[test]
+fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
+    let toy = studio(Some("ok"));
+    let all = std::cell::RefCell::new(Vec::new());
+    // The profiler starts after the warm-up and creates its file at once.
+    let is_recorded = |lab| {
+        all.replace(pids(lab));
+        let made = toy.files(PAGES).into_iter().flat_map(|it| toy.files(&format!("{PAGES}/{it}")));
+        made.into_iter().any(|file| file.ends_with("perf.data"))
+    };
+    let output = interrupt(&mut lab(&toy, "60", &["toy"]), Signal::SIGINT, is_recorded);
+    ends(&output, 130);
+    assert!(!all.borrow().iter().any(|pid| is_alive(*pid)), "the servers and the profiler ended");
+    assert!(toy.files(PAGES).is_empty());
+}
+
+#[test]
+fn what_cannot_be_drawn_is_reported_at_once() {
+    let toy = studio(Some("ok"));
+    for (args, message) in [
+        (&["tox"][..], "did you mean `toy`?"),
+        (&["--exec", "a"], "there is no request: give --get"),
+        (&["--exec", "a", "--exec", "b", "--exec", "c", "--get", "/"], "--exec is given 3 times"),
+        (&["toy", "--exec", "a"], "cannot be used with"),
+        (&["toy", "--spans", "trace.json"], "cannot be used with"),
+        (&["--spans", "trace.json"], "--exec <CMD>"),
+    ] {
+        fails(&flame(&toy, args), 2, message);
+    }
+    fails(&lab(&toy, "0", &["toy"]).output().unwrap(), 2, "0 is not in 1..=60");
+    assert!(toy.started().is_empty());
+}

@@ -1,0 +1,10 @@
+//! What each verb does: what it prints, the files that it writes, and its errors.
+
+mod bench;
+mod compare;
+mod flame;
+mod limits;
+mod records;
+mod refusals;
+mod smaller;
+mod triage;
