@@ -22,7 +22,7 @@ _list:
     echo "Begin with one of these:"
     echo "    just bench-all --quick   measure each slow server next to its fix"
     echo "    just flame idle-server   draw where its time goes, before and after"
-    echo "    just book                read the course, and then fix one yourself: just try"
+    echo "    just book                read the course, then fix one: just try"
     echo
     {{ just_executable() }} --list --unsorted
 
