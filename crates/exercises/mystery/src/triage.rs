@@ -1,6 +1,6 @@
 //! What `lab triage` says of a server with these faults, as `just replicate mystery` published it.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, env, fs};
 
 use anyhow::Context as _;
 use serde::Deserialize;
@@ -32,9 +32,16 @@ pub fn examined(record: &str, faults: &[Fault]) -> anyhow::Result<Option<Examine
     Ok(record.servers.into_values().find(|it| it.planted == faults))
 }
 
+/// This program, as a path to type.
+pub fn program() -> String {
+    let path = env::current_exe().unwrap_or_default();
+    let here = env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(&path).display().to_string()
+}
+
 /// What triage says of the server of this seed, or how to ask it.
 pub fn said(seed: u32, faults: &[Fault]) -> anyhow::Result<String> {
-    let ask = format!("just triage 'target/release/mystery --seed {seed}' --get /orders/7");
+    let ask = format!("just triage '{} --seed {seed}' --get /orders/7", program());
     let found = match fs::read_to_string(RECORD) {
         Ok(text) => examined(&text, faults).with_context(|| format!("cannot read {RECORD}"))?,
         Err(_) => None,

@@ -4,9 +4,10 @@
 //! graceful stop are the same for every variant of every case.
 //!
 //! Once a server accepts connections it prints `listening on http://127.0.0.1:PORT`. That line is all
-//! that the laboratory needs.
+//! that the laboratory needs. On a terminal, a request to try follows it.
 
 mod erased;
+mod hint;
 #[cfg(feature = "warp")]
 mod rejection;
 mod serve;
@@ -15,7 +16,7 @@ mod stop;
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
-use clap::{Args, Command, FromArgMatches as _};
+use clap::{Args, Command, FromArgMatches as _, error::ErrorKind};
 use hyper::body::Incoming;
 use tokio::{
     net::{TcpListener, TcpSocket},
@@ -23,6 +24,7 @@ use tokio::{
 };
 
 pub use erased::{Erased, InProcess, Variant};
+pub use hint::About;
 #[cfg(feature = "warp")]
 pub use rejection::explain;
 pub use serve::{Limits, serve};
@@ -45,8 +47,8 @@ struct Flags {
 pub struct NoOptions {}
 
 /// A variant's binary: a closure from the case's own options to the service that it serves. See
-/// [`main()`], whose `about` is the binary's name and its package's description. `workers = N` in front
-/// of the closure sets the number of Tokio's workers, for a case whose lesson depends on it.
+/// [`main()`], whose `about` is the binary's name, and its package's description and case file. `workers = N` in
+/// front of the closure sets the number of Tokio's workers, for a case whose lesson depends on it.
 #[macro_export]
 macro_rules! main {
     (workers = $workers:expr, $service:expr) => {
@@ -54,7 +56,12 @@ macro_rules! main {
     };
     (@ $workers:expr, $service:expr) => {
         fn main() -> std::process::ExitCode {
-            let about = concat!(env!("CARGO_BIN_NAME"), ": ", env!("CARGO_PKG_DESCRIPTION"));
+            let about = $crate::About {
+                bin: env!("CARGO_BIN_NAME"),
+                description: env!("CARGO_PKG_DESCRIPTION"),
+                case: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/case.toml")),
+                dir: env!("CARGO_MANIFEST_DIR"),
+            };
             $crate::main(about, $workers, $service)
         }
     };
@@ -66,11 +73,11 @@ macro_rules! main {
 /// Runs a case server: parses the command line, builds the service from the case's own options `O`,
 /// serves it until Ctrl-C or SIGTERM, and reports an error in one line.
 ///
-/// `about` is the first line of `--help`. `workers` is the number of Tokio's workers, unless
+/// `about` has the first line of `--help`, and what to try. `workers` is the number of Tokio's workers, unless
 /// `TOKIO_WORKER_THREADS` sets another; without both, there is one per core. `service` runs inside the
 /// runtime.
 pub fn main<O, S>(
-    about: &'static str,
+    about: About,
     workers: Option<usize>,
     service: impl FnOnce(O) -> anyhow::Result<S>,
 ) -> ExitCode
@@ -78,26 +85,47 @@ where
     O: Args,
     S: Variant<Incoming>,
 {
-    let matches = command::<O>(about).get_matches();
+    let matches = command::<O>(about).try_get_matches().unwrap_or_else(|error| stop(about, &error));
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let options = O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    run(&flags, workers, Box::new(|| service(options).map(Erased::new)))
+    run(about, &flags, workers, Box::new(|| service(options).map(Erased::new)))
 }
 
-fn command<O: Args>(about: &'static str) -> Command {
+/// Ends with clap's message, and with what to try or to start first. A server that runs doesn't read its case file for
+/// that.
+fn stop(about: About, error: &clap::Error) -> ! {
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp => {
+            let hints = about.needs().into_iter().chain([about.try_it("http://127.0.0.1:PORT")]);
+            hints.for_each(|hint| print!("\n{hint}"));
+        }
+        ErrorKind::MissingRequiredArgument => {
+            about.needs().iter().for_each(|hint| eprint!("\n{hint}"));
+        }
+        _ => {}
+    }
+    std::process::exit(error.exit_code())
+}
+
+fn command<O: Args>(about: About) -> Command {
     let command = O::augment_args(Flags::augment_args(Command::new("case-server")));
+    let about = format!("{}: {}", about.bin, about.description);
     // Last, since the doc comments of the options set these too.
-    command.about(about).long_about(about)
+    command.about(about.clone()).long_about(about)
 }
 
 /// What [`main`] does after parsing, without type parameters, so that this crate compiles it and not
 /// each binary.
 fn run(
+    about: About,
     flags: &Flags,
     workers: Option<usize>,
     service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
 ) -> ExitCode {
-    match runtime(workers).and_then(|runtime| runtime.block_on(listen_and_serve(flags, service))) {
+    match runtime(workers)
+        .and_then(|runtime| runtime.block_on(listen_and_serve(about, flags, service)))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -125,6 +153,7 @@ fn runtime(workers: Option<usize>) -> anyhow::Result<Runtime> {
 }
 
 async fn listen_and_serve(
+    about: About,
     flags: &Flags,
     service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
 ) -> anyhow::Result<()> {
@@ -133,7 +162,7 @@ async fn listen_and_serve(
         format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", flags.addr)
     })?;
     let stop = stop_requested()?;
-    announce(listener.local_addr()?);
+    announce(about, listener.local_addr()?);
     let limits =
         Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
     serve(listener, service, limits, Box::pin(stop)).await;
@@ -153,14 +182,18 @@ fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Says what is instrumented, and where the server listens. The server runs on if nobody reads this.
-fn announce(addr: SocketAddr) {
-    use std::io::Write as _;
+/// Says what is instrumented, and where the server listens; to a person, also what to try. The laboratory reads from a
+/// pipe, so a server that is measured does nothing for that. The server runs on if nobody reads this.
+fn announce(about: About, addr: SocketAddr) {
+    use std::io::{IsTerminal as _, Write as _};
     let mut stdout = std::io::stdout().lock();
     for instrument in case_probe::ANNOUNCEMENTS {
         let _ = writeln!(stdout, "{instrument}");
     }
     let _ = writeln!(stdout, "listening on http://{addr}").and_then(|()| stdout.flush());
+    if stdout.is_terminal() {
+        let _ = write!(stdout, "\n{}", about.try_it(&format!("http://{addr}")));
+    }
 }
 
 #[cfg(test)]
@@ -176,10 +209,11 @@ mod tests {
 
     #[test]
     fn help_begins_with_what_the_server_does() {
-        let mut command = command::<NoOptions>("toy, slow: it waits");
+        let about = About { bin: "toy-slow", description: "It waits", case: "", dir: "" };
+        let mut command = command::<NoOptions>(about);
         for help in [command.render_help(), command.render_long_help()] {
             let help = help.to_string();
-            assert!(help.starts_with("toy, slow: it waits\n\nUsage:"), "{help}");
+            assert!(help.starts_with("toy-slow: It waits\n\nUsage:"), "{help}");
             assert!(help.contains("--request-timeout"), "{help}");
         }
     }

@@ -7,29 +7,32 @@
 use std::{
     convert::Infallible,
     env,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _},
     net::TcpListener,
     process::{Child, Command, ExitCode, Stdio},
 };
 
 use bytes::Bytes;
-use case_server::NoOptions;
+use case_server::{About, NoOptions};
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming};
 use tower::service_fn;
 
 const SERVE: &str = "CASE_SERVER_TEST_SERVES";
+const CASE: &str = "variants = ['slow']\nrequest = [{ path = '/a', answer = '6' }]";
 
 fn main() -> ExitCode {
     if env::var_os(SERVE).is_some() {
         let answer = async |_: Request<Incoming>| {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
         };
-        return case_server::main("test", None, |_: NoOptions| Ok(service_fn(answer)));
+        let about = About { bin: "toy-slow", description: "", case: CASE, dir: "" };
+        return case_server::main(about, None, |_: NoOptions| Ok(service_fn(answer)));
     }
     #[cfg(unix)]
-    it_takes_a_free_port_and_a_signal_ends_it_gracefully();
+    into_a_pipe_it_says_only_where_it_listens_and_a_signal_ends_it_gracefully();
     a_taken_port_is_an_error_that_names_a_fix();
+    the_help_ends_with_a_request();
     #[cfg(target_os = "linux")]
     a_server_without_its_threads_exits();
     ExitCode::SUCCESS
@@ -46,21 +49,23 @@ fn server(args: &[&str]) -> Child {
         .unwrap()
 }
 
-/// The line that the server prints once it listens.
-fn announcement(server: &mut Child) -> String {
-    let stdout = BufReader::new(server.stdout.as_mut().unwrap());
-    stdout.lines().map(Result::unwrap).find(|line| line.starts_with("listening")).unwrap()
-}
-
 #[cfg(unix)]
-fn it_takes_a_free_port_and_a_signal_ends_it_gracefully() {
+fn into_a_pipe_it_says_only_where_it_listens_and_a_signal_ends_it_gracefully() {
     for signal in ["-TERM", "-INT"] {
         let mut server = server(&[]);
-        let line = announcement(&mut server);
-        let port = line.strip_prefix("listening on http://127.0.0.1:").unwrap();
+        let mut stdout = BufReader::new(server.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("listening") {
+            line.clear();
+            assert_ne!(stdout.read_line(&mut line).unwrap(), 0);
+        }
+        let port = line.trim_end().strip_prefix("listening on http://127.0.0.1:").unwrap();
         assert_ne!(port.parse::<u16>().unwrap(), 0);
         let pid = server.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "what to try is for a terminal");
         assert!(server.wait().unwrap().success(), "{signal}");
     }
 }
@@ -87,4 +92,12 @@ fn a_taken_port_is_an_error_that_names_a_fix() {
     assert!(error.starts_with(&format!("error: cannot listen on {address}; `--addr")), "{error}");
     assert!(error.contains("os error"), "{error}");
     assert_eq!(error.lines().count(), 1);
+}
+
+fn the_help_ends_with_a_request() {
+    let output = server(&["--help"]).wait_with_output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let hint =
+        "\nTry it in another terminal:\n    curl http://127.0.0.1:PORT/a\nThis prints:\n    6\n";
+    assert!(help.ends_with(hint), "{help}");
 }

@@ -13,6 +13,9 @@ use tls_site::{Server, bundle};
 
 /// tls-site: one page of 19 resources over HTTPS, and a count of connections
 #[derive(clap::Parser)]
+#[command(
+    after_help = "It prints how to start a proxy in front of it, and a request for the number of connections."
+)]
 struct Options {
     /// Address to listen on, on the loopback; port 0 takes a free one
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]

@@ -208,7 +208,7 @@ fn in_halves<T: Sync>(all: &[T], judge: impl Fn(&[T]) + Sync) {
 }
 
 #[test]
-#[ignore = "builds everything that can be fixed: `just practice-test our_fixes`"]
+#[ignore = "builds everything that can be fixed: `.ci/build practice-test our_fixes`"]
 fn our_fixes_pass_and_untouched_copies_do_not() {
     let (attempts, copy) = begun();
     let names: Vec<_> = attempts.iter().map(|(name, _)| *name).collect();
@@ -216,7 +216,7 @@ fn our_fixes_pass_and_untouched_copies_do_not() {
 }
 
 #[test]
-#[ignore = "builds everything that can be fixed, again and again: `just practice-test`"]
+#[ignore = "builds everything that can be fixed, again and again: `.ci/build practice-test`"]
 fn other_right_fixes_pass_and_mistakes_do_not() {
     let (attempts, copy) = begun();
     in_halves(&attempts, |half| copy.judge(half));

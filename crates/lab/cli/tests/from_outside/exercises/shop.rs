@@ -221,7 +221,7 @@ fn the_steps_of_the_shop_lead_to_our_state() {
 }
 
 #[test]
-#[ignore = "builds the shop: `just practice-test our_fixes`"]
+#[ignore = "builds the shop: `.ci/build practice-test our_fixes`"]
 fn the_shop_with_our_fixes_breaks_no_rule() {
     let copy = Copy::new(&["shop"]);
     ends(&copy.practice(&["try", "shop"]), 0);
@@ -245,7 +245,7 @@ fn the_shop_with_our_fixes_breaks_no_rule() {
 }
 
 #[test]
-#[ignore = "builds the shop again and again: `just practice-test`"]
+#[ignore = "builds the shop again and again: `.ci/build practice-test`"]
 fn a_shop_with_a_mistake_breaks_a_rule() {
     let copy = Copy::new(&["shop"]);
     ends(&copy.practice(&["try", "shop"]), 0);

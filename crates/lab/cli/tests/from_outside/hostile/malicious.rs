@@ -189,7 +189,7 @@ fn run(toy: &Toy, (_, when, how, ..): &Malice) -> (Output, u64) {
 }
 
 #[test]
-#[ignore = "takes a minute or two; `just practice-test` runs it"]
+#[ignore = "takes a minute or two; `.ci/build practice-test` runs it"]
 fn no_server_makes_lab_hang_lie_or_fill_the_memory() {
     let python = ["-c", "import sys; print(sys.executable)"];
     let python = stdout(&Command::new("python3").args(python).output().unwrap());
