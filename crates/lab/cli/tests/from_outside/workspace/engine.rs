@@ -147,7 +147,7 @@ fn a_wrong_engine_is_an_error_before_a_server_starts() {
     for (trouble, args, words) in [
         ("missing", &[own][..], "there is no tool: install it"),
         ("", &[own, "--even-arrivals"], "--engine has no open loop"),
-        ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in benches"),
+        ("", &["--engine=mien"], "there is no engine `mien`: give the name of one in crates"),
         ("", &["--engine=./mien"], "cannot run the engine `mien`: is it installed?"),
         // Without an end.
         ("", &["--engine=/usr/bin/yes"], "it printed more than 64 MiB"),
