@@ -7,6 +7,8 @@ use crate::{CaseRecord, Latencies, OpenLoopRecord, VariantRecord};
 use lab_protocol::{Metric, Percentile, Spacing, Speedups};
 use lab_stats::{Speedup, Verdict};
 
+pub use crate::pair_table::pair;
+
 use crate::{
     NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
     thousands, time_ms, turned,
@@ -19,7 +21,7 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
     claims.into_iter().chain(details(case)).filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Those that say more than the screen does.
+/// The tables with the details that the screen leaves out.
 pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
     let of_server = [latencies, open_loop, exact].map(|table| table(case));
     let of_server = of_server.into_iter().filter(|_| case.metric != Metric::Time);
@@ -131,66 +133,6 @@ pub fn metrics(case: &CaseRecord) -> Table {
     Table::new(caption, head, Metric::all().filter(measured).map(row))
 }
 
-/// Baseline and candidate side by side, a metric a row.
-pub fn pair(case: &CaseRecord) -> Table {
-    let Some((one, other)) = case.sides() else { return Table::default() };
-    let sides = [one, other];
-    let factor = |metric| match (metric, case.speedup.of(metric)) {
-        (Metric::Cpu, _) => cpu_cells(case),
-        (_, None) => Default::default(),
-        (_, Some(_)) => [factor_of(&case.speedup, metric), noise_of(case, metric)],
-    };
-    // The factor comes first: a phone shows no more.
-    let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
-        [name.to_owned()].into_iter().chain(factor).chain(figures).collect::<Vec<_>>()
-    };
-    let mut rows = vec![
-        row(
-            &case.short(Metric::Throughput),
-            figures_of(case, Metric::Throughput),
-            factor(Metric::Throughput),
-        ),
-        row(&format!("CPU per {}", case.visit), figures_of(case, Metric::Cpu), factor(Metric::Cpu)),
-    ];
-    let closed = sides.map(|it| it.latency_ms);
-    let open =
-        sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
-    let of_open = is_of_open_loop(case);
-    let loops = [(closed, "closed loop", !of_open), (open, "open loop", of_open)];
-    for (latencies, name, has_factor) in loops {
-        let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
-        rows.extend(Percentile::all().filter(known).map(|at| {
-            let factor = if has_factor { factor(Metric::Latency(at)) } else { Default::default() };
-            row(&format!("{}, {name}", at.name()), latencies.map(|it| percentile(&it, at)), factor)
-        }));
-    }
-    let others =
-        sides.map(|it| it.open_loop.as_ref().and_then(|it| it.background_ms).unwrap_or_default());
-    let known = |at: &Percentile| others.iter().any(|it| it.by.get(*at).is_some());
-    rows.extend(Percentile::all().filter(known).map(|at| {
-        let of_sides = others.map(|it| percentile(&it, at));
-        row(&format!("{}, other clients", at.name()), of_sides, Default::default())
-    }));
-    // The load, as each of them met it.
-    for (name, rates) in [
-        ("open loop, arrivals/s", sides.map(|it| case.arrived_per_s(&it.variant))),
-        ("other clients, requests/s", sides.map(|it| case.background_per_s(&it.variant))),
-    ] {
-        if rates.iter().any(Option::is_some) {
-            rows.push(row(name, rates.map(rate), Default::default()));
-        }
-    }
-    rows.push(row("peak MiB", sides.map(memory), factor(Metric::PeakMemory)));
-    let caption = format!(
-        "Load: {}; {} of runs. A factor comes from the ratios of the pairs, not from the two columns.{} Noise is what two \
-         equal servers could differ by here.",
-        case.load,
-        plural(case.pairs, "pair"),
-        interval([case]),
-    );
-    Table::new(caption, [case.case.as_str(), "factor", "noise", &one.variant, &other.variant], rows)
-}
-
 /// Whether the latencies that have factors are those of random arrivals.
 pub fn is_of_open_loop(case: &CaseRecord) -> bool {
     matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty()
@@ -214,9 +156,9 @@ pub fn figure_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> Strin
     }
 }
 
-/// The metric of a variant over all its runs, as every table, chart and page shows it: right answers per second, CPU time
-/// per answer and time of an iteration (all in ms) of the median run; a percentile of the requests of all runs together, in
-/// ms; the peak memory of the run with the highest, in MiB.
+/// The metric of a variant over all its runs, as every table, chart and page shows it: right answers per second, CPU
+/// time per answer and time of an iteration (all in ms) of the median run; a percentile of the requests of all runs
+/// together, in ms; the peak memory of the run with the highest, in MiB.
 pub fn value_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Throughput => Some(it.throughput_rps),
@@ -227,7 +169,7 @@ pub fn value_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> Option
     }
 }
 
-/// Those of the loop whose latencies have factors.
+/// The latencies of the loop that ran in pairs, which have factors.
 fn latencies_of(case: &CaseRecord, it: &VariantRecord) -> Option<Latencies> {
     if is_of_open_loop(case) {
         return it.open_loop.as_ref().map(OpenLoopRecord::latencies);
@@ -262,8 +204,8 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
     Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
 }
 
-/// What the brackets show, after a space; nothing without brackets.
-fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
+/// A sentence on what the brackets show, after a space; empty if there are no brackets.
+pub fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
     let confidence = confidence(cases).map(|confidence| {
         format!(" The brackets show a {confidence} interval, from pairs of runs.")
     });
@@ -275,7 +217,7 @@ pub fn noise_of(case: &CaseRecord, metric: Metric) -> String {
     case.noise(metric).map_or(NONE.to_owned(), plus_minus)
 }
 
-fn memory(variant: &VariantRecord) -> String {
+pub fn memory(variant: &VariantRecord) -> String {
     variant.peak_rss_mib.map_or(NONE.to_owned(), significant)
 }
 
@@ -356,7 +298,7 @@ fn arrivals(open_loop: &OpenLoopRecord) -> String {
 }
 
 /// A rate per second as it was measured.
-fn rate(found: Option<f64>) -> String {
+pub fn rate(found: Option<f64>) -> String {
     found.map_or(NONE.to_owned(), significant)
 }
 

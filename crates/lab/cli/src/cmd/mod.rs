@@ -19,6 +19,7 @@ mod practice;
 mod preflight;
 mod report;
 mod server_options;
+mod side;
 mod sides;
 mod supervise;
 mod triage;

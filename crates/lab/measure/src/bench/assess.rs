@@ -26,8 +26,8 @@ pub fn assess(experiment: &Experiment, runs: &Runs, candidate: &str) -> anyhow::
     assessment.record(candidate, &experiment.subjects, runs.clone(), experiment.effort.family)
 }
 
-/// The same with a record for each candidate, of its own runs and those of the baseline that they are paired with.
-/// The error rates of their verdicts hold for all of them together.
+/// Like [`assess`], with a record for each candidate: of its own runs, and of the runs of the baseline in the same
+/// pairs. The error rates of their verdicts hold for all of them together.
 ///
 /// # Errors
 ///
@@ -58,11 +58,11 @@ impl Runs {
     }
 }
 
-/// What the records of an experiment have in common.
+/// The parts that the records of an experiment have in common.
 struct Assessment<'a> {
     experiment: &'a Experiment,
     baseline: &'a str,
-    /// Of the whole session: its runs are as far apart as those of a pair.
+    /// The control of the whole session. Its runs are as far apart in time as the runs of a pair.
     control: Control,
     /// Whether the latencies that have factors are those of the open loop, because it ran in pairs.
     is_open_in_pairs: bool,
@@ -90,7 +90,34 @@ impl<'a> Assessment<'a> {
         Speedups { latency, latency_at_least, ..closed }
     }
 
-    /// The record of these subjects, of which `family` candidates are judged together.
+    /// The factors of a variant over the baseline.
+    fn over_baseline(&self, variant: &str, measured: &Runs, family: usize) -> Speedups {
+        self.speedups(measured, |runs| over(self.baseline, variant, runs, family))
+    }
+
+    /// The record of one subject.
+    fn variant(
+        &self,
+        subject: &Subject,
+        measured: &Runs,
+        family: usize,
+    ) -> anyhow::Result<VariantRecord> {
+        let Subject { name, given, .. } = subject;
+        let outcomes = outcomes_of(name, &measured.open);
+        let exact = self.experiment.exact.of(name).into_iter();
+        let is_candidate = name != self.baseline;
+        Ok(VariantRecord {
+            given: given.clone(),
+            exact: exact.map(|(name, count)| (name, count as f64)).collect(),
+            open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
+            speedup: is_candidate.then(|| self.over_baseline(name, measured, family)),
+            ..variant_record(name, &measured.closed)
+                .with_context(|| self.experiment.name.to_string())?
+        })
+    }
+
+    /// The record of these subjects. The verdict comes last, because it needs the noise, and the noise needs the
+    /// factors of all variants. Of the subjects, `family` candidates are judged together.
     fn record(
         &self,
         candidate: &str,
@@ -98,26 +125,17 @@ impl<'a> Assessment<'a> {
         measured: Runs,
         family: usize,
     ) -> anyhow::Result<CaseRecord> {
-        let Self { experiment, baseline, .. } = *self;
+        let Self { experiment, .. } = *self;
         let Experiment { workload, effort, .. } = experiment;
-        let over_baseline =
-            |variant: &str| self.speedups(&measured, |runs| over(baseline, variant, runs, family));
-        let mut variants = Vec::new();
-        for Subject { name: variant, given, .. } in subjects {
-            let outcomes = outcomes_of(variant, &measured.open);
-            let exact = experiment.exact.of(variant).into_iter();
-            variants.push(VariantRecord {
-                given: given.clone(),
-                exact: exact.map(|(name, count)| (name, count as f64)).collect(),
-                open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
-                speedup: (variant != baseline).then(|| over_baseline(variant)),
-                ..variant_record(variant, &measured.closed)
-                    .with_context(|| experiment.name.to_string())?
-            });
-        }
+        let mut variants = subjects
+            .iter()
+            .map(|subject| self.variant(subject, &measured, family))
+            .collect::<anyhow::Result<Vec<_>>>()?;
         let mut notes = experiment.notes.clone();
         for counted in &measured.system_calls {
-            if let Some(variant) = variants.iter_mut().find(|it| it.variant == counted.subject) {
+            if let Some(variant) =
+                variants.iter_mut().find(|record| record.variant == counted.subject)
+            {
                 notes.extend(add_system_calls(variant, counted));
             }
         }
@@ -132,7 +150,10 @@ impl<'a> Assessment<'a> {
             think_ms: workload.load.think_ms,
             pairs: effort.pairs,
             seed: effort.seed,
-            layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
+            layouts: subjects
+                .first()
+                .map(|subject| subject.layouts.len())
+                .filter(|layouts| *layouts > 0),
             warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),
             notes,
             measurement_s: effort.measurement.as_secs_f64(),
@@ -141,7 +162,7 @@ impl<'a> Assessment<'a> {
             variants,
             candidate: candidate.to_owned(),
             family,
-            speedup: over_baseline(candidate),
+            speedup: self.over_baseline(candidate, &measured, family),
             control: self.control.clone(),
             promised: promise.map(|promise| promise.factor),
             steps_note: experiment.steps_note.clone(),
@@ -276,7 +297,7 @@ fn latencies(outcomes: &[&Outcome]) -> Latencies {
     }
 }
 
-/// The same of what other clients sent.
+/// The median latencies of the requests of other clients.
 fn background(outcomes: &[&Outcome]) -> Option<Latencies> {
     let all = outcomes.iter().map(|outcome| &outcome.background_latency);
     let has_any = all.clone().any(|latency| !latency.is_empty());
