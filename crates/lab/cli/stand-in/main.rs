@@ -117,7 +117,8 @@ fn print_noise() {
     printed.unwrap_or_else(|_| exit(5));
 }
 
-/// Answers requests without a body until the connection ends.
+/// Answers requests without a body until the connection ends. The options that stop an answer come before the wait of
+/// `--turn-ms`, so that they take effect at once.
 fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
     let [dies, closes, hangs, errs, turn_ms] = [
         "--die-at-request",

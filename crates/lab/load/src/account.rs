@@ -39,7 +39,7 @@ impl Account {
         Self { in_flight: vec![None; users], ..Self::default() }
     }
 
-    /// One that also keeps latencies without the lag of an open loop's schedule.
+    /// An account that also keeps latencies without the lag of an open loop's schedule.
     pub fn of_open_loop(users: usize) -> Self {
         Self { served: Some(Latency::default()), ..Self::new(users) }
     }

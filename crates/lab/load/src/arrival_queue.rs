@@ -32,7 +32,7 @@ pub struct ArrivalQueue {
     waiting: VecDeque<Arrival>,
     idle_users: usize,
     pub account: Account,
-    /// What became of each visit, if there are several kinds.
+    /// The result of each visit, if there are several kinds of visits.
     visits: Option<VisitLog>,
     /// How late the generator itself was; see [`Punctuality`].
     lag: Latency,

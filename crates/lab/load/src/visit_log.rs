@@ -1,4 +1,4 @@
-//! What became of each visit that was due during the measurement.
+//! The results of the visits that were due during the measurement.
 
 use std::time::{Duration, SystemTime};
 

@@ -33,6 +33,10 @@ struct Event {
 
 impl Spans {
     /// Reads the last requests in a file that a server has written since `start`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is older than `start`, or has no complete request.
     pub fn from_chrome(path: &Path, start: SystemTime) -> anyhow::Result<Self> {
         let shown = path.display();
         let mut file = File::open(path).with_context(|| {

@@ -155,7 +155,7 @@ impl Languages {
         }
     }
 
-    /// What to do about something, in all languages.
+    /// The advice of all languages about the problem that `of` selects.
     pub fn advice<'a>(&'a self, of: impl Fn(&'a Language) -> Option<&'a String>) -> String {
         self.language.iter().filter_map(of).cloned().collect::<Vec<_>>().join(", ")
     }

@@ -9,6 +9,8 @@
 //! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its
 //!   servers.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod chrome;
 mod languages;
 mod observations;

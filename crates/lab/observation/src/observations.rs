@@ -13,7 +13,7 @@ pub struct Topic {
     /// The name of the case or of your own server.
     pub name: String,
     pub title: String,
-    /// What the page answers.
+    /// The question that the page answers.
     pub question: String,
     /// In the order of the page.
     pub exhibits: Vec<Exhibit>,

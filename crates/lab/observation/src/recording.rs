@@ -31,7 +31,7 @@ pub struct Profiler {
 pub enum Kernel {
     /// With its own frames.
     Frames,
-    /// As work of the function that asked for it.
+    /// The time counts as work of the function that called the allocator, runtime or kernel.
     Callers,
     Missing,
 }

@@ -14,7 +14,7 @@ pub struct ThreadStates {
     pub looks: usize,
     /// When each of them was, in microseconds since 1970: other processes have the same clock.
     pub unix_us: Vec<u64>,
-    /// Those that waited for work least come first.
+    /// The threads, ordered by how long they waited for work: the busiest thread comes first.
     pub threads: Vec<Thread>,
     /// How many more threads there were, which were not watched.
     pub left_out: usize,
@@ -24,7 +24,7 @@ pub struct ThreadStates {
 pub struct Thread {
     /// At most 15 characters: the system cuts longer names.
     pub name: String,
-    /// One state for each look.
+    /// The state of the thread at each look.
     pub states: Vec<State>,
 }
 
@@ -35,7 +35,7 @@ pub enum State {
     Ready,
     /// Blocked in this system call: `futex`.
     Blocked(Cow<'static, str>),
-    /// It had not started, or it had ended.
+    /// The thread had not started yet, or had ended.
     Absent,
 }
 

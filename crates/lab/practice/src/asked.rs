@@ -34,7 +34,7 @@ pub(super) async fn learned(
     Ok(requests)
 }
 
-/// What an answer must be to be the same as this one.
+/// The expectation that only this answer meets.
 pub(super) fn expected(right: Fetched) -> Expected {
     let (bytes, crc32) = (right.body.len() as u64, crc32fast::hash(&right.body));
     let answer = match String::from_utf8(right.body) {

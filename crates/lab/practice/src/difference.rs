@@ -6,7 +6,7 @@ use lab_load::{Fault, Fetched, NO_ANSWER};
 use lab_measure::count::RESTLESS;
 use lab_report::translate;
 
-/// What was measured, in words; if it is not enough, also what is needed.
+/// The measured value in words. The error of a value that isn't enough also has the needed value.
 pub(super) type Found = Result<String, [String; 2]>;
 
 /// How many bytes of a body are shown before the first difference, and from there on.
@@ -14,7 +14,7 @@ const AROUND: (usize, usize) = (20, 40);
 /// How much of the body of an answer with another status is shown.
 const BODY: usize = 200;
 
-/// What was found, and what was needed.
+/// The value that was found and the value that was needed; `None` if the answers are equal.
 pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]> {
     if found.status != right.status {
         let status = found.status;

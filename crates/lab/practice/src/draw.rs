@@ -1,4 +1,4 @@
-//! What a check draws at random: its requests, so that kept answers don't pass for less work, and how long the server
+//! Draws at random for a check: its requests, so that kept answers don't pass for less work, and how long the server
 //! has to wait for another one.
 
 use std::{fs, time::Duration};
@@ -25,7 +25,7 @@ const BODY: usize = 4_000;
 #[derive(Clone, Debug)]
 pub(super) struct DrawnWait {
     pub time: Duration,
-    /// Who takes that long, such as `the directory`.
+    /// The name of the upstream that takes that long, such as `the directory`.
     pub of: String,
 }
 

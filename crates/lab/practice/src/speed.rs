@@ -102,7 +102,7 @@ async fn question(
     Ok(both.and_then(|(mine, ours)| far_above(mine / ours)))
 }
 
-/// What to ask about a server that is much faster than ours.
+/// A question about a server that is much faster than ours.
 fn far_above(over_ours: f64) -> Option<String> {
     (over_ours >= FAR_ABOVE).then(|| {
         let times = factor(over_ours);

@@ -20,7 +20,7 @@ pub enum Accepted {
 }
 
 impl Expected {
-    /// One right answer.
+    /// Expects this one answer.
     pub fn new(status: u16, answer: Answer) -> Self {
         Self { status, answer, or: None }
     }
@@ -46,7 +46,7 @@ pub enum Answer {
     /// Any at all.
     Any,
     Text(String),
-    /// As many bytes as this: a body that is never the same twice.
+    /// Any body whose length is in this range, because the body is never the same twice.
     Length {
         from: u64,
         to: u64,
@@ -126,6 +126,10 @@ impl Check {
     }
 
     /// Which right answer this is, or else how it differs, in words.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is none of the expected ones: the difference in words.
     #[inline]
     pub fn end(&self, expected: &Expected, status: u16) -> Result<Accepted, String> {
         if status == expected.status {

@@ -1,4 +1,4 @@
-//! What `lab flame` shows of a case: which pictures, and what the server's spans mean.
+//! The pictures that `lab flame` shows of a case, and the meaning of the server's spans.
 
 use serde::Deserialize;
 
@@ -25,11 +25,11 @@ pub fn usual() -> Vec<Exhibit> {
     vec![Exhibit::Cpu, Exhibit::Differential, Exhibit::Threads]
 }
 
-/// What the spans of one name mean.
+/// The meaning of the spans of one name.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SpanKind {
-    /// What a request does meanwhile: `waits for the lock`.
+    /// The words for what a request does during the span, such as `waits for the lock`.
     pub label: String,
     pub role: Role,
 }

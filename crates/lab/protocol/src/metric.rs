@@ -1,4 +1,4 @@
-//! What a verdict can be about, and the factors of each.
+//! The metrics that a verdict can be about, and the factors of each metric.
 
 use anyhow::Context as _;
 use lab_stats::Speedup;
@@ -14,7 +14,7 @@ pub struct Speedups {
     pub cpu_per_request: Option<Speedup>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<Speedup>,
-    /// Of a benchmark.
+    /// The factor of the time of a benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Speedup>,
     /// Whether the latencies' factors are bounds, because the generator was late: the true factors are at
@@ -24,8 +24,8 @@ pub struct Speedups {
     /// Whether that of the throughput is a bound, because the generator limited the faster side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput_at_least: bool,
-    /// Whether the latencies' factors that agree with that of the throughput are bounds, too: the latencies of the limited
-    /// side include the generator's own time.
+    /// Whether the latencies' factors that agree with that of the throughput are bounds, too: the latencies of the
+    /// limited side include the generator's own time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed_latency_at_least: bool,
     #[serde(flatten, with = "factors")]
@@ -44,7 +44,7 @@ pub enum Metric {
     /// The most memory that the server had at once.
     PeakMemory,
     Latency(Percentile),
-    /// Of an iteration of a benchmark.
+    /// The time of an iteration of a benchmark.
     Time,
 }
 

@@ -1,4 +1,4 @@
-//! What one load run measured.
+//! The outcome of one load run.
 
 use std::{fmt, time::Duration};
 
@@ -60,7 +60,7 @@ pub struct Outcome {
     /// open loop also arrivals of the warm-up that never ended.
     #[serde(default)]
     pub lost: u64,
-    /// What an engine reports in place of `lost`; [`Unanswered::lost`] has the rule.
+    /// The unfinished requests, for engines that don't report `lost`; [`Unanswered::lost`] has the rule.
     #[serde(default, skip_serializing)]
     pub unanswered: Option<Unanswered>,
     /// Connections that had to be opened again, because the server had closed them after an answer.
@@ -75,7 +75,7 @@ pub struct Outcome {
     pub resent: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
-    /// What became of each visit, if the plan has several kinds of them.
+    /// The result of each visit, if the plan has several kinds of visits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visits: Option<Visits>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
@@ -165,13 +165,13 @@ pub struct EngineInfo {
     pub version: String,
     /// Processes that make load below a master; `None` for a single process without one.
     pub workers: Option<u16>,
-    /// What its figures leave out, a sentence each.
+    /// Sentences on what the engine's figures leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl EngineInfo {
-    /// One that says no more about itself.
+    /// An engine that reports only its name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), version: String::new(), workers: None, notes: Vec::new() }
     }
@@ -243,7 +243,7 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    /// Of 100 seconds.
+    /// An outcome of a run of 100 seconds.
     fn outcome(cpu: u64, waited: Option<u64>, invalid: Option<&str>) -> Outcome {
         Outcome {
             measured: Duration::from_secs(100),

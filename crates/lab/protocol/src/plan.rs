@@ -1,4 +1,4 @@
-//! What one load run sends: which requests, when, and for how long.
+//! A load plan: which requests a run sends, when, and for how long.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -33,10 +33,10 @@ pub struct LoadPlan {
     /// The kinds of visits that an open loop draws from, instead of `requests`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<VisitKind>,
-    /// What ends an open loop early.
+    /// The condition that ends an open loop early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
-    /// What other clients send all the time.
+    /// The requests of other clients, which are sent during the whole run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
     #[serde(default)]
@@ -76,7 +76,7 @@ impl LoadPlan {
     }
 }
 
-/// What ends a run early. Grace follows as usual.
+/// The condition that ends a run early. Grace follows as usual.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopWhen {
@@ -109,7 +109,8 @@ impl From<SocketAddr> for Target {
     }
 }
 
-/// What only some engines can do. Absent ones are not written, and an engine refuses those that it lacks.
+/// Options that only some engines support. Absent options are not written, and an engine refuses options that it
+/// doesn't support.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineOptions {

@@ -1,4 +1,4 @@
-//! What an outcome may say. An engine may be any program, and a count that cannot be true would become a
+//! Refuses outcomes that cannot be true. An engine may be any program, and an impossible count would become a
 //! figure.
 
 use std::time::Duration;
@@ -14,7 +14,11 @@ const MOST_CORES: f64 = 4096.0;
 const MOST_MIB: f64 = 1e9;
 
 impl Outcome {
-    /// Fails, naming the field, if an engine that ran for `ran` cannot have measured this.
+    /// Checks that an engine that ran for `ran` can have measured this.
+    ///
+    /// # Errors
+    ///
+    /// If a figure cannot be true; the error names the field.
     pub fn check(&self, plan: &LoadPlan, ran: Duration) -> anyhow::Result<()> {
         // Engines have clocks of their own, and their tools round figures.
         let ran_s = 1.0 + 1.1 * ran.as_secs_f64();
@@ -140,7 +144,7 @@ mod tests {
         serde_json::from_value(plan).unwrap()
     }
 
-    /// What an engine that ran for 4 s says, with one field changed.
+    /// The outcome of an engine that ran for 4 s, with one field changed.
     fn outcome(field: &str, value: &Value) -> Outcome {
         let mut outcome = json!({
             "measured_s": 2, "sent": 100, "ok": 90, "ok_in_time": 80, "wrong": 4, "failed": 3,

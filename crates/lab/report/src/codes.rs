@@ -16,7 +16,7 @@ use crate::{
 };
 
 const CODES: &str = include_str!("codes.md");
-/// The same without the sentences.
+/// The Chinese explanations, without sentences.
 const CHINESE: &str = include_str!("codes.zh.md");
 /// The code of a sentence of somebody else.
 const SOMEBODYS: &str = "note";
@@ -124,6 +124,10 @@ pub fn reason(case: &CaseRecord) -> String {
 }
 
 /// The reason and the notes for programs: code, figures and sentence of each.
+///
+/// # Errors
+///
+/// If a figure cannot be written as JSON.
 pub fn for_programs(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
     let reason = with_sentence(serde_json::to_value(&case.reason)?, reason(case));
     Ok([reason, notes_for_programs(&notes(case), serde_json::value::Serializer)?])
@@ -133,7 +137,7 @@ pub fn for_programs(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
 ///
 /// # Errors
 ///
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn notes_for_programs<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(notes.iter().map(|note| with_sentence(json!(note), sentence(note))))
 }
@@ -149,6 +153,10 @@ fn with_sentence(result: Value, sentence: String) -> Value {
 }
 
 /// The record as a file has it: every code next to its sentence.
+///
+/// # Errors
+///
+/// If a figure cannot be written as JSON.
 pub fn to_json(record: &Record) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(record)?;
     let shown = document["cases"].as_array_mut().into_iter().flatten();
@@ -174,7 +182,7 @@ fn text(result: &Value) -> String {
     }
 }
 
-/// What a slot shows of a result.
+/// A function that returns the text of a slot for a result.
 type Figures = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
 /// A sentence of [`CODES`], and what its slots show.

@@ -13,7 +13,7 @@ pub struct Neighbours {
     /// What programs used that are neither server nor companion nor load generator, nor `lab` itself;
     /// `None` if the CPU time of the server is not known.
     pub programs: Option<f64>,
-    /// What the host gave to other virtual machines, although this one had work.
+    /// The share that the host gave to other virtual machines, although this one had work.
     pub stolen: f64,
     /// How long CPU quotas stopped programs of the control groups of `lab` and of the server, although they had
     /// work.

@@ -50,7 +50,7 @@ pub(crate) fn troubled() -> Record {
     record
 }
 
-/// One whose verdict is about a latency, and which chance decides.
+/// A record whose verdict is about a latency, and whose difference could be chance.
 pub(crate) fn about_latency() -> Record {
     let mut record = recorded();
     record.cases.truncate(1);

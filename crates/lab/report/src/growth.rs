@@ -19,7 +19,7 @@ pub struct Growth {
     pub high: f64,
     /// The probability that `low..=high` covers the true slope.
     pub confidence: f64,
-    /// Whether it is one, and enough for a note.
+    /// Whether the memory grows, and by enough for a note.
     pub is_found: bool,
 }
 

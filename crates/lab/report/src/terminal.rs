@@ -14,9 +14,9 @@ use crate::{
     tables::{how_measured, tables},
 };
 
-/// What to know of a quick run.
+/// The warning of a quick run.
 pub const QUICK: &str = "  A quick run is rough: quote figures of a run without --quick.";
-/// Of how many candidates it says why nothing is decided.
+/// The number of undecided candidates whose reasons are shown.
 const REASONS: usize = 2;
 
 /// A comparison in a dozen lines: the answer, one table, and what to know. `label` is the name of the case, or empty.

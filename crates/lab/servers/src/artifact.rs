@@ -1,4 +1,4 @@
-//! What to build of a revision, and which package has it.
+//! The program or bench to build from a revision, and the package that has it.
 
 use std::path::{Path, PathBuf};
 
@@ -51,11 +51,19 @@ pub struct FoundArtifact {
 
 impl Artifact {
     /// From `NAME`, or `NAME --features x --package y`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has no name, or arguments that don't choose features or a package.
     pub fn bin(text: &str) -> anyhow::Result<Self> {
         Self::of("bin", text)
     }
 
     /// From `NAME`, or `NAME --features x --package y`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has no name, or arguments that don't choose features or a package.
     pub fn bench(text: &str) -> anyhow::Result<Self> {
         Self::of("bench", text)
     }
@@ -83,7 +91,7 @@ impl Artifact {
         self.kind == "bench"
     }
 
-    /// What a build of it depends on besides its commit.
+    /// A key of everything that a build of the artifact depends on besides its commit.
     pub fn key(&self) -> String {
         format!("{self:?}")
     }
@@ -153,7 +161,7 @@ impl Artifact {
         }
     }
 
-    /// What to do if it can't be built.
+    /// Advice for an artifact that can't be built.
     pub fn hint(&self, found: &FoundArtifact) -> Option<String> {
         let features = found.target.required_features.join(",");
         let option = &self.kind;

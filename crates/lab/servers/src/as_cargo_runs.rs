@@ -1,5 +1,5 @@
-//! How cargo runs a program: where, and with which environment. Cargo is asked, because it is the only one to say so for
-//! each of its versions: variables of the package, of its build script and of your settings, and the library path.
+//! How cargo runs a program: where, and with which environment. Cargo is asked, because it is the only one to say so
+//! for each of its versions: variables of the package, of its build script and of your settings, and the library path.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use super::{cargo, checkout::cargo_home};
 
 /// Cargo runs it in place of the program, with this script as its input: it writes down what cargo gave it.
 const RUNNER: &str = "sh -s";
-/// What the shell sets, or `lab`.
+/// Variables that the shell or `lab` sets, not cargo.
 const OTHERS: [&str; 5] = ["SHLVL", "OLDPWD", "_", "GIT_OPTIONAL_LOCKS", "CARGO_BUILD_BUILD_DIR"];
 
 /// A program as cargo runs it.
@@ -26,7 +26,7 @@ const OTHERS: [&str; 5] = ["SHLVL", "OLDPWD", "_", "GIT_OPTIONAL_LOCKS", "CARGO_
 pub struct Ran {
     pub program: PathBuf,
     pub dir: PathBuf,
-    /// What differs from the environment of `lab`.
+    /// The variables that differ from the environment of `lab`.
     pub env: BTreeMap<String, String>,
     pub unset: BTreeSet<String>,
 }
@@ -90,8 +90,8 @@ pub fn unused_runner(triples: &[String], dir: &Path) -> Option<String> {
     ))
 }
 
-/// The runner in a file of settings, and the name of the setting. Only cargo knows whether a `cfg(…)` applies, so any is
-/// taken for one that does.
+/// The runner in a file of settings, and the name of the setting. Only cargo knows whether a `cfg(…)` applies, so any
+/// is taken for one that does.
 fn of_settings(triples: &[String], settings: &str) -> Option<(String, String)> {
     let settings: toml::Table = settings.parse().ok()?;
     let targets = settings.get("target")?.as_table()?;

@@ -52,6 +52,10 @@ pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release"
 
 /// Builds some binaries of the workspace where cargo's settings say, in the profile that `lab` itself was built in, and
 /// notes where cargo has put them. No names of crates appear.
+///
+/// # Errors
+///
+/// If cargo fails, or builds no binary of one of the names.
 pub async fn build_servers(
     workspace: &Workspace,
     binaries: &[String],

@@ -82,7 +82,7 @@ impl Read for Frames<'_> {
     }
 }
 
-/// What follows a frame that a decoder has to skip, by RFC 8878, section 3.1.2; `None` if there is no such frame.
+/// The bytes after a frame that a decoder has to skip (RFC 8878, section 3.1.2); `None` if there is no such frame.
 fn after_skippable(body: &[u8]) -> Option<&[u8]> {
     let (magic, rest) = body.split_first_chunk::<4>()?;
     let (length, rest) = rest.split_first_chunk::<4>()?;

@@ -25,7 +25,7 @@ pub fn program(dir: &Path, args: &[&str]) -> Program {
     Program::new(git, PATIENCE).named(&format!("`git {what}`"))
 }
 
-/// What it prints.
+/// Runs git in `dir`, and returns its standard output.
 pub async fn bytes(dir: &Path, args: &[&str]) -> Result<Vec<u8>, ProgramError> {
     program(dir, args).output().await
 }

@@ -1,5 +1,5 @@
-//! The builds that `lab` keeps: a target directory for each commit, artifact and setting. What a program finds at run time,
-//! such as the package's other programs or what its build script made, is then of its own build.
+//! The builds that `lab` keeps: a target directory for each commit, artifact and setting. What a program finds at run
+//! time, such as the package's other programs or what its build script made, is then of its own build.
 
 use std::{
     env, fs,
@@ -33,7 +33,7 @@ pub struct Kept {
     pub is_complete: bool,
 }
 
-/// What a build depends on besides its commit and what is built.
+/// The settings that a build depends on, besides its commit and its artifact.
 pub struct Settings {
     key: Vec<u8>,
     /// The platform of the compiler.

@@ -70,6 +70,10 @@ pub enum Address {
 
 impl Launch {
     /// A case's variant, with its companions.
+    ///
+    /// # Errors
+    ///
+    /// If the binary of the server or of a companion is missing.
     pub fn of_case(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
         let mut companions = Vec::new();
         for companion in &case.companions {
@@ -82,7 +86,7 @@ impl Launch {
         Ok(Self { env: case.env.clone(), companions, ..launch })
     }
 
-    /// One of a case's companions, alone.
+    /// The launch of one of a case's companions, alone.
     ///
     /// # Errors
     ///
@@ -109,6 +113,10 @@ impl Launch {
 
     /// The reader's own command line, split into words like in a shell. Words such as `PORT=8080` in front of the
     /// program are for its environment.
+    ///
+    /// # Errors
+    ///
+    /// If the command is empty, has unbalanced quotes, or needs a shell.
     pub fn of_command(name: &str, command: &str) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;

@@ -1,4 +1,4 @@
-//! Finds where a server listens that was not given a port.
+//! Finds the address of a server that was not given a port.
 //!
 //! The sockets are the truth: a server may announce an address before it listens there, or not at all,
 //! and its output also names other servers. So an announcement only picks one of the sockets. Without

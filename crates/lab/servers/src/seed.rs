@@ -1,15 +1,15 @@
-//! What of another commit's target directory may serve a new build: what cargo compiled of registries. The programs of the
-//! other commit, and what its build scripts made, would be found at run time, and cargo would go by their age.
+//! What of another commit's target directory may serve a new build: what cargo compiled of registries. The programs of
+//! the other commit, and what its build scripts made, would be found at run time, and cargo would go by their age.
 
 use std::{fs, io, path::Path};
 
-/// Of the files of a target directory, those that are of no commit.
+/// The files of a target directory that depend on no commit.
 const OF_NO_COMMIT: [&str; 2] = [".rustc_info.json", "CACHEDIR.TAG"];
 /// Where cargo notes what it compiled.
 const NOTES: &str = ".fingerprint";
 
-/// Leaves the compiled dependencies in a target directory: nothing of the packages `own`, and no program. Nothing is left
-/// where a cargo keeps its files in another way.
+/// Leaves the compiled dependencies in a target directory: nothing of the packages `own`, and no program. Nothing is
+/// left where a cargo keeps its files in another way.
 ///
 /// Links are removed, and never followed: what they lead to isn't part of this directory.
 pub fn leave_dependencies(target: &Path, own: &[String]) -> io::Result<()> {
@@ -67,7 +67,7 @@ fn clean(profile: &Path, own: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a program, or a library that a program finds by its name alone.
+/// Whether the file is a program, or a library that a program finds by its name alone.
 fn is_program(path: &Path) -> bool {
     let Some(extension) = path.extension() else { return true };
     let is_library = extension == "so" || extension == "dylib";

@@ -1,4 +1,4 @@
-//! What a shell would do with a command. `lab` starts programs without one, so it says so instead of passing `>` or
+//! Refuses commands that need a shell. `lab` starts programs without a shell, so it says so instead of passing `>` or
 //! `&` to the program.
 
 use anyhow::bail;

@@ -29,7 +29,7 @@ pub struct RevisionBuild<'a> {
     pub host: &'a str,
 }
 
-/// What cargo says about a program that it built.
+/// A program that cargo built, as cargo describes it.
 struct Executable {
     path: PathBuf,
     /// Whether it was there already.

@@ -1,4 +1,4 @@
-//! Which sources a build has besides its commit.
+//! The sources of a build that are not in its commit.
 
 use std::{
     fs,

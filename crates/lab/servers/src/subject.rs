@@ -1,4 +1,4 @@
-//! What is measured: a server, and what it is asked.
+//! A subject of a measurement: a server and its requests.
 
 use lab_protocol::Request;
 

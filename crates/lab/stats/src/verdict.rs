@@ -184,7 +184,7 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     Judgement { verdict: Verdict::Undecided, reason }
 }
 
-/// What the control is off by, as a factor of at least 1.
+/// The distance of the control from 1, as a factor of at least 1.
 fn off_by(control: Option<&Speedup>) -> f64 {
     control.map_or(1.0, Speedup::distance)
 }

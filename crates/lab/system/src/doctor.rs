@@ -1,4 +1,4 @@
-//! What distorts figures on this machine, and the command that fixes it.
+//! Finds what distorts figures on this machine, and the command that fixes it.
 //!
 //! The checks read `/proc`, `/sys` and the programs on `PATH` only through a [`System`], so that a test can
 //! show them any machine. What a system does not expose is reported as unknown, never as a fault.
@@ -11,10 +11,10 @@ use crate::{Processors, System, quota};
 pub const INSTALL_PERF: &str =
     "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic; else: perf";
 
-/// What a check found and, if it distorts figures or makes a tool useless, what to do about it.
+/// The finding of a check, and the fix if the finding distorts figures or makes a tool useless.
 type Finding = (String, Option<&'static str>);
 
-/// It returns `None` for what it cannot know.
+/// A check, which returns `None` if the system does not expose the fact.
 type Diagnosis = fn(&System) -> Option<Finding>;
 
 /// In the order in which they are printed.
@@ -28,7 +28,7 @@ const CHECKS: [(&str, Diagnosis); 7] = [
     ("build", build),
 ];
 
-/// What one check found.
+/// The result of one check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
     pub topic: &'static str,
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// What breaks, and a part of what is found or of the fix.
+    /// A change that breaks the machine, and a part of the expected finding or fix.
     type Fault = (fn(&FakeMachine, &mut System), &'static str);
 
     const FAULTS: [Fault; 9] = [

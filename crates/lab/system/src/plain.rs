@@ -1,4 +1,4 @@
-//! What other programs print, so that a terminal and a page can show it.
+//! Makes the output of other programs safe to show in a terminal and on a page.
 
 use anstream::adapter::strip_str;
 

@@ -10,7 +10,7 @@ pub struct Processors {
     /// What all programs used, in steps of 10 ms: `user`, `nice` and `system` of `/proc/stat`. Interrupts
     /// are left out, because some systems also count them as time of the program that they interrupt.
     pub programs: f64,
-    /// What the host gave to other virtual machines while this one had work.
+    /// The seconds that the host gave to other virtual machines while this one had work.
     pub stolen: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What is being done, on standard error.
+//! Shows on standard error what is being done.
 
 use std::{
     cell::Cell,
@@ -22,7 +22,7 @@ pub struct Progress {
     name: String,
     /// The planned time of all steps.
     planned: Duration,
-    /// That of the steps that have not begun.
+    /// The time of the steps that have not begun.
     left: Cell<Duration>,
 }
 

@@ -1,8 +1,8 @@
 //! Keeps credentials out of what others read: records, reports, comments and messages.
 //!
 //! Nobody can say how credentials look. So the values of all headers and parameters are hidden, and the user of a URL.
-//! A command line would say little without its values, so there the name of a flag or of a variable decides. The rest is
-//! shown.
+//! A command line would say little without its values, so there the name of a flag or of a variable decides. The rest
+//! is shown.
 
 const HIDDEN: &str = "…";
 /// A flag or a variable with one of these in its name has a credential.
@@ -11,7 +11,7 @@ const SECRET: [&str; 12] = [
     "token",
 ];
 const BETWEEN_WORDS: [char; 6] = [' ', '\t', '\n', '\'', '"', '`'];
-/// What the first parameter of a path follows: in the query, in a part of the path, or in the fragment.
+/// The characters before the first parameter: in the query, in a part of the path, and in the fragment.
 const BEFORE_PARAMETERS: [char; 3] = ['?', ';', '#'];
 const BETWEEN_PARAMETERS: [char; 4] = ['?', ';', '#', '&'];
 

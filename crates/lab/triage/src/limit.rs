@@ -1,4 +1,4 @@
-//! What limits the server, in one sentence. The card says this even if there is no suspect.
+//! The limit of the server, in one sentence. The card shows it even if there is no suspect.
 
 use serde::Serialize;
 

@@ -24,7 +24,7 @@ pub struct Rules {
     translated: BTreeMap<String, TranslatedRule>,
 }
 
-/// What `lab explain` says of a rule, in Chinese.
+/// The Chinese text of a rule for `lab explain`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TranslatedRule {
@@ -88,7 +88,7 @@ enum RuleKind {
     /// Work or a wait that the program's author can change.
     #[default]
     Cause,
-    /// What work leads to. If a rule names that work, it is the cause.
+    /// A consequence of work. If a rule names that work, the work is the cause.
     Consequence,
     /// How the runtime serves any work. It holds for the same program with less work, too.
     Runtime,
@@ -155,7 +155,7 @@ pub struct Suspect {
     pub title: String,
     /// The share of the time that it accounts for, from 0 to 1, if that is known.
     pub explains: Option<f64>,
-    /// That share in words: `94 % of the time with 16 users`.
+    /// The share that the suspect accounts for, in words: `94 % of the time with 16 users`.
     pub accounts_for: Option<String>,
     pub evidence: String,
     pub refute: String,
@@ -167,6 +167,11 @@ pub struct Suspect {
 }
 
 impl Rules {
+    /// Reads the built-in rules, and their translations if the reader speaks Chinese.
+    ///
+    /// # Errors
+    ///
+    /// If the built-in rules are invalid.
     pub fn read() -> anyhow::Result<Self> {
         let RulesFile { allocate, groups, rule } =
             toml::from_str(include_str!("rules.toml")).context("rules.toml")?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 type Show = fn(f64) -> String;
 
-/// What the sources say of a factor.
+/// A factor with its interval, as the sources have it.
 #[derive(Deserialize)]
 struct Factor {
     #[serde(flatten)]

@@ -22,7 +22,7 @@ use crate::publish::{Benches, RECORDS, SINGLE};
 /// The records of the replications, whose scripts write them: a JSON file each.
 const REPLICATIONS: &str = "docs/replications";
 
-/// What was read. A missing part is an error of the expression that needs it.
+/// The files that the pages quote. A missing file is an error only in an expression that needs it.
 #[derive(Debug)]
 pub struct Sources {
     /// The workspace, as an absolute path.
@@ -86,7 +86,7 @@ impl Sources {
         pair
     }
 
-    /// What a sweep is about, from the case file that describes it.
+    /// The description of a sweep, from the case file that has it.
     pub fn sweep(&self, group: &str) -> anyhow::Result<&Sweep> {
         let found = self.cases.iter().find_map(|case| case.sweeps.get(group));
         found.with_context(|| format!("no case file describes a `[sweep.{group}]`"))

@@ -24,14 +24,15 @@ use super::{
     page::{CHAPTERS, CHINESE, Page, Problem},
 };
 
-/// What the page says once the English one has changed.
+/// The line on a Chinese page whose English page has changed.
 const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
 /// A list of terms, which is in Chinese only.
 const TERMS: &str = "TERMS.md";
 /// The table of contents: its titles are those of the pages, so it is old only if it lacks one.
 const CONTENTS: &str = "/SUMMARY.md";
 
-/// What a page in this directory says once the English one has another fingerprint than `of`.
+/// The notice on a page in `page_dir` whose English page has another fingerprint than `of`; empty if the fingerprints
+/// are equal.
 pub fn notice(root: &Path, page_dir: &Path, english: &str, of: &str) -> anyhow::Result<String> {
     let path = root.join(english);
     if fingerprint(&path)? == of {

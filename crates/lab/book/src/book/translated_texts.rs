@@ -37,7 +37,7 @@ struct EnglishRule {
     fix: String,
 }
 
-/// What the translators of all these files can do.
+/// Notes on what the translators of all these files can do.
 ///
 /// # Errors
 ///

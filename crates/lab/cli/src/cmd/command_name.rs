@@ -1,4 +1,4 @@
-//! What a reader's own command is called: on a page, and as a directory of results.
+//! The names of a user's own command: the title of its page, and the directory of its results.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ pub fn title(command: &str) -> String {
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
-/// The program of a command, without its arguments and the variables in front of it: what a line of progress has room for.
+/// The program of a command, without its arguments and the variables in front of it: what a line of progress has room
+/// for.
 pub fn short(command: &str) -> String {
     let title = title(command);
     let is_program = |word: &&str| !word.contains('=');
@@ -51,7 +52,7 @@ fn as_path(text: &str) -> String {
     parts.filter(|part| part.contains(char::is_alphanumeric)).collect::<Vec<_>>().join("-")
 }
 
-/// The same for the same text, in every build of `lab` (FNV-1a).
+/// A hash that is the same for a text in every build of `lab` (FNV-1a).
 fn mark(text: &str) -> u16 {
     let hash = text
         .bytes()

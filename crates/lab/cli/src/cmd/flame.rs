@@ -85,7 +85,7 @@ fn profilers(options: &Options, has_sampler: bool) -> Profilers {
 
 /// How long a server is recorded that isn't slow.
 const USUAL_SECONDS: u64 = 5;
-/// What `cases` may be besides a case's name.
+/// The value of `cases` that means all cases.
 const ALL: &str = "all";
 
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {

@@ -129,7 +129,7 @@ pub fn other_protocol(bytes: &[u8]) -> Option<anyhow::Error> {
     }
 }
 
-/// What the bytes begin with, which a reader has to see to know what is wrong.
+/// The error for an answer that isn't HTTP. It shows the first bytes, so that the user can recognize the protocol.
 fn not_http(bytes: &[u8]) -> String {
     let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
     format!("the answer is not HTTP/1: it begins with `{}`", begin.escape_debug())

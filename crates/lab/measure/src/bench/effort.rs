@@ -1,4 +1,4 @@
-//! How much is measured.
+//! How long and how often an experiment measures.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
 /// first answer.
 const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 
-/// So many answers to each user make a figure; half of them for a first look.
+/// The number of answers to each user that make a figure. Half of them are enough for a first look.
 const ANSWERS: u32 = 10;
 /// A shorter measurement is for a first look.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ pub struct Effort {
     pub pairs: usize,
     /// How many candidates are judged together.
     pub family: usize,
-    /// Of the order of the runs.
+    /// The seed of the order of the runs.
     pub seed: u64,
     /// How long a load generator takes to start and to stop.
     pub start: Duration,
@@ -40,7 +40,7 @@ pub struct Effort {
     pub spacing: Spacing,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
-    /// What the verdict is about.
+    /// The metric that the verdict is about.
     pub metric: Metric,
     /// Whether requests may outlast a run.
     pub allow_unfinished: bool,

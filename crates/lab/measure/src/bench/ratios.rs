@@ -4,7 +4,8 @@ use lab_protocol::{ByPercentile, Outcome, Percentile, Speedups};
 use lab_report::Run;
 use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
 
-/// One variant over another, pair by pair, of so many that are judged together.
+/// The factors of the candidate over the baseline, from the ratios of their pairs. `family` is the number of candidates
+/// that are judged together.
 pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Speedups {
     let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
     let pairs = candidates.filter_map(|candidate| {
@@ -15,8 +16,8 @@ pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Spe
     Pairs { pairs: pairs.collect(), family }.speedups(is_late)
 }
 
-/// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and those
-/// that only the control uses.
+/// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and
+/// those that only the control uses.
 pub fn of_sides([baseline, candidate]: [&str; 2], runs: &[Run]) -> Vec<Run> {
     let is_paired = |run: &Run| of(candidate, runs).any(|it| it.pair == run.pair);
     let is_own = |run: &&Run| {
@@ -112,7 +113,8 @@ fn due(at: Percentile, outcome: &Outcome) -> Option<f64> {
     bound.is_none_or(|bound| ms < bound).then_some(ms)
 }
 
-/// What the server alone caused of it, at least. Ages of unfinished requests are lower bounds, too.
+/// A lower bound of the part of a percentile that the server alone caused. Ages of unfinished requests are lower
+/// bounds, too.
 fn served(at: Percentile, outcome: &Outcome) -> Option<f64> {
     outcome.punctuality?.at_least_ms.get(at).copied()
 }

@@ -98,7 +98,7 @@ fn slowest_capacity(subjects: &[Subject], closed: &[Run]) -> Option<f64> {
     capacities.into_iter().min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
 }
 
-/// What the runs of an experiment have in common.
+/// The parts that the runs of an experiment have in common.
 pub(super) struct Runner<'a> {
     pub experiment: &'a Experiment,
     pub progress: &'a Progress,
@@ -248,11 +248,19 @@ async fn first_answer(plan: &LoadPlan, patience: Duration) {
 }
 
 /// Puts load on a server with our own generator.
+///
+/// # Errors
+///
+/// If the generator fails; faults of the server are counted in the outcome.
 pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     Engine::lab()?.run(plan, &|_| {}).await
 }
 
 /// Makes one visit; returns what went wrong.
+///
+/// # Errors
+///
+/// If the server cannot be started or reached, or exits. A fault of an answer is in the inner result.
 pub async fn visit_once(
     launch: &Launch,
     requests: &[Request],

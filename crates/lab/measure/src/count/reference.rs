@@ -13,7 +13,7 @@ pub type ReferenceTable = BTreeMap<String, BTreeMap<String, u64>>;
 /// exactly stays within this, and no relevant change does.
 pub const TOLERANCE_PERCENT: f64 = 1.0;
 
-/// What differs, a line each: counts that moved, and those that only one side has.
+/// The differences, a line each: counts that moved, and counts that only one side has.
 pub fn compare(
     then: &ReferenceTable,
     now: &ReferenceTable,

@@ -1,5 +1,5 @@
-//! What a run of a bench measured: the files that Criterion left, or the lines `NAME NANOSECONDS` that it printed. What has
-//! no usable time keeps its name and the reason.
+//! What a run of a bench measured: the files that Criterion left, or the lines `NAME NANOSECONDS` that it printed. What
+//! has no usable time keeps its name and the reason.
 
 use std::{
     collections::BTreeMap,
@@ -89,8 +89,8 @@ impl Times {
 
     /// The benchmarks that Criterion left in a directory: the fastest sample of each, a mean over its iterations.
     ///
-    /// What else runs on a machine only makes samples longer. In pairs of runs of the same build on two shared cores, the
-    /// middle half of the ratios of these spans a third of what it spans for medians of the samples.
+    /// What else runs on a machine only makes samples longer. In pairs of runs of the same build on two shared cores,
+    /// the middle half of the ratios of these spans a third of what it spans for medians of the samples.
     pub fn of_criterion(home: &Path) -> Self {
         #[derive(Deserialize)]
         struct Benchmark {
@@ -129,7 +129,7 @@ impl Times {
     }
 }
 
-/// Those without a time, with the reasons.
+/// Lists the benchmarks without a time, with the reasons.
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.0.iter().filter_map(|(name, time)| Some((name, time.as_ref().err()?)));

@@ -37,6 +37,10 @@ pub struct FlameSession {
 impl FlameSession {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
     /// sample their allocations, if an exhibit shows any.
+    ///
+    /// # Errors
+    ///
+    /// If a binary that samples allocations is missing, or if there is no server.
     pub fn of_case(
         case: &Case,
         servers: Vec<ServerUnderLoad>,
@@ -68,6 +72,10 @@ impl FlameSession {
     }
 
     /// One or two servers of your own, which may write their spans to a file.
+    ///
+    /// # Errors
+    ///
+    /// If there is no server.
     pub fn own(
         name: &str,
         servers: Vec<ServerUnderLoad>,
@@ -93,6 +101,10 @@ impl FlameSession {
 
     /// Watches all servers through the first of these profilers that does not fail. `scratch` is for
     /// the profiler's own files.
+    ///
+    /// # Errors
+    ///
+    /// If no profiler works, or if a server cannot be started.
     pub async fn see(
         &self,
         profilers: &Profilers,

@@ -24,7 +24,7 @@ pub struct Function {
     pub name: String,
     /// Its share of the samples, from 0 to 1; recursion counts once.
     pub share: f64,
-    /// Whether it is the program's own code, or called by that.
+    /// Whether the function is the program's own code, or was called by it.
     pub in_handler: bool,
 }
 
@@ -92,7 +92,7 @@ pub fn inlined(raw: &Folded) -> Option<&str> {
 enum FrameOwner {
     /// The program's own code, or a library that is not part of the runtime.
     Program,
-    /// It calls the program, or serves it.
+    /// Code that calls the program, or works for it.
     Runtime,
     /// The standard library, or the C library below another language.
     System,

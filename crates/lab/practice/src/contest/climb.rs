@@ -5,10 +5,10 @@ use super::course::ContestCourse;
 
 /// From one level of the climb to the next.
 const STEP: f64 = 1.8;
-/// So many levels does a run have.
+/// The number of levels of a run.
 pub(super) const LEVELS: usize = 9;
 
-/// What a level shows: its visits per second, and what they count, from 0 to 1.
+/// A level's visits per second, and how much they count, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub rate_per_s: f64,

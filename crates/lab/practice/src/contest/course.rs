@@ -1,4 +1,4 @@
-//! What a contest asks of a service, as its referee draws it from a seed.
+//! The course of a contest: visits that a referee draws from a seed.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::Players;
 
 /// How long the referee may take for anything.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
-/// So many visits can be in flight.
+/// The most visits in flight.
 const CONNECTIONS: usize = 384;
 
 /// The course of a run: one level of load after the other.
@@ -21,7 +21,7 @@ const CONNECTIONS: usize = 384;
 pub struct ContestCourse {
     /// Visits per second of the first level.
     pub first_per_s: f64,
-    /// So many visits can a run have.
+    /// The most visits of a run.
     pub most_visits: f64,
     /// How long a level lasts.
     pub level_s: f64,
@@ -54,7 +54,7 @@ pub struct DrawnVisit {
     pub again: Option<usize>,
     /// How many of its answers have a number that the companion was asked for.
     pub stock_reads: u64,
-    /// What each of them reserves at the companion; empty strings reserve nothing.
+    /// The reference that each visit reserves at the companion; an empty string reserves nothing.
     #[serde(default)]
     pub references: Vec<String>,
     pub alternatives: Vec<Vec<Request>>,

@@ -29,11 +29,11 @@ pub use ladder::{Advice, Ladder, Rung, RungFigures};
 pub use score::{MissedObjective, Score, ShareAt};
 use score::{VisitedLevel, point};
 
-/// What a service may lose in a crash is what changed within the last second.
+/// How long a change has to be old before a crash must not lose it. A service may lose the changes of the last second.
 const SETTLED: Duration = Duration::from_millis(1_200);
 /// How long the last visits of a level may take. The longest objective is shorter.
 const GRACE: Duration = Duration::from_millis(1_200);
-/// So many visits of a kind are asked again after a restart.
+/// The number of visits of a kind that are asked again after a restart.
 const ASKED_AGAIN: usize = 60;
 
 /// A contest, prepared: its visits, and the data that the service begins with.
@@ -95,7 +95,7 @@ impl<'a> Contest<'a> {
         level * climb::LEVELS as u32 + SETTLED + Duration::from_secs(2)
     }
 
-    /// One run of a fresh service. Those of the same number meet the same visits.
+    /// One run of a fresh service. Runs with the same `nth` get the same visits.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl<'a> Contest<'a> {
         .await
     }
 
-    /// One level of load after the other.
+    /// Runs one level of load after the other.
     async fn levels(
         &self,
         service: &Running,
@@ -293,7 +293,7 @@ fn answered<'a>(course: &'a ContestCourse, levels: &[VisitedLevel]) -> Vec<Answe
     rows.filter_map(visit).collect()
 }
 
-/// What was answered once has to be there after a restart.
+/// Checks that the service still has the answers that it gave before a restart.
 async fn ask_again(
     course: &ContestCourse,
     levels: &[VisitedLevel],

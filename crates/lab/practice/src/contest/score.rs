@@ -1,9 +1,9 @@
 //! The score of a run: visits per second that were answered right and within the objective of their kind.
 //!
 //! A *level* of load counts by its good visits less the others: from 1, if all are good, to 0, if half of them or fewer
-//! are. The score is the integral of this over the visits per second: of a service that answers all visits in time up to
-//! 500 per second, and none beyond, it is 500. So a change never costs points because the service then gets more load,
-//! and where a run ends doesn't matter, because nothing counts there.
+//! are. The score is the integral of this over the visits per second: of a service that answers all visits in time up
+//! to 500 per second, and none beyond, it is 500. So a change never costs points because the service then gets more
+//! load, and where a run ends doesn't matter, because nothing counts there.
 
 use lab_protocol::{VisitEnd, Visits};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::{
     course::{ContestCourse, DrawnVisit},
 };
 
-/// One late visit is chance, whatever share it is.
+/// The fewest late visits that fail an objective. One late visit is chance, whatever its share.
 const FEWEST_LATE: usize = 2;
 
 /// A level of load, and its visits.
@@ -23,7 +23,7 @@ pub(super) struct VisitedLevel {
     pub visits: Visits,
 }
 
-/// What a run has shown.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Score {
     pub per_s: f64,
@@ -73,7 +73,7 @@ impl Score {
     }
 }
 
-/// What a level shows: its good visits less the others, or nothing.
+/// The level's point: its good visits less the others, and at least 0.
 pub(super) fn point(course: &ContestCourse, level: &VisitedLevel) -> Point {
     let worth = (2.0 * share(course, &level.visits) - 1.0).max(0.0);
     Point { rate_per_s: level.rate_per_s, worth }
@@ -95,7 +95,7 @@ fn share(course: &ContestCourse, visits: &Visits) -> f64 {
     (0..all).filter(is_good).count() as f64 / all.max(1) as f64
 }
 
-/// Of the objectives that failed at a level, the one with the most late visits.
+/// The failed objective of a level that has the most late visits.
 fn missed(course: &ContestCourse, visits: &Visits, rate_per_s: f64) -> Option<MissedObjective> {
     let missed_by = |(kind, drawn): (usize, &DrawnVisit)| {
         let rows = (0..visits.kind.len()).filter(|row| usize::from(visits.kind[*row]) == kind);

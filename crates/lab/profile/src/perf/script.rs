@@ -1,4 +1,4 @@
-//! What `perf script` prints, as stacks.
+//! Reads stacks from the output of `perf script`.
 //!
 //! `inferno` reads it too, but it weighs samples by their periods, keeps only one of two events (a
 //! processor with efficient and fast cores has one each), counts frames of the `[vdso]` as the
@@ -157,7 +157,7 @@ mod tests {
         Ok(script)
     }
 
-    /// As `perf` 6.1 prints it.
+    /// Output of `perf script` 6.1.
     const SCRIPT: &str = "\
    2004008 cpu-clock:ppp: 
 \tffffffff814035fb rcu_do_batch ([kernel.kallsyms])

@@ -1,4 +1,4 @@
-//! What the figures of a comparison show, and what spoils them.
+//! Judges the figures of a comparison, and finds what makes them invalid.
 
 use lab_protocol::{Metric, Reason, Speedups};
 use lab_stats::{Verdict, judge};
@@ -34,11 +34,12 @@ impl CaseRecord {
         (judgement.verdict, Reason::Rule(judgement.reason))
     }
 
-    /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the side
-    /// would be at least as far from the other one. A limit of the slower side, or of both, may be all of the difference.
+    /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the
+    /// side would be at least as far from the other one. A limit of the slower side, or of both, may be all of the
+    /// difference.
     ///
-    /// So it is with the latencies of the closed loop: each one of the faster side includes the generator's own time, and
-    /// that side answered more requests.
+    /// So it is with the latencies of the closed loop: each one of the faster side includes the generator's own time,
+    /// and that side answered more requests.
     pub fn bound_by_generator(&mut self) {
         let is_limited = |side: &VariantRecord| side.is_limited(&self.runs);
         let baseline = self.variants.first().is_some_and(is_limited);

@@ -35,7 +35,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether it is one of `lab compare`.
+    /// Whether the record is from `lab compare`.
     pub fn is_of_own_servers(&self) -> bool {
         self.command.get(1).is_some_and(|verb| verb == "compare")
     }

@@ -1,9 +1,9 @@
-//! What became of requests.
+//! Counts of requests by their result.
 
 use lab_protocol::{Outcome, is_zero};
 use serde::{Deserialize, Serialize};
 
-/// What became of all requests: `sent = ok + wrong + failed + unfinished`.
+/// All requests by their result: `sent = ok + wrong + failed + unfinished`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RequestCounts {
     pub sent: u64,
@@ -13,7 +13,7 @@ pub struct RequestCounts {
     pub failed: u64,
     /// Still waiting when the run ended.
     pub unfinished: u64,
-    /// Those unfinished ones that the load does not explain: errors.
+    /// Unfinished requests that the load does not explain. They are errors.
     pub lost: u64,
     /// Sent again, because the server closed a connection that it had used before instead of answering.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,4 +1,4 @@
-//! One run of a server, and what all runs of one met in a second.
+//! One run of a server, and a rate over all runs of a server.
 
 use lab_protocol::{Listener, Outcome};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the operating system reports about a running process, read from `/proc`.
+//! Facts about a running process, read from `/proc`.
 //!
 //! On systems other than Linux the figures are absent, not wrong.
 
@@ -51,7 +51,7 @@ pub fn anonymous_mib(pid: u32) -> Option<f64> {
     of_status(pid, "RssAnon:")
 }
 
-/// What of their memory they have mapped for data, in MiB, whether they use it or not.
+/// The memory that a process and its descendants have mapped for data, in MiB, used or not.
 pub fn mapped_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmData:")
 }
@@ -83,8 +83,8 @@ fn line_of<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
-/// A file in `/proc`. A process's name may have any bytes, and the kernel cuts it at 15, also within a character: what is
-/// no UTF-8 must not make the file unreadable.
+/// A file in `/proc`. A process's name may have any bytes, and the kernel cuts it at 15, also within a character: what
+/// is no UTF-8 must not make the file unreadable.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }
@@ -171,8 +171,8 @@ pub fn end_with_parent(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether a process runs. One that has ended and was not waited for does not. One whose state can't be read does, as long
-/// as the system has it.
+/// Whether a process runs. One that has ended and was not waited for does not. One whose state can't be read does, as
+/// long as the system has it.
 pub fn is_alive(pid: u32) -> bool {
     match state(&format!("/proc/{pid}")) {
         Some(state) => !matches!(state, 'Z' | 'X'),
@@ -258,7 +258,7 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// What names may have, and those that the kernel cuts within a character.
+    /// Process names with difficult characters, and names that the kernel cuts within a character.
     const NAMES: [&str; 8] = [
         "server",
         "a) S 1 (b",

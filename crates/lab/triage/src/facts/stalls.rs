@@ -19,7 +19,7 @@ use crate::{
 /// for up to 20 ms.
 const LEAST_US: u64 = 25_000;
 const ANSWERS: u64 = 8;
-/// So many arrivals have to wait for at least half of it: one slow request doesn't make a stall.
+/// The number of arrivals that have to wait for at least half of a stall: one slow request doesn't make a stall.
 const WAITING: usize = 3;
 /// What the threads do during this much more of the stalls than of the other time is a trait of the stalls.
 const TRAIT: f64 = 0.3;

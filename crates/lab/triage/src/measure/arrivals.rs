@@ -21,7 +21,7 @@ const MOST_PER_S: f64 = 5_000.0;
 /// Fewer show nothing.
 const FEWEST: f64 = 36.0;
 
-/// What came of random arrivals. The outcome has a row for each visit.
+/// The result of random arrivals. The outcome has a row for each visit.
 #[derive(Debug)]
 pub struct RandomArrivals {
     pub rate_per_s: f64,

@@ -33,9 +33,9 @@ pub const GRACE: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(500);
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(1500);
-/// So many visits of each user are enough for a profile and for counts.
+/// The number of visits of each user that is enough for a profile and for counts.
 const ENOUGH: u32 = 3;
-/// What the tools take besides: they start, and read what they recorded.
+/// The extra time of the tools, which start, and read what they recorded.
 const OTHER: Duration = Duration::from_secs(8);
 /// How often each of the two clients gets its turn.
 const TURNS: usize = 2;
@@ -74,7 +74,7 @@ pub struct Loaded<'a> {
     pub memory: MemoryLog,
 }
 
-/// What each stage found, in their order.
+/// The results of the stages, in their order.
 pub struct Stages {
     pub idle: Option<ThreadStates>,
     pub climb: Climb,
@@ -148,7 +148,7 @@ impl Loaded<'_> {
         Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter })
     }
 
-    /// One level after the other, up to the most users that get enough answers.
+    /// Measures one level after the other, up to the most users that get enough answers.
     async fn climb(&self) -> anyhow::Result<Climb> {
         let refused_before = process::refused_connections(self.pid);
         let mut climb = Climb::default();

@@ -168,13 +168,13 @@ fn note(workspace: &Workspace, case: &Case, suspect: &str, said: f64) -> anyhow:
     Ok(())
 }
 
-/// The same for all cases.
+/// The kinds of suspects of all cases.
 fn kinds() -> String {
     let line = |it: &lab_cases::SuspectKind| format!("\n  {:<12}{}", it.name, it.words);
     SUSPECTS.iter().map(line).collect()
 }
 
-/// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
+/// The list of suspects and the question, short enough to be shown each time.
 fn suspects() -> String {
     let kinds: Vec<_> = SUSPECTS.iter().map(|it| translated(it.name)).collect();
     let kinds = translate!("a kind of fault: {kinds}", kinds = kinds.join(", "));
