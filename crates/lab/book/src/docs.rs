@@ -36,7 +36,7 @@ struct Findings {
 /// A picture as it should be.
 #[derive(Debug)]
 struct PagePicture {
-    /// Its path below the workspace.
+    /// The path below the workspace.
     name: String,
     path: PathBuf,
     svg: String,

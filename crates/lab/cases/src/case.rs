@@ -61,8 +61,8 @@ pub struct Case {
     /// The name of a visit in the tables, such as `request` or `page`.
     #[serde(default = "a_request")]
     pub visit: String,
-    /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
-    /// their own come from other clients, and only their answers count.
+    /// One visit of a user: the first request alone, then the others in parallel. Requests with a
+    /// rate of their own come from other clients, and only their answers are checked.
     #[serde(rename = "request")]
     pub requests: Vec<TimedRequest>,
     pub promise: Option<Promise>,
@@ -72,7 +72,7 @@ pub struct Case {
     /// The pictures of `lab flame`, the most important first.
     #[serde(default = "lab_protocol::usual")]
     pub flame: Vec<Exhibit>,
-    /// What the servers' spans mean, by their names.
+    /// The meaning of the servers' spans, by their names.
     #[serde(default)]
     pub spans: BTreeMap<String, SpanKind>,
     /// The parameters of its sweeps, by the name of the bench group: labels for a chart's axes.
@@ -112,7 +112,7 @@ pub struct Companion {
     /// `{NAME}` in arguments and environment is replaced by the URL that this server announced.
     pub name: String,
     pub bin: String,
-    /// Its arguments; `{scratch}` is replaced by a temporary directory of the run.
+    /// The companion's arguments; `{scratch}` is replaced by a temporary directory of the run.
     #[serde(default)]
     pub args: Vec<String>,
     /// The path of its counters over plain HTTP: a JSON object of names and numbers.

@@ -1,4 +1,4 @@
-//! What a case tells its reader, in Chinese.
+//! The Chinese texts of a case.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

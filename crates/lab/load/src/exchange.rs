@@ -1,4 +1,4 @@
-//! One request and its answer on an open stream.
+//! The exchange of one request and its answer on an open stream.
 
 use std::{
     future::poll_fn,

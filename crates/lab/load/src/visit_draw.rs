@@ -1,4 +1,4 @@
-//! Which visit an arrival makes, if the plan has several kinds of visits.
+//! Draws the visit of each arrival, if the plan has several kinds of visits.
 
 use lab_protocol::{LoadPlan, Spacing};
 use lab_stats::SplitMix64;

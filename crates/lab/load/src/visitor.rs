@@ -22,7 +22,7 @@ use super::{
 const OPENED_AT_ONCE: usize = 64;
 const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 
-/// One user, with connections of their own.
+/// A user with their own connections.
 pub struct Visitor<D: Dial = Net> {
     connections: Vec<Connection<D>>,
     requests: Rc<[WireRequest]>,

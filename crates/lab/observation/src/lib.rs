@@ -1,4 +1,4 @@
-//! What was seen of a server under load, as data.
+//! Observations of a server under load, as data.
 //!
 //! - `recording`: what a [`Profiler`] recorded, and how far to trust it.
 //! - `languages`: how each language's threads start, what its functions are for, how to unwind it.

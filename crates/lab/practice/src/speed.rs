@@ -79,7 +79,7 @@ fn mark(found: Option<Speedup>, needed: f64) -> Mark {
     }
 }
 
-/// Which of the two servers gave too few answers to be judged.
+/// A sentence that names the server with too few answers to be judged.
 fn starved(record: &CaseRecord) -> String {
     let is_empty = |run: &&Run| run.outcome.ok_in_time == 0;
     let who = record.runs.iter().find(is_empty).map_or("a server", |run| &run.variant);

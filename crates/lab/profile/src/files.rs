@@ -15,8 +15,8 @@ use tokio::time::sleep;
 const LOOK: Duration = Duration::from_millis(1);
 /// How many looks come at a time. A file that all of them find was open once.
 const AT_A_TIME: usize = 50;
-/// So many of the lowest free descriptors are looked at. The system gives the lowest one to the file that is opened
-/// next.
+/// The number of free descriptors to look at, from the lowest on. The system gives the lowest to the file that is
+/// opened next.
 const FREE: usize = 4;
 /// Directories of files that the system generates when they are read, so no server can keep data in them.
 const MADE_UP: [&str; 3] = ["/dev", "/proc", "/sys"];

@@ -12,7 +12,7 @@ pub struct Expected {
     pub or: Option<Answer>,
 }
 
-/// Which of the right answers came. The second one outweighs the first: the maximum is that of a visit.
+/// The expected answer that came. `Or` outweighs `Answer`, so the maximum over a visit's answers is the visit's.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Accepted {
     Answer,
@@ -53,9 +53,9 @@ pub enum Answer {
     },
     /// A body too long to be written down.
     Digest {
-        /// Its length in bytes.
+        /// The length of the body in bytes.
         bytes: u64,
-        /// Its CRC-32 (ISO-HDLC).
+        /// The CRC-32 (ISO-HDLC) of the body.
         crc32: u32,
     },
 }
@@ -73,7 +73,7 @@ impl Answer {
         }
     }
 
-    /// In words, after "instead of".
+    /// The expected answer in words, after "instead of".
     fn wanted(&self) -> String {
         match self {
             Self::Any => "any body".to_owned(),
@@ -125,7 +125,7 @@ impl Check {
         self.start.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// Which right answer this is, or else how it differs, in words.
+    /// Returns the expected answer that came.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ pub enum Exhibit {
     Timeline,
     /// A flame graph of the time of a request, by its spans.
     Waits,
-    /// What each thread did: ran, waited for a core, or blocked in a system call.
+    /// The states of each thread: running, waiting for a core, or blocked in a system call.
     Threads,
     /// Flame graphs of CPU time per request.
     Cpu,
@@ -34,7 +34,7 @@ pub struct SpanKind {
     pub role: Role,
 }
 
-/// What a span means for other requests, which decides how it is drawn.
+/// The role of a span for other requests, which decides how it is drawn.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {

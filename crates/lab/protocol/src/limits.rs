@@ -96,7 +96,7 @@ impl Load {
 }
 
 impl OpenLoop {
-    /// For a load that lasts so many seconds.
+    /// Checks a load that lasts `until_s` seconds.
     fn check(self, until_s: f64) -> anyhow::Result<()> {
         within("rate_per_s", self.rate_per_s, Self::RATES_PER_S)?;
         if let Some(every_s) = self.doubles_every_s {

@@ -40,7 +40,7 @@ impl From<NoteKind> for Note {
 pub enum NoteKind {
     /// Runs without a right answer in time.
     NoAnswers { runs: usize },
-    /// One answer more or less is the share `wider`. In `measurement_s` there would be 50.
+    /// `wider` is the share of one answer in a run. A run of `measurement_s` would have 50 answers.
     FewAnswers { answers: f64, wider: f64, measurement_s: f64 },
     /// The least factor that a run gained from its first fifth to its last.
     NotWarm { gain: f64 },
@@ -50,9 +50,9 @@ pub enum NoteKind {
     MemoryGrows { low: f64, high: f64, measurement_s: f64 },
     /// From one half of the session to the other.
     FallsBehind { loss: f64 },
-    /// And the first of them in words.
+    /// The numbers of wrong and failed requests, and the first fault in words.
     WrongAnswers { wrong: u64, failed: u64, first: String },
-    /// Without an answer, although the server had the time.
+    /// Requests without an answer, although the server had the time.
     LostRequests { requests: u64 },
     /// Closed by the server after an answer.
     Reopened { connections: u64 },
@@ -96,7 +96,7 @@ pub enum NoteKind {
     Contradiction { metric: Metric, factor: f64, decides: Metric, verdict: Verdict },
     /// The p99 latencies of the open loop.
     TailsApart { baseline_ms: f64, candidate_ms: f64 },
-    /// Its latencies decide.
+    /// The latencies of a closed loop decide the verdict.
     ClosedLoopLatency,
     /// The share of a core.
     Idles { share: f64 },
@@ -113,7 +113,7 @@ pub enum NoteKind {
     OnlyLength { request: String, from: u64, to: u64 },
     /// As the user asked.
     OnlyStatus { request: String },
-    /// The factor that the server gained until then.
+    /// The server needed a long warm-up, and gained this factor until its end.
     LongWarmUp { warm_up_s: f64, gain: f64 },
     /// The longest warm-up was not enough.
     StillWarming { warm_up_s: f64, gain: f64 },
@@ -121,7 +121,7 @@ pub enum NoteKind {
     AlmostIdle { used_ms: f64, window_ms: f64, samples: u64 },
     /// The profiler recorded nothing, and the system didn't count CPU time that is next to nothing.
     NoSamples,
-    /// In a recording of a server that works.
+    /// The recording of a working server has few samples.
     FewSamples { samples: u64 },
     /// The share of stacks that do not reach the start of their thread.
     CutStacks { share: f64, advice: String },
@@ -147,7 +147,7 @@ pub enum NoteKind {
     NotChecked { suspects: Vec<String> },
 }
 
-/// What something took of the machine's CPU time: `most` in a run, and at least `least` in `in_runs` of
+/// The share of the machine's CPU time that something took: `most` in a run, and at least `least` in `in_runs` of
 /// `of_runs` runs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Taken {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Request, limits::within};
 
-/// One kind of visit. Each arrival draws a kind by weight.
+/// A kind of visit. Each arrival draws a kind by weight.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VisitKind {

@@ -1,4 +1,4 @@
-//! Which process is behind the address of a server.
+//! The process behind the address of a server.
 
 use std::net::{SocketAddr, TcpListener};
 

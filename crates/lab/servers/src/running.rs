@@ -14,7 +14,7 @@ const LAST_BREATH: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Running {
     pub server: Server,
-    /// In the order of the case file.
+    /// The companions, in the order of the case file.
     pub companions: Vec<Server>,
     /// `{scratch}`, for as long as the servers run.
     _scratch: Scratch,

@@ -1,4 +1,4 @@
-//! One server's life: its port, the wait until it is ready, and the release of its port.
+//! A running server: its port, the wait until it is ready, and the release of its port.
 
 use std::{collections::BTreeSet, net::Ipv4Addr, time::Duration};
 

@@ -68,7 +68,7 @@ enum Line {
     Parts(usize, usize),
     /// A status line, which has the name of a crate.
     Status,
-    /// For people, such as a warning.
+    /// A message for people, such as a warning.
     Message,
 }
 

@@ -71,7 +71,7 @@ pub enum VerdictRule {
         low: f64,
         high: f64,
         confidence: f64,
-        /// What the control is off by. Records from before November 28, 2026 call it the noise.
+        /// The distance of the control from 1. Records from before November 28, 2026 call it the noise.
         #[serde(alias = "noise")]
         control: f64,
         /// [`Speedup::noise`]; 0 in those records.

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 
-/// For standard streams, epoll and the like.
+/// Open files besides connections: standard streams, epoll and the like.
 const OTHERS: u64 = 100;
 
 /// Raises the limit for `connections` in this process. Servers and generator inherit it.

@@ -72,8 +72,8 @@ impl Machine {
 }
 
 impl Build {
-    /// What cargo builds now in a profile, from the working tree `root`. It describes binaries only if cargo has just
-    /// built them or found them up to date.
+    /// The build that cargo makes now in a profile, from the working tree `root`. It describes binaries only if cargo
+    /// has just built them or found them up to date.
     pub fn of(root: &Path, profile: &str) -> Self {
         let status = output_of(root, "git", &["status", "--porcelain"]);
         Self {

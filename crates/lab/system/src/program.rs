@@ -38,7 +38,7 @@ pub struct Program {
 /// Why a program has no output.
 #[derive(Debug)]
 pub struct ProgramError {
-    /// Its name, or the first words of its command.
+    /// The program's name, or the first words of its command.
     pub name: String,
     pub why: ProgramFailure,
 }
@@ -108,7 +108,7 @@ impl Program {
         self
     }
 
-    /// Its messages go to the terminal as they come, and not into the error.
+    /// Sends the program's messages to the terminal as they come, and not into the error.
     pub fn showing_messages(self) -> Self {
         Self { shows_messages: true, ..self }
     }

@@ -171,8 +171,8 @@ figures! {
     MemoryLateShare: Share(Memory),
     /// Whether it grew to the end: the third of that half in which it grew least, over the mean third.
     MemorySteadiness: Number,
-    /// What of the growth the server had not mapped before. A runtime that maps its heap at the start grows into it
-    /// until the first collection.
+    /// The part of the growth that the server had not mapped before. A runtime that maps its heap at the start grows
+    /// into it until the first collection.
     MemoryMappedShare: Share(Memory),
     /// The growth of the memory with each request of `WATCHED` or more users.
     MemoryPerRequestKib: Kibibytes,
@@ -181,7 +181,7 @@ figures! {
     OpenRate: Rate,
     OpenP50Ms: Milliseconds,
     OpenP99Ms: Milliseconds,
-    /// The same percentile in the closed loop, with `WATCHED` users.
+    /// The p99 in the closed loop, with `WATCHED` users.
     ClosedP99Ms: Milliseconds,
     /// The p99 of the generator's own delay.
     OpenLagMs: Milliseconds,
@@ -189,7 +189,7 @@ figures! {
     Stalls: Number,
     /// The median from the begin of one stall to that of the next.
     StallEveryMs: Milliseconds,
-    /// The median length.
+    /// The median length of a stall.
     StallMs: Milliseconds,
     LongestStallMs: Milliseconds,
     StallShare: Share(Time),
@@ -203,7 +203,7 @@ figures! {
 
     // Counted.
     SystemCallsPerRequest: PerRequest,
-    /// Those of the kind that is made most often, as `Word::MostCall` names it.
+    /// Calls of the system call that is made most often, which `Word::MostCall` names.
     MostCallsPerRequest: PerRequest,
     ConnectsPerRequest: PerRequest,
     WritesPerRequest: PerRequest,
@@ -221,7 +221,7 @@ figures! {
 
     // Groups of functions, each with all that they call.
     AllocatorCpuShare: Share(CpuTime),
-    /// The same, outside of the groups that allocate for a reason of their own.
+    /// The share of the allocator, without the groups that allocate for a reason of their own.
     AllocatorAloneCpuShare: Share(CpuTime),
     ClientSetupCpuShare: Share(CpuTime),
     CloneCpuShare: Share(CpuTime),

@@ -15,7 +15,7 @@ pub const CHINESE: &str = "docs/zh-CN";
 
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its path below the workspace, with `/` between the parts.
+    /// The path below the workspace, with `/` between the parts.
     pub name: String,
     pub path: PathBuf,
     pub text: String,

@@ -9,7 +9,7 @@ use lab_report::{
 /// How much is shown of a case.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// Its verdict, if others follow.
+    /// A line with the verdict, if other cases follow.
     Line,
     Screen,
     /// All tables and notes.

@@ -17,13 +17,13 @@ use crate::count;
 
 /// The open loop lasts long enough for about this many arrivals, which is enough for a median.
 const FEWEST_ARRIVALS: f64 = 36.0;
-/// But no longer than this, for a very slow server.
+/// The longest open loop for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 
 /// All that was measured of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// In the order in which they were made, as those of the open loop.
+    /// The runs in the order in which they were made, as in `open`.
     pub closed: Vec<Run>,
     /// The arrivals of the open loop; `None` without one.
     pub arrivals: Option<OpenLoop>,
@@ -117,7 +117,7 @@ impl Runner<'_> {
         self.runs(&self.once(), arrivals, effort).await
     }
 
-    /// One run of the open loop per server; all the pairs, if the verdict is about a latency.
+    /// Runs the open loop once per server, or in all pairs if the verdict is about a latency.
     async fn open_loop(&self, open: OpenLoop) -> anyhow::Result<Vec<Run>> {
         let effort = self.experiment.effort;
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
@@ -132,7 +132,7 @@ impl Runner<'_> {
         schedule(self.experiment.subjects.len(), pairs, seed)
     }
 
-    /// One run of each server.
+    /// The slots for one run of each server.
     fn once(&self) -> Vec<Slot> {
         let subjects = 0..self.experiment.subjects.len();
         subjects.map(|subject| Slot { subject, pair: None, round: 0 }).collect()

@@ -1,4 +1,4 @@
-//! Which line of the program's own source a function spends its time in, after the compiler inlined code into it.
+//! Finds the line of the program's own source in which a function spends its time, after the compiler inlined code.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a comparison shows, as data: the verdict, one table, and what to know of it.
+//! The answer of a comparison, as data: the verdict, one table, and the notes to know.
 //!
 //! A terminal, a comment and a page begin with it. They choose its form and its colours, and no words.
 

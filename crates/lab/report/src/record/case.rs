@@ -74,15 +74,15 @@ pub struct Control {
     pub pairs: usize,
     /// Their factors: each is 1 plus what the control is off by. Each metric has a control of its own.
     pub speedup: Speedups,
-    /// What two equal servers could differ by, as a factor of at least 1, by the names of the fields in `speedup`; see
-    /// [`CaseRecord::noise`].
+    /// The noise, by which two equal servers could differ, as a factor of at least 1, by the names of the fields in
+    /// `speedup`; see [`CaseRecord::noise`].
     #[serde(default)]
     pub noise: BTreeMap<String, f64>,
 }
 
 impl CaseRecord {
-    /// What two equal servers could differ by in a metric, on that machine and with as many pairs, as a factor of at
-    /// least 1: [`lab_stats::Speedup::noise`]. `None` if the metric has no factor or no control.
+    /// The noise of a metric, by which two equal servers could differ on that machine and with as many pairs, as a
+    /// factor of at least 1: [`lab_stats::Speedup::noise`]. `None` if the metric has no factor or no control.
     pub fn noise(&self, metric: Metric) -> Option<f64> {
         Some(self.speedup.of(metric)?.noise(self.control.speedup.of(metric)?))
     }

@@ -21,7 +21,7 @@ pub use variant::VariantRecord;
 /// The version of the record's form. It changes when an older record can no longer be read.
 pub const VERSION: u32 = 4;
 
-/// One call of `lab bench` or `lab compare`.
+/// The record of one call of `lab bench` or `lab compare`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Record {
     pub version: u32,

@@ -9,7 +9,7 @@ pub struct RequestCounts {
     pub sent: u64,
     pub ok: u64,
     pub wrong: u64,
-    /// Without an answer.
+    /// Requests without a complete answer.
     pub failed: u64,
     /// Still waiting when the run ended.
     pub unfinished: u64,
