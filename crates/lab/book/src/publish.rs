@@ -51,7 +51,7 @@ pub fn publish(
     let mut record = lab_report::read(&Store::new(&results).find("latest")?)?;
     let mut cases = workspace.cases()?;
     if !only.is_empty() {
-        let is_named = |name: &str| only.iter().any(|it| it == name);
+        let is_named = |name: &str| only.iter().any(|other| other == name);
         cases.retain(|case| is_named(&case.name));
         record.cases.retain(|case| is_named(case.case.as_str()));
         ensure!(cases.len() == only.len(), "--case takes names of cases, such as `lock-scope`");

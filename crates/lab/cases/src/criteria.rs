@@ -1,4 +1,4 @@
-//! What a reader's own fix of a case has to reach.
+//! The criteria that a reader's own fix of a case has to meet.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub struct Criteria {
     pub hints: Vec<String>,
 }
 
-/// What a visit may cost: the most and the least, by the names that `lab count` shows.
+/// The highest and lowest allowed cost of a visit, by the names that `lab count` shows.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -74,10 +74,10 @@ pub struct Limits {
 pub struct Otherwise {
     /// The difference to the usual start, such as `without an upstream`.
     pub what: String,
-    /// In place of the case's, if there are any.
+    /// Arguments that replace the case's own, if there are any.
     #[serde(default)]
     pub args: Vec<String>,
-    /// In addition to the case's. `{case}` is the case's directory.
+    /// Variables in addition to the case's. `{case}` is the case's directory.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     pub odd: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Otherwise {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {
-    /// The requests of each user, such as `GET /teams/2/export`.
+    /// The request of each user, such as `GET /teams/2/export`.
     pub users: String,
     /// How often each user sends it.
     #[serde(default = "once")]
@@ -95,8 +95,8 @@ pub struct AtOnce {
     /// The requests that another client sends meanwhile, one after the other.
     #[serde(default)]
     pub meanwhile: Vec<String>,
-    /// Its answer must be one that `slow` gives after the same requests, one after the other: first some of what
-    /// came meanwhile, then the users, then the rest.
+    /// The request afterwards. Its answer must be one that `slow` gives after the same requests, one after the other:
+    /// first some of `meanwhile`, then the users, then the rest.
     pub get: String,
 }
 
@@ -149,13 +149,15 @@ impl Criteria {
 
     /// The texts that become parts of sentences.
     pub(super) fn parts(&mut self) -> Vec<&mut String> {
-        let parts = self.otherwise.iter_mut().map(|it| &mut it.what);
-        parts.chain(self.wait.iter_mut().map(|it| &mut it.of)).collect()
+        let parts = self.otherwise.iter_mut().map(|start| &mut start.what);
+        parts.chain(self.wait.iter_mut().map(|wait| &mut wait.of)).collect()
     }
 
     pub(super) fn ensure_valid(&self, args: &[String]) -> anyhow::Result<()> {
-        let unknown =
-            self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));
+        let unknown = self
+            .suspects
+            .iter()
+            .find(|suspect| SUSPECTS.iter().all(|known| known.name != *suspect));
         ensure!(
             unknown.is_none(),
             "`suspects` has one that is not on the list in prediction.rs: {unknown:?}"

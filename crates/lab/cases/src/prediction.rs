@@ -1,4 +1,4 @@
-//! What a reader predicts before a measurement: a suspect, and a factor.
+//! A reader's prediction before a measurement: a suspect and a factor.
 
 use std::collections::BTreeMap;
 
@@ -83,8 +83,8 @@ impl Case {
     ///
     /// If it's none of them; the message suggests the nearest.
     pub fn suspect(&self, typed: &str) -> anyhow::Result<String> {
-        let known = SUSPECTS.iter().map(|it| it.name);
-        let same = |it: &&str| it.eq_ignore_ascii_case(typed.trim());
+        let known = SUSPECTS.iter().map(|kind| kind.name);
+        let same = |name: &&str| name.eq_ignore_ascii_case(typed.trim());
         let found = known.clone().find(same).map(str::to_owned);
         found.ok_or_else(|| unknown("suspect", typed.trim(), known))
     }
@@ -92,7 +92,8 @@ impl Case {
     /// The figure that shows `suspect`, whether the suspect is right or wrong.
     pub fn shown_by(&self, suspect: &str) -> Option<&str> {
         let here = self.predict.wrong.get(suspect).map(String::as_str);
-        let of_kind = || SUSPECTS.iter().find(|it| it.name == suspect).map(|it| it.shown_by);
+        let of_kind =
+            || SUSPECTS.iter().find(|kind| kind.name == suspect).map(|kind| kind.shown_by);
         here.or_else(of_kind)
     }
 

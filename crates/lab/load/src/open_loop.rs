@@ -112,7 +112,7 @@ fn outcome_of(queue: &mut ArrivalQueue, stopped: bool) -> Outcome {
 struct Schedule {
     load: OpenLoop,
     start: Instant,
-    /// Which visit each arrival makes, if there are several kinds.
+    /// Draws the visit of each arrival, if there are several kinds.
     draw: Option<VisitDraw>,
     queue: Rc<RefCell<ArrivalQueue>>,
 }
@@ -223,7 +223,7 @@ mod tests {
         let per_second = |spacing| {
             let load = OpenLoop { doubles_every_s: Some(1.0), spacing, ..OpenLoop::new(100.0, 1) };
             let due: Vec<_> =
-                timetable(load).map(|due| due.as_secs()).take_while(|it| *it < 6).collect();
+                timetable(load).map(|due| due.as_secs()).take_while(|second| *second < 6).collect();
             [0, 1, 2, 3, 4, 5].map(|second| due.iter().filter(|due| **due == second).count())
         };
         // The integral of the rate over the first second is 100 / ln 2 = 144.3.

@@ -240,7 +240,8 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         family: effort.family,
         seed: effort.seed,
         layouts: Some(baseline.launches.len()).filter(|layouts| *layouts > 1),
-        measurement_s: median_of(lengths).map_or(0.0, |it| (it * 100.0).round() / 100.0),
+        measurement_s: median_of(lengths)
+            .map_or(0.0, |length_s| (length_s * 100.0).round() / 100.0),
         minimum_effect: effort.minimum_effect,
         metric: Metric::Time,
         variants,

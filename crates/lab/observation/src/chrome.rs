@@ -21,12 +21,12 @@ const TAIL: u64 = 64 << 20;
 
 #[derive(Deserialize)]
 struct Event {
-    /// What kind of event it is: `b` and `e` for a span, `B` and `E` for one poll of it.
+    /// The kind of event: `b` and `e` for the ends of a span, `B` and `E` for the ends of one poll of it.
     ph: String,
     #[serde(default)]
     name: String,
     id: Option<u64>,
-    /// In microseconds.
+    /// The time of the event in microseconds.
     #[serde(default)]
     ts: f64,
 }
@@ -144,9 +144,11 @@ mod tests {
         let spans = parse(FILE.as_bytes()).unwrap();
         let requests = spans.requests(&BTreeMap::new());
         // Of the first request only its end is there.
-        let ends: Vec<_> = requests.iter().map(|it| (it.start_us, it.end_us)).collect();
+        let ends: Vec<_> =
+            requests.iter().map(|request| (request.start_us, request.end_us)).collect();
         assert_eq!(ends, [(10, Some(20)), (21, None)], "{spans:?}");
-        let parts: Vec<_> = requests[0].parts.iter().map(|it| (it.start_us, it.end_us)).collect();
+        let parts: Vec<_> =
+            requests[0].parts.iter().map(|part| (part.start_us, part.end_us)).collect();
         assert_eq!(parts, [(11, 14), (15, 17)]);
         assert_eq!(spans.now_us, 21);
     }

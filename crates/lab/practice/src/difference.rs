@@ -34,7 +34,7 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
         ]);
     }
     let [one, other] =
-        [found, right].map(|it| it.header("content-type").unwrap_or("none".to_owned()));
+        [found, right].map(|answer| answer.header("content-type").unwrap_or("none".to_owned()));
     (one != other).then(|| [translate!("content type `{one}`", one), format!("`{other}`")])
 }
 
@@ -54,11 +54,12 @@ const BY_THE_SERVER: [ErrorKind; 6] = [
 ///
 /// The error itself, if the server is not to blame for it, as for a full disk.
 pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
-    let mut of_system = error.chain().filter_map(|it| it.downcast_ref::<io::Error>());
-    if of_system.any(|it| !BY_THE_SERVER.contains(&it.kind())) {
+    let mut of_system = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    if of_system.any(|error| !BY_THE_SERVER.contains(&error.kind())) {
         return Err(error);
     }
-    let is_wrong = error.chain().any(|it| matches!(it.downcast_ref(), Some(Fault::Mismatch(_))));
+    let is_wrong =
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Fault::Mismatch(_))));
     let found = format!("{error:#}");
     let needed = if found.contains(NO_ANSWER) {
         translate!(

@@ -112,13 +112,14 @@ mod tests {
     fn a_range_becomes_a_number_of_it_and_a_choice_one_of_its_words() {
         let mut draw = Draw::of(7, Phase::Counts).unwrap();
         let filled: Vec<_> = (0..99).map(|_| draw.fill("{1..3}/{5..5}?{a|bc}").unwrap()).collect();
-        let known = |it: &String| {
-            let (number, word) = it.split_once("/5?").unwrap();
+        let known = |request: &String| {
+            let (number, word) = request.split_once("/5?").unwrap();
             ["1", "2", "3"].contains(&number) && ["a", "bc"].contains(&word)
         };
         assert!(filled.iter().all(known), "{filled:?}");
         assert!(
-            filled.iter().any(|it| it.ends_with('a')) && filled.iter().any(|it| it.ends_with('c'))
+            filled.iter().any(|request| request.ends_with('a'))
+                && filled.iter().any(|request| request.ends_with('c'))
         );
         assert!(draw.ask("GET /{1").is_err() && draw.ask("GET /{1..}").is_err());
         for (text, filled) in [

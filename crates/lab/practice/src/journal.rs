@@ -101,8 +101,10 @@ impl Entry {
             }
             None => translate!("predicted {said}", said = factor(said)),
         });
-        let experiment =
-            self.experiment.as_ref().map(|it| translate!("would measure {what}", what = it));
+        let experiment = self
+            .experiment
+            .as_ref()
+            .map(|experiment| translate!("would measure {what}", what = experiment));
         let hints = match self.hints {
             0 => None,
             1 => Some(translate!("read 1 hint")),
@@ -154,7 +156,7 @@ impl Entry {
     /// How the reader can test the suspect, which is not judged yet.
     pub fn test(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
-        let how = translated(SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by);
+        let how = translated(SUSPECTS.iter().find(|kind| kind.name == suspect)?.shown_by);
         Some(translate!(
             "you suspect `{suspect}` in {case}, which would show in {how}",
             suspect,

@@ -93,7 +93,7 @@ pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
         Ok(mine) => ("mine.rs", mine),
         Err(_) => ("slow.rs", source(case, SLOW)?),
     };
-    let words = match translation(workspace, case)?.and_then(|it| it.solution) {
+    let words = match translation(workspace, case)?.and_then(|texts| texts.solution) {
         Some(chinese) => chinese,
         None => case.solution()?,
     };

@@ -10,7 +10,7 @@ use lab_report::TextLanguage;
 /// If the file of the translations can't be read.
 pub fn in_language(workspace: &Workspace, case: &Case) -> anyhow::Result<Case> {
     let translation = translation(workspace, case)?;
-    Ok(translation.map_or_else(|| case.clone(), |it| case.translated(&it)))
+    Ok(translation.map_or_else(|| case.clone(), |texts| case.translated(&texts)))
 }
 
 /// None if the language is that of the case.

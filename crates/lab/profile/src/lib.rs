@@ -172,7 +172,7 @@ impl Profilers {
         profiler: Profiler,
         process: Process<'a>,
     ) -> Result<ReadingFuture<'a>, Failure> {
-        let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
+        let profile = ALL.into_iter().find(|profile| profile.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
         let reading = profile.sample(self, process).await?;
         Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notes)) }))

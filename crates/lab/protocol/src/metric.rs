@@ -32,7 +32,7 @@ pub struct Speedups {
     pub latency: ByPercentile<Speedup>,
 }
 
-/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `peak-memory`, `latency-p999`.
+/// A figure that a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `peak-memory`, `latency-p999`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Metric {
@@ -54,7 +54,7 @@ impl Metric {
     }
 
     pub fn of_servers() -> impl Iterator<Item = Self> {
-        let latencies = Percentile::all().filter(|it| it.metric().is_some());
+        let latencies = Percentile::all().filter(|percentile| percentile.metric().is_some());
         let others = [Self::Throughput, Self::Cpu, Self::PeakMemory];
         others.into_iter().chain(latencies.map(Self::Latency))
     }
@@ -100,7 +100,7 @@ impl TryFrom<String> for Metric {
     type Error = anyhow::Error;
 
     fn try_from(name: String) -> anyhow::Result<Self> {
-        let found = Self::all().find(|it| <&str>::from(*it) == name);
+        let found = Self::all().find(|metric| <&str>::from(*metric) == name);
         found.with_context(|| format!("`{name}` is not a metric"))
     }
 }

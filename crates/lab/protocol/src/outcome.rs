@@ -10,7 +10,7 @@ use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, Visits, seconds};
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
 const SATURATED: f64 = 0.9;
 
-/// What one run measured. A visit counts as one request, even if it consists of several.
+/// The measurement of one run. A visit counts as one request, even if it consists of several.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`. An engine prints it as
 /// JSON, and may leave out what has a default; `docs/src/engines.md` says what that means.
@@ -66,7 +66,7 @@ pub struct Outcome {
     /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
-    /// Those of them that the generator closed, because bytes followed an answer that was complete.
+    /// The part of `reopened` that the generator closed itself, because bytes followed a complete answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub surplus: u64,
     /// Requests that were sent again over a new connection, because the server closed theirs instead of
@@ -140,7 +140,7 @@ pub struct Punctuality {
     pub lag_p99_ms: f64,
     /// Arrivals that found all connections busy.
     pub queued: u64,
-    /// What the server alone caused of each percentile, at least, in milliseconds: see
+    /// A lower bound of the part of each percentile that the server alone caused, in milliseconds: see
     /// [`Latency::without_lag`]. Empty if the engine does not report it.
     #[serde(default)]
     pub at_least_ms: ByPercentile<f64>,
@@ -232,7 +232,7 @@ impl Outcome {
         if busy + waited < SATURATED {
             return self.invalid.clone().map(Limit::Invalid);
         }
-        Some(match self.engine.as_ref().map(|it| it.name.clone()) {
+        Some(match self.engine.as_ref().map(|engine| engine.name.clone()) {
             Some(engine) => Limit::EngineSaturated { engine, busy, waited },
             None => Limit::GeneratorSaturated { busy, waited },
         })
@@ -249,7 +249,7 @@ mod tests {
             measured: Duration::from_secs(100),
             generator_cpu: Some(Duration::from_secs(cpu)),
             generator_waited: waited.map(Duration::from_secs),
-            invalid: invalid.map(|it| Invalid::Sentence(it.to_owned())),
+            invalid: invalid.map(|sentence| Invalid::Sentence(sentence.to_owned())),
             ..Outcome::default()
         }
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Expected, VisitKind, seconds};
 
-/// What an engine reads, as one line of JSON; `docs/src/engines.md` describes it.
+/// The input of an engine, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LoadPlan {
     pub target: Target,
@@ -195,7 +195,7 @@ impl Spacing {
         }
     }
 
-    /// Its seed, if it has one.
+    /// The seed of random arrivals.
     pub fn seed(self) -> Option<u64> {
         match self {
             Self::Random { seed } => Some(seed),
@@ -264,7 +264,7 @@ fn one() -> usize {
     1
 }
 
-/// One request, and the answer it must get.
+/// A request, and the answer that it must get.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Request {
     pub method: String,
@@ -311,7 +311,7 @@ mod tests {
     fn each_pair_of_a_session_has_arrivals_of_its_own() {
         let of = |seed, nth| Spacing::Random { seed }.nth(nth);
         let pairs: Vec<_> = (0..100).map(|pair| of(7, pair).seed()).collect();
-        assert!(pairs.iter().all(|seed| pairs.iter().filter(|it| *it == seed).count() == 1));
+        assert!(pairs.iter().all(|seed| pairs.iter().filter(|other| *other == seed).count() == 1));
         assert_eq!(pairs[3], of(7, 3).seed(), "the session's seed determines them");
         assert_ne!(pairs[3], of(8, 3).seed());
         assert_eq!(Spacing::Even.nth(3), Spacing::Even);

@@ -124,7 +124,9 @@ impl Outcome {
             return Ok(());
         };
         within("punctuality.lag_p99_ms", lag_p99_ms, 0.0..=1e3 * ran_s)?;
-        for at_least_ms in Percentile::all().filter_map(|it| at_least_ms.get(it).copied()) {
+        for at_least_ms in
+            Percentile::all().filter_map(|percentile| at_least_ms.get(percentile).copied())
+        {
             within("punctuality.at_least_ms", at_least_ms, 0.0..=1e3 * ran_s)?;
         }
         within("punctuality.queued", queued, 0..=self.sent)
@@ -154,7 +156,7 @@ mod tests {
             "unanswered": { "ages_s": [1, 1, 1], "late": 10, "longest_s": 1, "grace_s": 1 },
         });
         match outcome.pointer_mut(field) {
-            Some(it) => *it = value.clone(),
+            Some(field) => *field = value.clone(),
             None => outcome[&field[1..]] = value.clone(),
         }
         serde_json::from_value(outcome).unwrap()
@@ -217,15 +219,30 @@ mod tests {
         };
         drawn(|_| {}).unwrap();
         // A fault of the warm-up is one, but has no row.
-        drawn(|it| (it["sent"], it["wrong"]) = (json!(6), json!(2))).unwrap();
+        drawn(|outcome| (outcome["sent"], outcome["wrong"]) = (json!(6), json!(2))).unwrap();
         let changes: [(fn(&mut Value), _); 7] = [
-            (|it| it["visits"]["due_us"] = json!([1]), "`visits.due_us` has 1 values, but"),
-            (|it| it["visits"]["answer"] = json!([]), "`visits.answer` has 0 values, but"),
-            (|it| it["visits"]["kind"][1] = json!(1), "`visits.kind` is 1, of 1 kinds"),
-            (|it| it["visits"]["due_us"][1] = json!(60_000_000), "`visits.due_us` is 60000000"),
-            (|it| it["visits"]["latency_us"][1] = json!(60_000_000), "`visits.latency_us` is"),
-            (|it| it["visits"]["answer"][1] = json!("wrong"), "has 1 times `right` and `other`"),
-            (|it| it["stopped_s"] = json!(60), "`stopped_s` is 60"),
+            (
+                |outcome| outcome["visits"]["due_us"] = json!([1]),
+                "`visits.due_us` has 1 values, but",
+            ),
+            (
+                |outcome| outcome["visits"]["answer"] = json!([]),
+                "`visits.answer` has 0 values, but",
+            ),
+            (|outcome| outcome["visits"]["kind"][1] = json!(1), "`visits.kind` is 1, of 1 kinds"),
+            (
+                |outcome| outcome["visits"]["due_us"][1] = json!(60_000_000),
+                "`visits.due_us` is 60000000",
+            ),
+            (
+                |outcome| outcome["visits"]["latency_us"][1] = json!(60_000_000),
+                "`visits.latency_us` is",
+            ),
+            (
+                |outcome| outcome["visits"]["answer"][1] = json!("wrong"),
+                "has 1 times `right` and `other`",
+            ),
+            (|outcome| outcome["stopped_s"] = json!(60), "`stopped_s` is 60"),
         ];
         for (change, message) in changes {
             let error = drawn(change).unwrap_err().to_string();

@@ -56,7 +56,7 @@ impl Explanation {
     /// The one in the language that is spoken, if that has it.
     pub fn in_language(&'static self) -> &'static Self {
         let mut chinese = IN_CHINESE.iter().filter(|_| TextLanguage::is_chinese());
-        chinese.find(|it| it.code == self.code).unwrap_or(self)
+        chinese.find(|explanation| explanation.code == self.code).unwrap_or(self)
     }
 }
 
@@ -86,7 +86,8 @@ pub fn explained(language: TextLanguage) -> String {
     let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("<!--")).collect();
     let text = lines.join("\n");
-    let explanations: Vec<_> = text.split("\n\n").filter(|it| !it.starts_with('>')).collect();
+    let explanations: Vec<_> =
+        text.split("\n\n").filter(|paragraph| !paragraph.starts_with('>')).collect();
     explanations.join("\n\n")
 }
 
@@ -103,7 +104,7 @@ pub fn noted(note: &Note) -> String {
 
 /// A result in words.
 pub fn sentence(of: &impl Serialize) -> String {
-    serde_json::to_value(of).map_or(NONE.to_owned(), |it| text(&it))
+    serde_json::to_value(of).map_or(NONE.to_owned(), |value| text(&value))
 }
 
 /// Why a case has its verdict.
@@ -173,8 +174,12 @@ fn text(result: &Value) -> String {
         Value::Object(figures) => {
             let of = |name: &str| figures.get(name).map(text);
             let code = of("code").unwrap_or_default();
-            let sentence = EXPLANATIONS.iter().find(|it| it.code == code).map(|it| &it.sentence);
-            let sentence = sentence.map_or(code, |it| it.filled(|(_, figures)| figures(result)));
+            let sentence = EXPLANATIONS
+                .iter()
+                .find(|explanation| explanation.code == code)
+                .map(|explanation| &explanation.sentence);
+            let sentence =
+                sentence.map_or(code, |sentence| sentence.filled(|(_, figures)| figures(result)));
             of("variant").map_or(String::new(), |variant| variant + ": ") + &sentence
         }
         Value::Number(number) => number.to_string(),

@@ -31,7 +31,7 @@ impl TextLanguage {
     pub fn of_environment() -> Self {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(env::var_os);
         let locale = variables.into_iter().flatten().find(|locale| !locale.is_empty());
-        let is_chinese = locale.is_some_and(|it| it.as_encoded_bytes().starts_with(b"zh"));
+        let is_chinese = locale.is_some_and(|locale| locale.as_encoded_bytes().starts_with(b"zh"));
         if is_chinese { Self::Chinese } else { Self::English }
     }
 
@@ -83,9 +83,9 @@ pub fn listed(words: &[String]) -> String {
 /// A translation with its values.
 pub fn filled(chinese: &str, values: &[(&str, &dyn Display)]) -> String {
     let named = Template::parse(chinese, |name| Ok(name.to_owned()));
-    let value = |name: &String| values.iter().find(|(it, _)| it == name);
-    named.map_or(chinese.to_owned(), |it| {
-        it.filled(|name| value(name).map(|(_, value)| value.to_string()))
+    let value = |name: &String| values.iter().find(|(other, _)| other == name);
+    named.map_or(chinese.to_owned(), |template| {
+        template.filled(|name| value(name).map(|(_, value)| value.to_string()))
     })
 }
 

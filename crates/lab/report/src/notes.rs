@@ -33,7 +33,7 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
     let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
     let steps = case.steps_note.iter().filter(|_| case.variants.len() > 2);
     let sentences = engine.iter().flat_map(|engine| &engine.notes).chain(steps);
-    notes.extend(sentences.map(|it| Note::Sentence(it.trim().to_owned())));
+    notes.extend(sentences.map(|sentence| Note::Sentence(sentence.trim().to_owned())));
     if let (Some(promised), Some(found)) = (case.promised, case.speedup.of(case.metric))
         && found.estimate < promised
     {

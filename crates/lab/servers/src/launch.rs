@@ -92,7 +92,7 @@ impl Launch {
     ///
     /// If the case has none of this name, or if it isn't built.
     pub fn of_companion(workspace: &Workspace, case: &Case, name: &str) -> anyhow::Result<Self> {
-        let companion = case.companions.iter().find(|it| it.name == name);
+        let companion = case.companions.iter().find(|companion| companion.name == name);
         let companion =
             companion.with_context(|| format!("{} has no companion `{name}`", case.name))?;
         Ok(Self::announced(
@@ -146,9 +146,10 @@ impl Launch {
 /// The name and the value of a variable, if a word assigns one.
 pub fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
-    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_right = name.chars().all(is_name) && !name.is_empty();
-    (is_right && !name.starts_with(|it: char| it.is_ascii_digit())).then_some((name, value))
+    (is_right && !name.starts_with(|character: char| character.is_ascii_digit()))
+        .then_some((name, value))
 }
 
 #[cfg(test)]

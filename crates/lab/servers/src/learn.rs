@@ -228,7 +228,7 @@ fn mismatch_decoded(
     let [first, again, fresh] = of_baseline;
     let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];
     let length = body.len() as u64;
-    if options.compare == Compare::Body && bodies.iter().all(|it| *it == bodies[0]) {
+    if options.compare == Compare::Body && bodies.iter().all(|body| *body == bodies[0]) {
         let wanted = bodies[0].len();
         let words = if length == wanted as u64 {
             format!("another body of {length} bytes, decoded")

@@ -1,4 +1,4 @@
-//! What a server prints: its last lines for error messages, and what it announces.
+//! Reads a server's output: its last lines for error messages, and its announcements.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use lab_system::{plain, without_secrets};
 
 use super::{announcement, panic};
 
-/// What a server that counts its allocations announces. Each allocation updates counters that all
+/// The announcement of a server that counts its allocations. Each allocation updates counters that all
 /// threads share, so such a server must not be timed.
 const COUNTING: &str = "counting allocations";
 /// The announcement of a server that is built for profiling. It does more work than the server that users run.
@@ -169,7 +169,7 @@ impl Printed {
 
 fn is_complaint(line: &str) -> bool {
     let line_in_small = line.to_lowercase();
-    line.contains(OF_THE_LOADER) || MISSING.iter().any(|it| line_in_small.contains(it))
+    line.contains(OF_THE_LOADER) || MISSING.iter().any(|message| line_in_small.contains(message))
 }
 
 #[cfg(test)]
@@ -189,7 +189,9 @@ mod tests {
             "GET / 404 not found",
         ];
         let mut line = Vec::new();
-        lines.iter().for_each(|it| printed.take(format!("{it}\r\n").as_bytes(), &mut line));
+        for text in lines {
+            printed.take(format!("{text}\r\n").as_bytes(), &mut line);
+        }
         let kept: Vec<_> = printed.complaints.iter().map(String::as_str).collect();
         assert_eq!(kept, [loader, lines[4], lines[3]]);
         printed.is_found = true;

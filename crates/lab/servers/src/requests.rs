@@ -198,21 +198,21 @@ fn ensure_readable<'a>(mut bodies: impl Iterator<Item = &'a Path>) -> anyhow::Re
 fn not_allowed(path: &str) -> String {
     // Other characters are allowed in the query than before it.
     let prefix = |at: usize| if path[..at].contains('?') { "/?" } else { "/" };
-    let wrong =
-        |(at, it): &(usize, char)| format!("{}{it}", prefix(*at)).parse::<PathAndQuery>().is_err();
-    match path.char_indices().find(wrong) {
-        Some((_, it)) => {
-            let codes =
-                it.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-            format!("has a character that must be encoded: write {it:?} as {codes}")
+    for (at, character) in path.char_indices() {
+        if format!("{}{character}", prefix(at)).parse::<PathAndQuery>().is_err() {
+            let mut codes = String::new();
+            for byte in character.to_string().bytes() {
+                codes += &format!("%{byte:02X}");
+            }
+            return format!("has a character that must be encoded: write {character:?} as {codes}");
         }
-        None => "is too long".to_owned(),
     }
+    "is too long".to_owned()
 }
 
 /// The answers of a fresh server.
 pub struct Asked {
-    /// Its answers to two visits.
+    /// The server's answers to two visits.
     pub rounds: [Vec<Fetched>; 2],
     /// How long the shorter one took: the first begins the server's work, and a pause of the machine makes one long.
     pub takes: Duration,

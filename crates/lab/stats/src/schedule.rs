@@ -32,7 +32,7 @@ pub fn schedule(subjects: usize, rounds: usize, seed: u64) -> Vec<Slot> {
     let mut random = SplitMix64(seed);
     let control = Slot { subject: 0, pair: None, round: 0 };
     let mut slots = vec![control];
-    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |it| (round, it)));
+    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |subject| (round, subject)));
     for (pair, (round, candidate)) in pairs.enumerate() {
         let mut runs = [0, candidate];
         if random.uniform() < 0.5 {
@@ -76,13 +76,16 @@ mod tests {
                 assert!(pair.iter().all(|slot| slot.round == 1 + index / (subjects - 1)));
             }
         }
-        let order = |seed| schedule(2, 6, seed).iter().map(|it| it.subject).collect::<Vec<_>>();
+        let order = |seed| schedule(2, 6, seed).iter().map(|slot| slot.subject).collect::<Vec<_>>();
         assert_eq!(order(7), order(7), "a seed determines the order");
         // Each of the 64 orders of six pairs comes about as often as the others.
         let mut orders: Vec<_> = (0..6400).map(order).collect();
         orders.sort_unstable();
         let counts: Vec<_> = orders.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
-        assert!(counts.len() == 64 && counts.iter().all(|it| (60..140).contains(it)), "{counts:?}");
+        assert!(
+            counts.len() == 64 && counts.iter().all(|count| (60..140).contains(count)),
+            "{counts:?}"
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ type Finding = (String, Option<&'static str>);
 /// A check, which returns `None` if the system does not expose the fact.
 type Diagnosis = fn(&System) -> Option<Finding>;
 
-/// In the order in which they are printed.
+/// The checks, in the order in which they are printed.
 const CHECKS: [(&str, Diagnosis); 7] = [
     ("cores", cores),
     ("CPU quota", quota),
@@ -160,7 +160,7 @@ mod tests {
             let fake = FakeMachine::healthy();
             let mut system = System::of_test(&fake);
             damage(&fake, &mut system);
-            let faults: Vec<_> = examine(&system).filter(|it| it.fix.is_some()).collect();
+            let faults: Vec<_> = examine(&system).filter(|checked| checked.fix.is_some()).collect();
             let [Checked { found, fix: Some(fix), .. }] = &faults[..] else { panic!("{faults:?}") };
             assert!(found.contains(said) || fix.contains(said), "{faults:?}");
         }
@@ -172,7 +172,7 @@ mod tests {
         let (healthy, cores) = (FakeMachine::healthy(), Some(4));
         for (fake, cores) in [(healthy, cores), (root, cores), (bare, None)] {
             let system = System { cores, ..System::of_test(&fake) };
-            assert_eq!(examine(&system).find_map(|it| it.fix), None);
+            assert_eq!(examine(&system).find_map(|checked| checked.fix), None);
         }
     }
 }

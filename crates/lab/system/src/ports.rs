@@ -70,7 +70,7 @@ impl Port {
 fn ports(system: &System) -> Vec<u16> {
     let given_out = given_out(system);
     (FIRST..=u16::MAX)
-        .filter(|port| !given_out.as_ref().is_some_and(|it| it.contains(port)))
+        .filter(|port| !given_out.as_ref().is_some_and(|given| given.contains(port)))
         .collect()
 }
 

@@ -48,12 +48,13 @@ pub fn without_secrets(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
     while !rest.is_empty() {
         let (word, after) = rest.split_at(rest.find(BETWEEN_WORDS).unwrap_or(rest.len()));
-        let next = after.find(|it| !BETWEEN_WORDS.contains(&it)).unwrap_or(after.len());
+        let next =
+            after.find(|character| !BETWEEN_WORDS.contains(&character)).unwrap_or(after.len());
         let (space, next) = after.split_at(next);
         shown.push_str(&of_word(word));
         shown.push_str(space);
         rest = next;
-        let quote = space.chars().last().filter(|it| !it.is_whitespace());
+        let quote = space.chars().last().filter(|character| !character.is_whitespace());
         // `NAME= x` is an empty value before another word.
         let has_value = !word.ends_with('=') || quote.is_some();
         if announces_credential(word) && has_value && !rest.is_empty() && !rest.starts_with('-') {

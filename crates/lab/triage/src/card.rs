@@ -149,8 +149,8 @@ impl Card {
                     1 => "One suspect".to_owned(),
                     many => format!("{many} suspects, the likeliest first"),
                 };
-                let is_busy = |it: &Note| {
-                    matches!(it, Note::Known { kind: NoteKind::BusyMachine { .. }, .. })
+                let is_busy = |note: &Note| {
+                    matches!(note, Note::Known { kind: NoteKind::BusyMachine { .. }, .. })
                 };
                 let doubt = "; the machine was busy: measure again";
                 suspects + if self.notes.iter().any(is_busy) { doubt } else { "" }
@@ -161,7 +161,9 @@ impl Card {
     /// The largest function of a handler that keeps the CPU busy, if it has a name.
     fn widest(&self) -> Option<&Function> {
         let is_busy = self.facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
-        let is_wide = |it: &&Function| it.in_handler && it.share >= WIDE && it.name != JIT;
+        let is_wide = |function: &&Function| {
+            function.in_handler && function.share >= WIDE && function.name != JIT
+        };
         self.functions.first().filter(is_wide).filter(|_| is_busy)
     }
 
@@ -174,7 +176,8 @@ impl Card {
                 format!("Throughput stops growing at about {users}; its peak is {peak}.")
             }
             (_, Some(users)) if self.facts.get(Figure::PeakUsers).is_some_and(|at| at < users) => {
-                let [at, all] = [Figure::PeakUsers, Figure::Users].map(|it| self.facts.text(it));
+                let [at, all] =
+                    [Figure::PeakUsers, Figure::Users].map(|figure| self.facts.text(figure));
                 let [at, all] = [at, all].map(Option::unwrap_or_default);
                 format!(
                     "Throughput is highest with {at} users, where it is {peak}, and lower with {all}."
@@ -190,7 +193,8 @@ impl Card {
     /// A sentence on the latency of random arrivals, which don't wait for other users.
     fn arrivals(&self) -> Option<String> {
         let figures = [Figure::OpenRate, Figure::OpenP50Ms, Figure::OpenP99Ms];
-        let [Some(rate), Some(p50), Some(p99)] = figures.map(|it| self.facts.text(it)) else {
+        let [Some(rate), Some(p50), Some(p99)] = figures.map(|figure| self.facts.text(figure))
+        else {
             return None;
         };
         Some(format!("Random arrivals, {rate}: p50 {p50}, p99 {p99}."))

@@ -1,4 +1,4 @@
-//! What a Chinese page says instead of the English words that a marker makes: `docs/zh-CN/words.toml`.
+//! The Chinese words for the English ones that a marker makes: `docs/zh-CN/words.toml`.
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
@@ -89,7 +89,7 @@ impl Words {
         let mut missing = Vec::new();
         let made = TEXTS.replace_all(svg, |found: &Captures| {
             let [before, text, after] =
-                [1, 2, 3].map(|nth| found.get(nth).map_or("", |it| it.as_str()));
+                [1, 2, 3].map(|nth| found.get(nth).map_or("", |group| group.as_str()));
             // In a script, a single word is a name.
             let is_text = before == ">" || text.contains(' ');
             let mut unknown = Vec::new();

@@ -8,7 +8,7 @@ use lab_system::without_secrets;
 pub fn title(command: &str) -> String {
     let words = shell_words::split(&without_secrets(command)).unwrap_or_default();
     let name = |word: &String| {
-        Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into())
+        Path::new(word).file_name().map_or(word.clone(), |name| name.to_string_lossy().into())
     };
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
@@ -46,9 +46,10 @@ pub fn directory(command: &str) -> String {
     }
 }
 
-/// With a hyphen for each run of characters that a path should not have.
+/// Replaces each run of characters that a path should not have by a hyphen.
 fn as_path(text: &str) -> String {
-    let parts = text.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
+    let parts =
+        text.split(|character: char| !(character.is_alphanumeric() || "._".contains(character)));
     parts.filter(|part| part.contains(char::is_alphanumeric)).collect::<Vec<_>>().join("-")
 }
 

@@ -270,9 +270,11 @@ fn given(case: &CaseRecord) -> String {
 /// The document of `--json`. That of several candidates has one for each, and the verdict that decides the exit code.
 fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result<Value> {
     let one = |case: &CaseRecord| {
-        let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
+        let exact =
+            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
-        let ranges = case.variants.iter().map(|it| (it.variant.clone(), json!(it.ranges)));
+        let ranges =
+            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.ranges)));
         let ranges: serde_json::Map<_, _> = ranges.collect();
         let [reason, notes] = for_programs(case)?;
         anyhow::Ok(json!({
@@ -307,13 +309,13 @@ const NOISE_GROUP: &str = "noise";
 fn is_denied(note: &Note, deny: &[String]) -> bool {
     let code = code(note).unwrap_or_default();
     let is_noise = NOISE.contains(&&*code);
-    deny.iter().any(|it| *it == code || is_noise && it == NOISE_GROUP)
+    deny.iter().any(|denied| *denied == code || is_noise && denied == NOISE_GROUP)
 }
 
 /// A code that `--deny` can name.
 fn known_code(name: &str) -> anyhow::Result<String> {
-    let known = || EXPLANATIONS.iter().map(|it| it.code).chain([NOISE_GROUP]);
-    ensure!(known().any(|it| it == name), unknown("code", name, known()));
+    let known = || EXPLANATIONS.iter().map(|explanation| explanation.code).chain([NOISE_GROUP]);
+    ensure!(known().any(|known| known == name), unknown("code", name, known()));
     Ok(name.to_owned())
 }
 

@@ -179,12 +179,13 @@ impl SideOptions {
     }
 
     pub fn typed(&self) -> Vec<Side> {
-        let is_unique = |it: &String| self.rev.iter().filter(|other| *other == it).count() == 1;
-        let revision = |it: &String| {
-            let name = (self.rev.len() > 2 && is_unique(it)).then(|| it.clone());
-            Side { name, given: it.clone(), gets: Vec::new() }
+        let is_unique =
+            |revision: &String| self.rev.iter().filter(|other| *other == revision).count() == 1;
+        let revision = |revision: &String| {
+            let name = (self.rev.len() > 2 && is_unique(revision)).then(|| revision.clone());
+            Side { name, given: revision.clone(), gets: Vec::new() }
         };
-        let commands = self.servers.iter().chain(&self.bench_command).map(|it| Side::typed(it));
+        let commands = self.servers.iter().chain(&self.bench_command).map(|text| Side::typed(text));
         commands.chain(self.rev.iter().map(revision)).collect()
     }
 

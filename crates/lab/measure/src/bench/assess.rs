@@ -127,18 +127,11 @@ impl<'a> Assessment<'a> {
     ) -> anyhow::Result<CaseRecord> {
         let Self { experiment, .. } = *self;
         let Experiment { workload, effort, .. } = experiment;
-        let mut variants = subjects
-            .iter()
-            .map(|subject| self.variant(subject, &measured, family))
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        let mut notes = experiment.notes.clone();
-        for counted in &measured.system_calls {
-            if let Some(variant) =
-                variants.iter_mut().find(|record| record.variant == counted.subject)
-            {
-                notes.extend(add_system_calls(variant, counted));
-            }
+        let (mut variants, mut notes) = (Vec::new(), experiment.notes.clone());
+        for subject in subjects {
+            variants.push(self.variant(subject, &measured, family)?);
         }
+        notes.extend(add_all_system_calls(&mut variants, &measured.system_calls));
         let load = workload.describe(experiment.requests().len());
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
@@ -150,10 +143,7 @@ impl<'a> Assessment<'a> {
             think_ms: workload.load.think_ms,
             pairs: effort.pairs,
             seed: effort.seed,
-            layouts: subjects
-                .first()
-                .map(|subject| subject.layouts.len())
-                .filter(|layouts| *layouts > 0),
+            layouts: layouts_of(subjects),
             warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),
             notes,
             measurement_s: effort.measurement.as_secs_f64(),
@@ -175,6 +165,21 @@ impl<'a> Assessment<'a> {
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
     }
+}
+
+/// The number of layouts of each subject; `None` if the subjects are built as cargo builds them.
+fn layouts_of(subjects: &[Subject]) -> Option<usize> {
+    Some(subjects.first()?.layouts.len()).filter(|layouts| *layouts > 0)
+}
+
+/// Adds the system calls that were counted to their variants. Returns the notes on why some were not counted.
+fn add_all_system_calls(variants: &mut [VariantRecord], counts: &[SystemCalls]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for counted in counts {
+        let variant = variants.iter_mut().find(|variant| variant.variant == counted.subject);
+        notes.extend(variant.and_then(|variant| add_system_calls(variant, counted)));
+    }
+    notes
 }
 
 /// Adds what was counted of a variant, or the fault that came meanwhile. Returns why nothing was counted, if that is
@@ -212,8 +217,8 @@ pub fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
         Metric::Cpu | Metric::PeakMemory | Metric::Time => false,
         Metric::Latency(_) => record.open_runs.is_empty(),
     };
-    let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
-    let variants: Vec<_> = limited.map(|it| it.variant.clone()).collect();
+    let limited = sides.filter(|variant| is_closed && variant.is_limited(&record.runs));
+    let variants: Vec<_> = limited.map(|variant| variant.variant.clone()).collect();
     let is_bound = record.speedup.is_bound(record.metric)
         && record.judged_by(record.metric).0.direction() != 0;
     if !variants.is_empty() && !is_bound {
@@ -274,8 +279,10 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
         latency_ms: latencies(outcomes),
         requests: requests(outcomes),
         background_ms: background(outcomes),
-        queued: punctuality().map(|it| it.queued).sum(),
-        lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
+        queued: punctuality().map(|punctuality| punctuality.queued).sum(),
+        lag_p99_ms: punctuality()
+            .map(|punctuality| punctuality.lag_p99_ms)
+            .max_by(f64::total_cmp)?,
         invalid: is_late(outcomes)
             .then(|| outcomes.iter().find_map(|outcome| outcome.invalid.clone()))
             .flatten(),

@@ -22,7 +22,7 @@ const OPEN_LOOP_USERS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// For each candidate.
+    /// The number of pairs for each candidate.
     pub pairs: usize,
     /// How many candidates are judged together.
     pub family: usize,
@@ -174,7 +174,7 @@ mod tests {
     fn the_length_counts_the_runs_of_an_open_loop_that_decides_with_their_own_time() {
         let load = Load { users: 1, think_ms: 0, connections: 1 };
         let quick = Effort::usual(true, 7);
-        let p99 = Percentile::all().find(|it| it.name() == "p99").unwrap();
+        let p99 = Percentile::all().find(|percentile| percentile.name() == "p99").unwrap();
         let latency = quick.for_case(Metric::Latency(p99));
         assert_eq!(quick.length(2, load, true), quick.run() * 14);
         // Six pairs and two runs of the control; and, once each, both servers in the closed loop.

@@ -20,8 +20,9 @@ pub fn compare(
     tolerance: impl Fn(&str) -> f64,
 ) -> Vec<String> {
     let sections = then.iter().chain(now);
-    let all: BTreeSet<_> =
-        sections.flat_map(|(section, counts)| counts.keys().map(move |it| (section, it))).collect();
+    let all: BTreeSet<_> = sections
+        .flat_map(|(section, counts)| counts.keys().map(move |name| (section, name)))
+        .collect();
     let differs = all.into_iter().filter_map(|(section, name)| {
         let count = |table: &ReferenceTable| table.get(section)?.get(name).copied();
         let how = match (count(then), count(now)) {

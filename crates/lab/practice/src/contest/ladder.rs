@@ -58,7 +58,7 @@ struct LadderFile {
     rungs: Vec<Rung>,
 }
 
-/// What to do with the state in the editor.
+/// The advice for the state in the editor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
@@ -79,8 +79,8 @@ impl Advice {
     /// From the scores of the state in the editor, over those of the kept one.
     pub fn on(speedup: &Speedup) -> Self {
         match speedup {
-            it if it.low > 1.0 && it.estimate >= WORTH => Self::Keep,
-            it if it.high < POSSIBLE => Self::Revert,
+            speedup if speedup.low > 1.0 && speedup.estimate >= WORTH => Self::Keep,
+            speedup if speedup.high < POSSIBLE => Self::Revert,
             _ => Self::Undecided,
         }
     }
@@ -213,7 +213,8 @@ fn first_difference(old: &Path, new: &Path) -> Option<String> {
         if path.is_dir() {
             return first_difference(&before, path);
         }
-        let [before, now] = [&before, path].map(|it| fs::read_to_string(it).unwrap_or_default());
+        let [before, now] =
+            [&before, path].map(|file| fs::read_to_string(file).unwrap_or_default());
         if before == now {
             return None;
         }

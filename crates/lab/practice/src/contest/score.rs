@@ -29,9 +29,10 @@ pub struct Score {
     pub per_s: f64,
     /// From the lowest rate to the highest.
     pub levels: Vec<ShareAt>,
-    /// Of the objectives that failed at the lowest rate at which one did, the one with the most late visits.
+    /// The objective that failed first: at the lowest rate at which any failed, the objective with the most late
+    /// visits.
     pub first: Option<MissedObjective>,
-    /// The same at the lowest rate at which the service was overloaded.
+    /// The objective with the most late visits, at the lowest rate at which the service was overloaded.
     pub overloaded: Option<MissedObjective>,
 }
 
@@ -57,13 +58,13 @@ impl Score {
     pub(super) fn of(course: &ContestCourse, levels: &[VisitedLevel]) -> Self {
         let mut rising: Vec<_> = levels.iter().collect();
         rising.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
-        let points: Vec<_> = rising.iter().map(|it| point(course, it)).collect();
-        let missed = |it: &&VisitedLevel| missed(course, &it.visits, it.rate_per_s);
-        let share_at = |it: &&VisitedLevel| {
-            let VisitedLevel { rate_per_s, visits } = it;
+        let points: Vec<_> = rising.iter().map(|level| point(course, level)).collect();
+        let missed = |level: &&VisitedLevel| missed(course, &level.visits, level.rate_per_s);
+        let share_at = |level: &&VisitedLevel| {
+            let VisitedLevel { rate_per_s, visits } = level;
             ShareAt { rate_per_s: *rate_per_s, share: share(course, visits) }
         };
-        let overloaded = points.iter().position(|it| it.worth == 0.0);
+        let overloaded = points.iter().position(|point| point.worth == 0.0);
         Self {
             per_s: integral(&points),
             levels: rising.iter().map(share_at).collect(),
@@ -102,13 +103,13 @@ fn missed(course: &ContestCourse, visits: &Visits, rate_per_s: f64) -> Option<Mi
         let mut latencies: Vec<_> = rows.map(|row| latency_ms(visits, row)).collect();
         latencies.sort_by(f64::total_cmp);
         let objective_ms = drawn.objective_ms;
-        let late = latencies.iter().filter(|it| **it > objective_ms).count();
+        let late = latencies.iter().filter(|latency| **latency > objective_ms).count();
         let p99_ms = *latencies.get((latencies.len() * 99).div_ceil(100).checked_sub(1)?)?;
         let kind = drawn.name.clone();
         let is_missed = late >= FEWEST_LATE && p99_ms > objective_ms;
         is_missed.then_some(MissedObjective { kind, p99_ms, objective_ms, rate_per_s, late })
     };
-    course.visits.iter().enumerate().filter_map(missed_by).max_by_key(|it| it.late)
+    course.visits.iter().enumerate().filter_map(missed_by).max_by_key(|objective| objective.late)
 }
 
 fn latency_ms(visits: &Visits, row: usize) -> f64 {

@@ -99,7 +99,7 @@ impl CpuTime {
     /// The CPU time used since an earlier reading; `None` if that is not known exactly.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
         let ids: BTreeSet<_> = self.0.keys().chain(earlier.0.keys()).collect();
-        let faults = |it: &Self, id| it.faults(id).unwrap_or_default();
+        let faults = |times: &Self, id| times.faults(id).unwrap_or_default();
         let changed = ids.iter().filter(|id| faults(self, id) != faults(earlier, id)).count();
         let rounding = ROUNDING * changed as u32;
 

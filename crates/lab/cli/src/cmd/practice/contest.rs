@@ -44,7 +44,7 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Without a kept state, there are so many runs.
+/// The number of runs without a kept state.
 const ALONE: u32 = 2;
 
 /// After so many pairs there is no doubt if all of them agree by more than this factor.
@@ -171,7 +171,7 @@ fn say_kept(kept: &Rung) {
 
 /// The message, unless it is empty.
 fn named(message: &str) -> Option<&str> {
-    Some(message).filter(|it| !it.is_empty())
+    Some(message).filter(|message| !message.is_empty())
 }
 
 /// Interleaved, in random order within each pair.
@@ -231,7 +231,7 @@ fn is_clear(scores: &Rounds) -> bool {
         || scores.mine.iter().zip(&scores.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
     scores.mine.len() == scores.kept.len()
         && scores.mine.len() >= fewest
-        && (ratios().all(|it| it > factor) || ratios().all(|it| it < 1.0 / factor))
+        && (ratios().all(|ratio| ratio > factor) || ratios().all(|ratio| ratio < 1.0 / factor))
 }
 
 /// The kept states as a table and as a picture.
@@ -242,18 +242,18 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     );
     // Each factor is from runs in turns; the scores are from different hours.
     let mut of_the_first = 1.0;
-    let row = |(nth, it): (usize, &Rung)| {
-        let over = it.measured.factor.map_or(String::new(), |[it, low, high]| {
-            of_the_first *= it;
-            let [low, high] = [low, high].map(|it| factor(it).trim_end_matches('×').to_owned());
-            format!("{} ({low}–{high})", factor(it))
+    let row = |(nth, rung): (usize, &Rung)| {
+        let over = rung.measured.factor.map_or(String::new(), |[estimate, low, high]| {
+            of_the_first *= estimate;
+            let [low, high] = [low, high].map(|end| factor(end).trim_end_matches('×').to_owned());
+            format!("{} ({low}–{high})", factor(estimate))
         });
         vec![
-            format!("{nth} {}", cut(&it.message)),
-            format!("{:.0}", it.measured.score[0]),
+            format!("{nth} {}", cut(&rung.message)),
+            format!("{:.0}", rung.measured.score[0]),
             over,
             if nth == 0 { String::new() } else { factor(of_the_first) },
-            it.minutes.to_string(),
+            rung.minutes.to_string(),
         ]
     };
     let rows = ladder.rungs.iter().enumerate().map(row);
@@ -262,7 +262,7 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
         Table::new("", ["state", "visits/s", "of the one before", "of the first", "minutes"], rows)
             .text()
     );
-    let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.measured.score };
+    let row = |rung: &Rung| LadderRow { name: rung.message.clone(), score: rung.measured.score };
     let rows: Vec<_> = ladder.rungs.iter().map(row).collect();
     write_whole(&ladder.picture(), &chart::ladder(&rows).svg)?;
     if !entry.suspects.is_empty() {
@@ -291,7 +291,7 @@ fn cut(message: &str) -> String {
 
 /// Median, lowest and highest.
 fn spread(scores: &[Score]) -> [f64; 3] {
-    let scores = || scores.iter().map(|it| it.per_s);
+    let scores = || scores.iter().map(|score| score.per_s);
     let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(0.0, f64::max));
     [median_of(scores()).unwrap_or_default(), low, high]
 }
@@ -370,8 +370,8 @@ fn next_step(case: &Case, advice: Option<Advice>, is_kept: bool) -> String {
 }
 
 /// `orders, p99 210 ms of 100 at 300 visits per second`
-fn objective(it: &MissedObjective) -> String {
-    let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = it;
-    let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|it| format!("{it:.0}"));
+fn objective(objective: &MissedObjective) -> String {
+    let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = objective;
+    let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|figure| format!("{figure:.0}"));
     translate!("{kind}, p99 {p99} ms of {most} at {rate} visits per second", kind, p99, most, rate)
 }
